@@ -1,0 +1,1 @@
+"""Understand what an autonomous agent does, from its log alone."""

@@ -1,0 +1,27 @@
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
+
+def discounted(rewards: F64, starts: npt.NDArray[np.int64], gamma: float, tail: F64) -> F64: ...
+def encode(states: F64, bins: int, exact: bool, threads: int) -> npt.NDArray[np.uint32]: ...
+def quantise(column: F64, centre: float, scale: float, out: I32, lane: int) -> None: ...
+def grow(
+    states: F64,
+    codes: npt.NDArray[np.uint32],
+    rows: I32,
+    n_plain: int,
+    n_derivative: int,
+    max_leaves: int,
+    max_depth: int,
+    min_samples_leaf: int,
+    min_gain: float,
+    by_gain: bool,
+    midpoint: bool,
+    threads: int,
+    progress: Callable[[int, int], None] | None,
+) -> tuple[I32, F64, I32, F64, I32]: ...
+def apply(states: F64, feature: I32, threshold: F64, left: I32, leaf_number: I32, threads: int) -> I32: ...

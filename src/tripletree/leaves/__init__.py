@@ -1,0 +1,1 @@
+"""Leaves: what each region of the state space holds, and how well it predicts."""

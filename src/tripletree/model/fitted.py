@@ -1,0 +1,53 @@
+"""Fitted: everything a grown tree knows, frozen; the input of every question and the content of a model file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.leaves.attributes import Attributes
+from tripletree.log.schema import Schema
+from tripletree.tree.arrays import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A grown tree with its schema, statistics and provenance.
+
+    Attributes
+    ----------
+    schema : Schema
+        Names, units and kinds of features and actions.
+    tree : Tree
+        The structure.
+    attributes : Attributes
+        What each node predicts.
+    feature_min, feature_max : float64 arrays of shape (features,)
+        Range of each feature over the training log.
+    action_scale : float64 array of shape (dimensions,), or None
+        Standard deviation of each action dimension over the training log (continuous actions only).
+    derivative_scale : float64 array of shape (features,)
+        Standard deviation of each derivative over the training log; 0 where constant or unknown.
+    curve_training, curve_validation : float64 arrays of shape (leaf counts, 3), or None
+        Action, value and derivative loss with 1, 2, ... leaves, as far as growth went (which may be further than the
+        size kept).
+    options : dict
+        The parameters of the fit (JSON types only).
+    provenance : dict
+        Versions, log hash, counts (JSON types only).
+    """
+
+    schema: Schema
+    tree: Tree
+    attributes: Attributes
+    feature_min: npt.NDArray[np.float64]
+    feature_max: npt.NDArray[np.float64]
+    action_scale: npt.NDArray[np.float64] | None
+    derivative_scale: npt.NDArray[np.float64]
+    curve_training: npt.NDArray[np.float64]
+    curve_validation: npt.NDArray[np.float64] | None
+    options: dict[str, Any]
+    provenance: dict[str, Any]

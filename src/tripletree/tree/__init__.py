@@ -1,0 +1,1 @@
+"""Growth: from targets to a tree held in parallel arrays."""
