@@ -1,0 +1,1 @@
+"""Tests of tripletree; the folders mirror src/tripletree."""

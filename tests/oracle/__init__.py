@@ -1,0 +1,1 @@
+"""Agreement with scikit-learn where the problem is the same."""

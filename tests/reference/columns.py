@@ -1,0 +1,124 @@
+"""The target columns whose summed variance is the hybrid impurity, and the integer grid they are rounded to."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def mean_and_spread(column: np.ndarray) -> tuple[float, float]:
+    """Mean and population standard deviation; the latter 0 for a constant, at any scale that a double can hold."""
+    if len(column) == 0:
+        return 0.0, 0.0
+    low, high = float(column.min()), float(column.max())
+    size = max(abs(low), abs(high))
+    if high / 2 - low / 2 <= 1e-12 * size / 2:
+        return low, 0.0
+    unit = 2.0 ** math.frexp(size)[1] if size < 1e300 else 2.0**1023
+    scaled = [x / unit for x in column.tolist()]
+    mean = math.fsum(scaled) / len(scaled)
+    return mean * unit, math.sqrt(math.fsum((x - mean) ** 2 for x in scaled) / len(scaled)) * unit
+
+
+@dataclass
+class Columns:
+    """Scaled columns: the plain group (action, value) of all rows, the derivative group of the rows that have one."""
+
+    plain: np.ndarray  # (n, columns)
+    derivative: np.ndarray  # (n, columns), NaN where missing
+    has_derivative: np.ndarray  # (n,)
+
+
+def action_columns(actions: np.ndarray, n_labels: int | None) -> list[np.ndarray]:
+    """Columns whose variances sum to I(A): the Gini index of ``n_labels`` labels, or scaled continuous dimensions."""
+    if n_labels is None:
+        kept = [(column, mean_and_spread(column)[1]) for column in actions.T]
+        return [column / sigma for column, sigma in kept if sigma > 0]
+    if n_labels == 2:
+        # Both one-hot columns have the same variance: one of them, doubled, does.
+        columns = [math.sqrt(2) * (actions == 1)]
+    else:
+        columns = [(actions == label).astype(float) for label in range(n_labels)]
+    return [column for column in columns if mean_and_spread(column)[1] > 0]
+
+
+def derivative_columns(derivative: np.ndarray, scale: str) -> list[np.ndarray]:
+    """Columns whose variances sum to I(D)."""
+    columns = []
+    for column in derivative.T:
+        _, sigma = mean_and_spread(column[~np.isnan(column)])
+        if sigma > 0:
+            columns.append(column / (math.sqrt(sigma) if scale == "paper" else sigma))
+    return columns
+
+
+def columns(
+    actions: np.ndarray,
+    n_labels: int | None,
+    value: np.ndarray,
+    derivative: np.ndarray,
+    theta: tuple[float, float, float] = (1.0, 1.0, 1.0),
+    derivative_scale: str = "variance",
+) -> Columns:
+    """All columns, each attribute weighted so that it counts theta at the root. What does not vary drops out."""
+    has = ~np.isnan(derivative).any(axis=1)
+    groups = [
+        action_columns(actions, n_labels),
+        [value] if mean_and_spread(value)[1] > 0 else [],
+        derivative_columns(derivative, derivative_scale),
+    ]
+    weighted: list[list[np.ndarray]] = []
+    for group, weight in zip(groups, theta, strict=True):
+        spreads = [mean_and_spread(column[~np.isnan(column)])[1] for column in group]
+        # hypot: the square root of the summed variances, without their overflow
+        root = math.hypot(*spreads) if spreads else 0.0
+        weighted.append([column / root * math.sqrt(weight) for column in group] if root > 0 and weight > 0 else [])
+    n = len(value)
+    return Columns(stack(weighted[0] + weighted[1], n), stack(weighted[2], n), has)
+
+
+def stack(columns: list[np.ndarray], n: int) -> np.ndarray:
+    """Columns side by side, also when there are none."""
+    return np.stack(columns, axis=1) if columns else np.zeros((n, 0))
+
+
+@dataclass
+class Grid:
+    """Integer target rows: plain lanes, derivative lanes, one lane of 0/1 for a known derivative, zeros to 8."""
+
+    rows: np.ndarray  # int32 (n, R)
+    n_plain: int
+    n_derivative: int
+    scale: float
+
+
+def grid(columns: Columns) -> Grid:
+    """Centre every column, multiply all by one power of two, round half to even."""
+    n_plain, n_derivative = columns.plain.shape[1], columns.derivative.shape[1]
+    lanes = [column - mean_and_spread(column)[0] for column in columns.plain.T]
+    for column in columns.derivative.T:
+        centred = np.zeros(len(column))
+        known = columns.has_derivative
+        centred[known] = column[known] - mean_and_spread(column[known])[0]
+        lanes.append(centred)
+    scale = common_scale(lanes)
+    width = -(-(n_plain + n_derivative + 1) // 8) * 8
+    rows = np.zeros((len(columns.has_derivative), width), np.int32)
+    for lane, column in enumerate(lanes):
+        rows[:, lane] = np.rint(column * scale)
+    rows[:, n_plain + n_derivative] = columns.has_derivative
+    return Grid(rows, n_plain, n_derivative, scale)
+
+
+def common_scale(lanes: list[np.ndarray]) -> float:
+    """Return the largest power of two that keeps entries within 2^23 and the sum of all squares within 2^61."""
+    largest = max((float(np.abs(column).max()) for column in lanes), default=0.0)
+    if largest == 0:
+        return 1.0
+    squares = math.fsum(x * x for column in lanes for x in column.tolist())
+    exponent = 23 - math.frexp(largest)[1] + 2
+    while largest * 2.0**exponent > 2.0**23 or squares * 4.0**exponent > 2.0**61:
+        exponent -= 1
+    return 2.0**exponent

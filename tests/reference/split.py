@@ -1,0 +1,166 @@
+"""The best cut of one node: by plain loops and fractions, and by sorted sums of many rows at once. Both are exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+TIE = Fraction(1e-9)
+NOISE = Fraction(1e-12)
+
+
+@dataclass
+class Node:
+    """What growth knows of a node: its exact impurity-sum and, if it can be split, how."""
+
+    rows: np.ndarray  # row numbers
+    depth: int
+    impurity: Fraction
+    gain: Fraction = Fraction(0)
+    feature: int = -1
+    left: np.ndarray | None = None  # True for the rows that go left
+
+    @property
+    def can_split(self) -> bool:
+        """Whether a cut was found that satisfies every condition."""
+        return self.left is not None
+
+
+@dataclass
+class Sums:
+    """Exact sums of one side: counts, and the sums of each column."""
+
+    count: int
+    count_derivative: int
+    plain: list[int]
+    derivative: list[int]
+
+
+def sums(targets: np.ndarray, n_plain: int, n_derivative: int) -> Sums:
+    """Sum integer rows; a missing derivative is a row of zeros."""
+    total = [int(x) for x in targets.sum(axis=0, dtype=np.int64)]
+    k = n_plain + n_derivative
+    return Sums(len(targets), total[k], total[:n_plain], total[n_plain:k])
+
+
+def impurity(targets: np.ndarray, n_plain: int, n_derivative: int) -> Fraction:
+    """Sum of squares within the node; the derivative's, over the rows that have one, as if all rows had one."""
+    node = sums(targets, n_plain, n_derivative)
+    k = n_plain + n_derivative
+    squares = (targets.astype(np.int64) ** 2).sum(axis=0)
+    total = Fraction(0)
+    for s, q in zip(node.plain, squares[:n_plain].tolist(), strict=True):
+        total += q - Fraction(s * s, node.count)
+    for s, q in zip(node.derivative, squares[n_plain:k].tolist(), strict=True):
+        if node.count_derivative:
+            within = q - Fraction(s * s, node.count_derivative)
+            total += within * Fraction(node.count, node.count_derivative)
+    return total
+
+
+def gain(node: Sums, left: Sums) -> Fraction:
+    """How much of the impurity-sum a cut removes: n times Q* in squared grid units."""
+    n, m = node.count, left.count
+    total = Fraction(sum((n * u - m * s) ** 2 for u, s in zip(left.plain, node.plain, strict=True)), n * m * (n - m))
+    n_d, m_d = node.count_derivative, left.count_derivative
+    if 0 < m_d < n_d:
+        between = sum((n_d * u - m_d * s) ** 2 for u, s in zip(left.derivative, node.derivative, strict=True))
+        total += Fraction(between, n_d * m_d * (n_d - m_d)) * Fraction(n, n_d)
+    return total
+
+
+@dataclass
+class Problem:
+    """The inputs that every node shares."""
+
+    codes: np.ndarray
+    targets: np.ndarray
+    n_plain: int
+    n_derivative: int
+    max_depth: int
+    min_samples_leaf: int
+    min_gain: float
+
+
+def accept(problem: Problem, node: Node, best: Fraction) -> bool:
+    """Whether the best gain of a node is worth a split."""
+    return (
+        node.depth < problem.max_depth
+        and best > NOISE * node.impurity
+        and best > 1
+        and best / len(node.rows) >= Fraction(problem.min_gain)
+    )
+
+
+def split_by_fractions(problem: Problem, rows: np.ndarray, depth: int) -> Node:
+    """Try every cut of every feature, one after the other: the definition."""
+    targets = problem.targets[rows]
+    shape = (problem.n_plain, problem.n_derivative)
+    node = Node(rows, depth, impurity(targets, *shape))
+    whole = sums(targets, *shape)
+    candidates = []
+    for feature in range(problem.codes.shape[1]):
+        codes = problem.codes[rows, feature]
+        for first_right in sorted(set(codes.tolist()))[1:]:
+            left = codes < first_right
+            n_left = int(left.sum())
+            if min(n_left, len(rows) - n_left) >= problem.min_samples_leaf:
+                candidates.append((gain(whole, sums(targets[left], *shape)), feature, left))
+    best = max((g for g, _, _ in candidates), default=Fraction(0))
+    if accept(problem, node, best):
+        node.gain, node.feature, node.left = next(c for c in candidates if c[0] >= best * (1 - TIE))
+    return node
+
+
+def split_by_sums(problem: Problem, rows: np.ndarray, depth: int) -> Node:
+    """Evaluate all cuts of a feature at once in long doubles, and decide the close ones by fractions."""
+    n, k = len(rows), problem.n_plain + problem.n_derivative
+    targets = problem.targets[rows][:, : k + 1].astype(np.int64)
+    node = Node(rows, depth, impurity(targets, problem.n_plain, problem.n_derivative))
+    whole = sums(targets, problem.n_plain, problem.n_derivative)
+    total = targets.sum(axis=0)
+    tables = []  # per feature: cuts (rows on the left), sums on the left, approximate gains
+    for feature in range(problem.codes.shape[1]):
+        codes = problem.codes[rows, feature]
+        order = np.argsort(codes, kind="stable")
+        cuts = np.flatnonzero(np.diff(codes[order].astype(np.int64))) + 1
+        cuts = cuts[np.minimum(cuts, n - cuts) >= problem.min_samples_leaf]
+        left = np.cumsum(targets[order], axis=0)[cuts - 1] if len(cuts) else np.zeros((0, k + 1), np.int64)
+        tables.append((cuts, left, approximate_gains(n, total, cuts, left, problem.n_plain)))
+    top = max((float(gains.max()) for _, _, gains in tables if len(gains)), default=0.0)
+    if top < 0.5:
+        return node
+
+    def exact(left: np.ndarray, cut: int) -> Fraction:
+        s = [int(x) for x in left]
+        return gain(whole, Sums(int(cut), s[k], s[: problem.n_plain], s[problem.n_plain : k]))
+
+    best = Fraction(0)
+    for cuts, left, gains in tables:
+        for i in np.flatnonzero(gains >= top * (1 - 1e-12)):
+            best = max(best, exact(left[i], cuts[i]))
+    if not accept(problem, node, best):
+        return node
+    for feature, (cuts, left, gains) in enumerate(tables):
+        for i in np.flatnonzero(gains >= top * (1 - 1.001e-9)):
+            chosen = exact(left[i], cuts[i])
+            if chosen >= best * (1 - TIE):
+                order = np.argsort(problem.codes[rows, feature], kind="stable")
+                node.gain, node.feature, node.left = chosen, feature, np.zeros(n, bool)
+                node.left[order[: cuts[i]]] = True
+                return node
+    raise RuntimeError("the best cut was lost")
+
+
+def approximate_gains(n: int, total: np.ndarray, cuts: np.ndarray, left: np.ndarray, n_plain: int) -> np.ndarray:
+    """Gains of the cuts after ``cuts`` rows; ``left`` holds exact sums, the last column counts derivatives."""
+    # n * sum stays below 2^63 up to about 3 million rows, so the differences are exact; only squares are rounded.
+    plain = (n * left[:, :n_plain] - cuts[:, None] * total[:n_plain]).astype(np.longdouble)
+    gains = (plain**2).sum(axis=1) / (n * cuts.astype(np.longdouble) * (n - cuts))
+    n_d, left_d = int(total[-1]), left[:, -1]
+    between = (n_d * left[:, n_plain:-1] - left_d[:, None] * total[n_plain:-1]).astype(np.longdouble)
+    inside = (left_d > 0) & (left_d < n_d)
+    weight = np.where(inside, left_d, 1).astype(np.longdouble) * np.where(inside, n_d - left_d, 1) * max(n_d, 1) ** 2
+    return gains + np.where(inside, (between**2).sum(axis=1) * n / weight, 0)

@@ -1,0 +1,1 @@
+"""Growth and the grown tree."""
