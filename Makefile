@@ -1,0 +1,45 @@
+# The same commands for everybody. Each sets up .venv by itself; a second run finds its stamps and starts at once.
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench docs sanitize clean
+.DELETE_ON_ERROR:
+
+PY := .venv/bin/python
+WORKERS ?= 2
+
+help:  ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+demo: .venv/.package  ## grow a tree on the built-in road log and say where the result is
+	@$(PY) -m tripletree demo
+
+test: .venv/.test  ## run all tests (WORKERS=1 for one process, ARGS="..." for pytest)
+	$(PY) -m pytest -n $(WORKERS) -q $(ARGS)
+
+lint: .venv/.lint .venv/.test  ## style, types, and which room may import which
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	.venv/bin/lint-imports --no-cache
+
+bench: .venv/.bench  ## measure against scikit-learn and XGBoost, side by side
+	$(PY) -m benchmarks $(ARGS)
+
+docs: .venv/.docs  ## build the manual into docs/_build (no network; warnings are errors)
+	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build
+	@echo "Open docs/_build/index.html"
+
+sanitize: .venv/.test  ## growth tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
+	@sh scripts/sanitize.sh $(ARGS)
+
+clean:  ## remove everything that make has made
+	rm -rf .venv build dist out docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.package: pyproject.toml CMakeLists.txt scripts/setup.sh $(wildcard src/kernel/*)
+	@sh scripts/setup.sh
+	@touch $@
+
+.venv/.test .venv/.lint .venv/.bench .venv/.docs: .venv/.%: .venv/.package
+	@echo "Installing what 'make $*' needs ..."
+	@$(PY) -m pip --disable-pip-version-check --quiet install --group $*
+	@touch $@
