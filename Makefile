@@ -39,7 +39,7 @@ clean:  ## remove everything that make has made
 	@sh scripts/setup.sh
 	@touch $@
 
-.venv/.test .venv/.lint .venv/.bench .venv/.docs: .venv/.%: .venv/.package
+.venv/.test .venv/.lint .venv/.bench .venv/.docs: .venv/.%: pyproject.toml | .venv/.package
 	@echo "Installing what 'make $*' needs ..."
 	@$(PY) -m pip --disable-pip-version-check --quiet install --group $*
 	@touch $@

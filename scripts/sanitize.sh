@@ -7,7 +7,7 @@ python=$PWD/.venv/bin/python
 site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 PATH=$PWD/.venv/bin:$PATH
 
-cmake -S . -B "$build/cmake" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTRIPLETREE_SANITIZE=ON \
+cmake -S . -B "$build/cmake" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTRIPLETREE_SANITIZE=ON \
     -DPython_EXECUTABLE="$python" >"$build.log" 2>&1 || { cat "$build.log" >&2; exit 1; }
 cmake --build "$build/cmake"
 rm -rf "$build/site"
@@ -24,4 +24,5 @@ export PYTHONPATH PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libstdc++.so)"
 "$python" -S -c 'import tripletree._kernel as k, sys; sys.exit(0 if "sanitize" in k.__file__ else "not the sanitized build: " + k.__file__)'
-exec "$python" -S -m pytest -q -p no:cacheprovider --hypothesis-profile=sanitize "${@:-tests/tree}"
+# --capture=sys leaves the sanitizers' own reports on standard error.
+exec "$python" -S -m pytest -q -p no:cacheprovider --capture=sys --hypothesis-profile=sanitize "${@:-tests/tree}"

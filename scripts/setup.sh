@@ -53,6 +53,6 @@ has_compiler || provide "a C++ compiler" g++
 # --group needs pip 25.1. Build without isolation, so that a second build reuses the first one's objects.
 pip() { .venv/bin/python -m pip --disable-pip-version-check --quiet "$@"; }
 echo "Setting up .venv (a minute or two the first time) ..."
-pip install --upgrade 'pip>=25.1'
+pip install 'pip>=25.1'
 pip install --group build
 pip install --no-build-isolation --editable .
