@@ -1,0 +1,122 @@
+"""Whether the numbers of a model can come from growth: a real tree, counts that add up, finite statistics."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.errors import ModelFileError
+from tripletree.leaves.attributes import Attributes
+from tripletree.model.fitted import Fitted
+from tripletree.tree.arrays import Tree
+
+# Sums of counts over all labels that fit into a header stay below 2^63, so no sum below can wrap around.
+MAX_SAMPLES = 2**40
+
+
+def check_model(fitted: Fitted) -> None:
+    """Raise ModelFileError when a model, right in shapes and dtypes, contradicts itself."""
+    _check_range(fitted)
+    _check_tree(fitted.tree, len(fitted.schema.features))
+    _check_thresholds(fitted)
+    _check_counts(fitted.tree, fitted.attributes)
+    _check_statistics(fitted)
+
+
+def _check_range(fitted: Fitted) -> None:
+    low, high = fitted.feature_min, fitted.feature_max
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise ModelFileError("`feature_min` and `feature_max` must be finite.")
+    if (low > high).any():
+        raise ModelFileError("`feature_min` is above `feature_max`.")
+
+
+def _check_tree(tree: Tree, n_features: int) -> None:
+    """Check the numbering of `Tree`: step s makes the nodes 2 s + 1 and 2 s + 2 out of a node before them."""
+    left = tree.left
+    inner = np.flatnonzero(left >= 0)
+    leaf = left < 0
+    if (left[leaf] != -1).any():
+        raise ModelFileError("a child number is negative; only -1, for a leaf, is allowed.")
+    if len(inner) != len(left) // 2 or (np.sort(left[inner]) != np.arange(1, len(left), 2)).any():
+        raise ModelFileError("its child numbers are out of range or used twice: they do not make a tree.")
+    if (left[inner] <= inner).any():
+        raise ModelFileError("a child comes before its parent; children must come after.")
+    if ((tree.feature[inner] < 0) | (tree.feature[inner] >= n_features)).any():
+        raise ModelFileError(f"a node splits on a feature outside 0 ... {n_features - 1}.")
+    if not np.isfinite(tree.threshold).all():
+        raise ModelFileError("a threshold is not finite.")
+    if not (np.isfinite(tree.quality).all() and (tree.quality >= 0).all()):
+        raise ModelFileError("a split's quality is not a finite number of at least 0.")
+    if (tree.feature[leaf] != -1).any() or (tree.threshold[leaf] != 0).any() or (tree.quality[leaf] != 0).any():
+        raise ModelFileError("a leaf has a feature (must be -1), a threshold or a quality (must be 0).")
+
+
+def _check_thresholds(fitted: Fitted) -> None:
+    """Check that every split cuts the box of its node: no leaf is an empty box."""
+    tree = fitted.tree
+    inner = tree.split_order
+    feature, threshold = tree.feature[inner], tree.threshold[inner]
+    if not ((fitted.feature_min[feature] < threshold) & (threshold <= fitted.feature_max[feature])).all():
+        raise ModelFileError("a threshold lies outside the range of its feature.")
+    # Depth first with the current box in two lists, restored on the way back: time and memory linear in the nodes.
+    features, thresholds, children = tree.feature.tolist(), tree.threshold.tolist(), tree.left.tolist()
+    low = [-np.inf] * len(fitted.feature_min)
+    high = [np.inf] * len(fitted.feature_min)
+    todo: list[tuple[int, list[float], int, float]] = [(0, low, 0, low[0])]
+    while todo:
+        node, side, f, bound = todo.pop()
+        side[f] = bound
+        if node < 0 or children[node] < 0:
+            continue
+        f, cut = features[node], thresholds[node]
+        if not low[f] < cut < high[f]:
+            raise ModelFileError("a threshold lies outside its node's box: one side of the split is empty.")
+        # Popped from the last: left below the cut, restore, right from the cut on, restore.
+        todo.append((-1, low, f, low[f]))
+        todo.append((children[node] + 1, low, f, cut))
+        todo.append((-1, high, f, high[f]))
+        todo.append((children[node], high, f, cut))
+
+
+def _check_counts(tree: Tree, attributes: Attributes) -> None:
+    count, known, actions = attributes.count, attributes.count_derivative, attributes.action_count
+    if count.min() < 1 or count.max() > MAX_SAMPLES:
+        raise ModelFileError(f"a node's count is outside 1 ... {MAX_SAMPLES}.")
+    if (known < 0).any() or (known > count).any():
+        raise ModelFileError("`count_derivative` is negative or more than `count`.")
+    if actions is not None and (
+        (actions < 0).any() or (actions > count[:, None]).any() or (actions.sum(axis=1) != count).any()
+    ):
+        raise ModelFileError("the counts of a node's actions do not add up to its count.")
+    parent = tree.split_order
+    for name, counts in (("count", count), ("count_derivative", known), ("action_count", actions)):
+        if counts is not None and (counts[1::2] + counts[2::2] != counts[parent]).any():
+            raise ModelFileError(f"`{name}` of two children does not add up to their parent's.")
+    if (attributes.derivative_mean is not None) != (known[0] > 0):
+        raise ModelFileError("derivatives must be there if, and only if, `count_derivative` of the root is above 0.")
+
+
+def _check_statistics(fitted: Fitted) -> None:
+    attributes = fitted.attributes
+    means = {
+        "action_mean": attributes.action_mean,
+        "value_mean": attributes.value_mean,
+        "derivative_mean": attributes.derivative_mean,
+    }
+    spreads: dict[str, npt.NDArray[np.float64] | None] = {
+        "action_std": attributes.action_std,
+        "value_std": attributes.value_std,
+        "derivative_std": attributes.derivative_std,
+        "impurity": attributes.impurity,
+        "action_scale": fitted.action_scale,
+        "derivative_scale": fitted.derivative_scale,
+        "curve_training": fitted.curve_training,
+        "curve_validation": fitted.curve_validation,
+    }
+    for name, array in (means | spreads).items():
+        if array is not None and not np.isfinite(array).all():
+            raise ModelFileError(f"`{name}` holds NaN or infinity.")
+    for name, array in spreads.items():
+        if array is not None and (array < 0).any():
+            raise ModelFileError(f"`{name}` holds a negative number.")

@@ -1,0 +1,130 @@
+"""Save a fitted model to a file, and load it from one that a stranger may have written."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import warnings
+from pathlib import Path
+from typing import BinaryIO
+
+from tripletree.errors import ModelFileError, ParameterError, TripleTreeWarning
+from tripletree.model.fitted import Fitted
+from tripletree.store import arrays, container, metadata
+from tripletree.store.atomic import replace_file
+from tripletree.store.consistency import check_model
+from tripletree.store.strict_json import show
+
+
+def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
+    """Write ``fitted`` to ``path``, in one step: whatever happens, the old file or the new one is there, whole.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The model.
+    path : str or path-like
+        Where to; by custom the name ends in ``.tripletree``. An existing file is replaced and keeps its permissions;
+        a symbolic link is followed.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be written, or the model is not one that `load` would accept.
+    """
+    target = _path(path)
+    try:
+        texts = metadata.to_texts(fitted.schema, fitted.options, fitted.provenance)
+        data = container.pack(texts, arrays.collect(fitted))
+        # What could not be loaded is not written over what can be.
+        _decode(io.BytesIO(data), len(data))
+        replace_file(target, data)
+    except ModelFileError as error:
+        raise ModelFileError(f"Cannot save the model to '{target}': {error}") from error
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"Cannot save the model to '{target}': {_reason(error)}.") from error
+
+
+def load(path: str | os.PathLike[str]) -> Fitted:
+    """Read a model back.
+
+    The file is checked before it is believed: nothing in it is ever run, memory is bounded by its size, and what comes
+    back is a consistent model. The arrays are read-only.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+
+    Raises
+    ------
+    ModelFileError
+        If the file cannot be read, is damaged or hostile, or has a format that this version does not read.
+
+    Warns
+    -----
+    TripleTreeWarning
+        If the file is of a later minor format and holds things that this version does not know and leaves out.
+    """
+    source = _path(path)
+    try:
+        # Before opening: to open a device may already do something.
+        _check_regular(source.stat())
+        with open(source, "rb", opener=_open) as stream:
+            status = os.fstat(stream.fileno())
+            _check_regular(status)
+            return _decode(stream, status.st_size)
+    except ModelFileError as error:
+        raise ModelFileError(f"Cannot load '{source}': {error}") from error
+    except (OSError, ValueError) as error:
+        raise ModelFileError(f"Cannot load '{source}': {_reason(error)}.") from error
+
+
+def _decode(stream: BinaryIO, size: int) -> Fitted:
+    """Read a model of ``size`` bytes, from the cheapest check to the dearest."""
+    header = container.read_header(stream, size)
+    unknown: list[str] = []
+    schema, options, provenance = metadata.from_texts(header.metadata, unknown)
+    names = arrays.check_entries(header.entries, schema, unknown)
+    if unknown and header.minor <= container.FORMAT[1]:
+        raise ModelFileError(f"it holds {show(unknown[0])}, which its format does not know.")
+    found = container.read_arrays(stream, size, header, names)
+    fitted = arrays.build(found, schema, options, provenance)
+    check_model(fitted)
+    if unknown:
+        left_out = ", ".join(map(show, unknown[:5])) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
+        known = ".".join(map(str, container.FORMAT))
+        warnings.warn(
+            f"The model file is of a later format than {known}, which this version knows: left out {left_out}. "
+            "Update with: pip install -U tripletree",
+            TripleTreeWarning,
+            stacklevel=3,
+        )
+    return fitted
+
+
+def _path(path: object) -> Path:
+    # An integer would be taken for an open file descriptor.
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"path must be a string or a Path, got {path!r}. Try 'model.tripletree'.")
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text:
+        raise ParameterError(f"path must be the name of a file, got {text!r}. Try 'model.tripletree'.")
+    return Path(text)
+
+
+def _open(path: str, flags: int) -> int:
+    # Should the file have become a pipe since it was looked at: do not wait for a writer.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check_regular(status: os.stat_result) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise ModelFileError("it is a folder, not a file.")
+    if not stat.S_ISREG(status.st_mode):
+        raise ModelFileError("it is not a regular file (but a pipe, a device or the like).")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

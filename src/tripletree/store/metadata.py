@@ -1,0 +1,100 @@
+"""Schema, options and provenance as the JSON texts of a model file's header."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from tripletree.checks import listing
+from tripletree.errors import ModelFileError, TripleTreeError
+from tripletree.log.schema import ACTION_KINDS, FEATURE_KINDS, Action, Feature, Schema
+from tripletree.store import strict_json
+from tripletree.store.strict_json import show
+
+
+def to_texts(schema: Schema, options: dict[str, Any], provenance: dict[str, Any]) -> dict[str, str]:
+    """Return the header's texts."""
+    action = schema.action
+    plain = {
+        "features": [{"name": f.name, "unit": f.unit, "kind": f.kind} for f in schema.features],
+        "action": {
+            "kind": action.kind,
+            "names": list(action.names),
+            "labels": list(action.labels),
+            "units": list(action.units),
+        },
+    }
+    return {
+        "schema": strict_json.dump(plain, "the schema"),
+        "options": strict_json.dump(options, "`options`"),
+        "provenance": strict_json.dump(provenance, "`provenance`"),
+    }
+
+
+def from_texts(texts: Mapping[str, str], unknown: list[str]) -> tuple[Schema, dict[str, Any], dict[str, Any]]:
+    """Return schema, options and provenance; names of keys that this version does not know go into ``unknown``."""
+    keys = ("sha256", "schema", "options", "provenance")
+    _check_keys(texts, keys, "`__metadata__`", unknown)
+    schema, options, provenance = (strict_json.parse(texts[key], f"its `{key}`") for key in keys[1:])
+    for key, value in (("options", options), ("provenance", provenance)):
+        if not isinstance(value, dict):
+            raise ModelFileError(f"its `{key}` must be an object, got {show(value)}.")
+    return _schema(schema, unknown), options, provenance
+
+
+def _schema(value: Any, unknown: list[str]) -> Schema:
+    _check_keys(value, ("features", "action"), "its schema", unknown)
+    features, action = value["features"], value["action"]
+    if not isinstance(features, list) or not features:
+        raise ModelFileError(f"the schema's features must be a list of at least one, got {show(features)}.")
+    for number, feature in enumerate(features):
+        _check_keys(feature, ("name", "unit", "kind"), f"feature {number} of its schema", unknown)
+    _check_keys(action, ("kind", "names", "labels", "units"), "the schema's action", unknown)
+    labels = _texts(action["labels"], "the action's labels")
+    names = _texts(action["names"], "the action's names")
+    units = _texts(action["units"], "the action's units")
+    if action["kind"] not in ACTION_KINDS:
+        raise ModelFileError(f"the action's kind must be one of {ACTION_KINDS}, got {show(action['kind'])}.")
+    discrete = action["kind"] == "discrete"
+    if not names or len(units) != len(names) or (discrete and len(names) > 1) or discrete != bool(labels):
+        raise ModelFileError(
+            f"a {action['kind']} action cannot have {len(names)} names, {len(units)} units and {len(labels)} labels."
+        )
+    for feature in features:
+        _texts([feature[key] for key in ("name", "unit", "kind")], "a feature's name, unit and kind")
+        if feature["kind"] not in FEATURE_KINDS:
+            raise ModelFileError(f"a feature's kind must be one of {FEATURE_KINDS}, got {show(feature['kind'])}.")
+    # Schema looks at this too, but in a time that a hostile file could stretch.
+    _check_distinct([feature["name"] for feature in features], "feature")
+    _check_distinct(names, "action")
+    _check_distinct(labels, "label")
+    try:
+        return Schema(
+            tuple(Feature(feature["name"], feature["unit"], feature["kind"]) for feature in features),
+            Action(action["kind"], names, labels, units),
+        )
+    except TripleTreeError as error:
+        raise ModelFileError(f"its schema is not valid: {str(error)[:300]}") from error
+
+
+def _check_keys(value: Any, known: Collection[str], what: str, unknown: list[str]) -> None:
+    if not isinstance(value, Mapping):
+        raise ModelFileError(f"{what} must be an object, got {show(value)}.")
+    missing = [key for key in known if key not in value]
+    if missing:
+        raise ModelFileError(f"{what} lacks {listing(missing)}.")
+    unknown.extend(key for key in value if key not in known)
+
+
+def _texts(value: Any, what: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise ModelFileError(f"{what} must be a list of strings, got {show(value)}.")
+    return tuple(value)
+
+
+def _check_distinct(names: Collection[str], what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ModelFileError(f"its schema has two {what}s named {show(name)}.")
+        seen.add(name)

@@ -1,0 +1,146 @@
+"""Models for the tests of the store: consistent in structure and counts, random bits in all statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from hypothesis import strategies as st
+
+from tripletree.leaves.attributes import Attributes
+from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
+from tripletree.model.fitted import Fitted
+from tripletree.tree.arrays import Tree
+
+ARRAYS = (
+    *(f"tree.{name}" for name in ("feature", "threshold", "left", "quality")),
+    *(f"attributes.{name}" for name in ("count", "count_derivative", "action_count", "action_mean", "action_std")),
+    *(f"attributes.{name}" for name in ("value_mean", "value_std", "derivative_mean", "derivative_std", "impurity")),
+    *("feature_min", "feature_max", "action_scale", "derivative_scale", "curve_training", "curve_validation"),
+)
+
+
+ROAD = (Feature("pos", "m"), Feature("speed", "m/s"))
+LEFT_RIGHT = Action("discrete", labels=("left", "right"))
+
+
+def any_bits(rng: np.random.Generator, *shape: int) -> npt.NDArray[np.float64]:
+    """Finite doubles of every kind: huge, subnormal, signed zeros."""
+    numbers = rng.integers(0, 2**64, shape, np.uint64).view(np.float64)
+    return np.where(np.isfinite(numbers), numbers, -0.0)
+
+
+def random_model(
+    seed: int,
+    features: tuple[Feature, ...] = ROAD,
+    action: Action = LEFT_RIGHT,
+    leaves: int = 5,
+    derivative: bool = True,
+    validation: bool = True,
+    options: dict[str, Any] | None = None,
+    provenance: dict[str, Any] | None = None,
+) -> Fitted:
+    """Grow a tree by random splits of a random box; it has fewer leaves when nothing can be split any more."""
+    rng = np.random.default_rng(seed)
+    d, n_labels, m = len(features), len(action.labels), len(action.names)
+    low = rng.normal(size=d)
+    high = low + np.where(rng.random(d) < 0.2, 0, rng.exponential(size=d))
+    total = int(rng.integers(1, 20 * leaves + 1))
+    boxes = [(low, high)]
+    count = [total]
+    known = [int(rng.integers(1, total + 1)) if derivative else 0]
+    actions = [rng.multinomial(total, np.full(max(n_labels, 1), 1 / max(n_labels, 1)))]
+    feature, threshold, left, quality = [-1], [0.0], [-1], [0.0]
+    for _ in range(leaves - 1):
+        nodes = [i for i in range(len(left)) if left[i] < 0 and count[i] > 1 and (boxes[i][0] < boxes[i][1]).any()]
+        if not nodes:
+            break
+        node = int(rng.choice(nodes))
+        lo, hi = boxes[node]
+        f = int(rng.choice(np.flatnonzero(lo < hi)))
+        cut = float(rng.uniform(lo[f], hi[f]))
+        if not lo[f] < cut < hi[f]:
+            continue
+        feature[node], threshold[node], left[node], quality[node] = f, cut, len(left), float(rng.exponential())
+        axis = np.arange(d) == f
+        size = int(rng.integers(1, count[node]))
+        part_known = int(rng.hypergeometric(known[node], count[node] - known[node], size))
+        part_actions = rng.multivariate_hypergeometric(actions[node], size)
+        boxes += [(lo, np.where(axis, cut, hi)), (np.where(axis, cut, lo), hi)]
+        known += [part_known, known[node] - part_known]
+        actions += [part_actions, actions[node] - part_actions]
+        count += [size, count[node] - size]
+        feature += [-1, -1]
+        threshold += [0.0, 0.0]
+        left += [-1, -1]
+        quality += [0.0, 0.0]
+    n = len(left)
+    steps = (n + 1) // 2 + int(rng.integers(0, 3))
+    discrete = action.kind == "discrete"
+    return Fitted(
+        schema=Schema(features, action),
+        tree=Tree(
+            np.array(feature, np.int32), np.array(threshold), np.array(left, np.int32), np.array(quality, np.float64)
+        ),
+        attributes=Attributes(
+            count=np.array(count, np.int64),
+            count_derivative=np.array(known, np.int64),
+            action_count=np.array(actions, np.int64) if discrete else None,
+            action_mean=None if discrete else any_bits(rng, n, m),
+            action_std=None if discrete else abs(any_bits(rng, n, m)),
+            value_mean=any_bits(rng, n),
+            value_std=abs(any_bits(rng, n)),
+            derivative_mean=any_bits(rng, n, d) if derivative else None,
+            derivative_std=abs(any_bits(rng, n, d)) if derivative else None,
+            impurity=abs(any_bits(rng, n, 3)),
+        ),
+        feature_min=low,
+        feature_max=high,
+        action_scale=None if discrete else abs(any_bits(rng, m)),
+        derivative_scale=abs(any_bits(rng, d)),
+        curve_training=abs(any_bits(rng, steps, 3)),
+        curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
+        options={"max_leaves": leaves, "theta": [1, 1, 1], "gamma": 0.99} if options is None else options,
+        provenance={"tripletree": "0.1.0", "log": "0" * 64} if provenance is None else provenance,
+    )
+
+
+_texts = st.text(min_size=1, max_size=12)
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**64) + 1, 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    max_leaves=10,
+)
+_objects = st.dictionaries(st.text(max_size=12), _json, max_size=5)
+_actions = st.lists(_texts, min_size=1, max_size=5, unique=True).flatmap(
+    lambda names: st.sampled_from(
+        [
+            Action("discrete", labels=tuple(names)),
+            Action("continuous", names=tuple(names), units=tuple(f"m/{name}" for name in names)),
+        ]
+    )
+)
+_features = st.lists(
+    st.builds(Feature, _texts, st.text(max_size=5), st.sampled_from(FEATURE_KINDS)),
+    min_size=1,
+    max_size=50,
+    unique_by=lambda feature: feature.name,
+).map(tuple)
+
+models = st.builds(
+    random_model,
+    seed=st.integers(0, 2**32),
+    features=_features,
+    action=_actions,
+    leaves=st.integers(1, 40),
+    derivative=st.booleans(),
+    validation=st.booleans(),
+    options=_objects,
+    provenance=_objects,
+)
+"""Models of every kind, for hypothesis."""
