@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-import math
-from decimal import ROUND_CEILING, Decimal, localcontext
+from decimal import ROUND_FLOOR, Decimal, localcontext
 
 DIGITS = 17
 
 
 def midpoint(lo: float, hi: float) -> float:
     """Half way, or ``hi`` where no double lies between the two."""
-    middle = centre(lo, hi)
+    huge = max(abs(lo), abs(hi)) >= 1e300  # hi - lo may not be a double
+    middle = lo / 2 + hi / 2 if huge else lo + (hi - lo) / 2
     return middle if middle > lo else hi
-
-
-def centre(lo: float, hi: float) -> float:
-    """Return the middle as a double, also where ``hi - lo`` is not one."""
-    return lo + (hi - lo) / 2 if math.isfinite(hi - lo) else lo / 2 + hi / 2
 
 
 def short(lo: float, hi: float) -> float:
     """Return the shortest decimal tau with lo < tau <= hi.
 
     Shortest means a multiple of the coarsest power of ten that has one in the gap; of several, the one nearest to the
-    middle, and of two as near, the smaller. Every comparison is between doubles, so a decimal counts as the double a
-    reader gets by typing it: 0.3 lies in (0.25, 0.3], and not in (0.3, 0.35].
+    middle, and of two as near, the smaller. A decimal counts as the double that a reader gets by typing it: 0.3 lies in
+    (0.25, 0.3], and not in (0.3, 0.35]; distances are those of the doubles.
     """
     if lo < 0.0 <= hi:
         return 0.0
     top = Decimal(max(abs(lo), abs(hi))).adjusted() + 1
-    middle = centre(lo, hi)
+    middle = midpoint(lo, hi)
     with localcontext() as context:
-        context.prec = (
-            1200  # doubles are finite decimals: nothing below is rounded, except to integers where it says so
-        )
+        context.prec = 1200  # doubles are finite decimals: nothing below is rounded, except where it says so
         for exponent in range(top, top - DIGITS - 1, -1):
             unit = Decimal(1).scaleb(exponent)
-            # One extra on either side, as the double of a decimal outside the gap may fall on its border.
-            first = int((Decimal(lo) / unit).to_integral_value(ROUND_CEILING)) - 1
-            last = int((Decimal(hi) / unit).to_integral_value(ROUND_CEILING)) + 1
-            inside = [k for k in range(first, last + 1) if lo < float(k * unit) <= hi]
+            # One more on either side, as the double of a decimal outside the gap may fall on its border.
+            first = int((Decimal(lo) / unit).to_integral_value(ROUND_FLOOR))
+            last = int((Decimal(hi) / unit).to_integral_value(ROUND_FLOOR)) + 1
+            inside = [tau for k in range(first, last + 1) if lo < (tau := float(k * unit)) <= hi]
             if inside:
-                best = inside[0]
-                for k in inside[1:]:
-                    if middle > float((k - Decimal("0.5")) * unit):
-                        best = k
-                return float(best * unit)
+                return min(inside, key=lambda tau: abs(tau - middle))
     return hi

@@ -1,0 +1,130 @@
+"""The same job for everybody: from float64 features and float64 target columns to a grown tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+Grower = Callable[[np.ndarray, np.ndarray, int, int], Any]
+"""Takes states, targets, how many of the target columns are not derivatives, and the number of leaves."""
+
+NO_LIMIT = 2**31 - 1
+BLOCK = 4096
+EXACT_BINS, HISTOGRAM_BINS = 256, 256
+
+
+def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
+    """Round the targets to the common integer grid that growth works on."""
+    from tripletree import _kernel
+
+    n, k = targets.shape
+    centre = targets.mean(axis=0)
+    squares, reach = 0.0, 0.0
+    for start in range(0, n, block):
+        away = targets[start : start + block] - centre
+        squares += float(np.vdot(away, away))
+        reach = max(reach, float(away.max()), -float(away.min()))
+    exponent = min(23 - math.ceil(math.log2(reach)), math.floor((61 - math.log2(squares)) / 2))
+    rows = np.zeros((n, -(-(k + 1) // 8) * 8), np.int32)
+    _kernel.quantise(targets, centre, np.full(k, 2.0**exponent), rows, 0)
+    rows[:, k] = 1
+    return rows
+
+
+def ours(threads: int, exact: bool, by_gain: bool = False) -> Grower:
+    """Our kernel, called as the package calls it."""
+
+    def run(states: np.ndarray, targets: np.ndarray, n_plain: int, leaves: int) -> Any:
+        from tripletree import _kernel
+
+        rows = kernel_rows(targets)
+        codes = _kernel.encode(states, EXACT_BINS if exact else HISTOGRAM_BINS, exact, threads)
+        n_derivative = targets.shape[1] - n_plain
+        return _kernel.grow(
+            states, codes, rows, n_plain, n_derivative, leaves, NO_LIMIT, 1, 0.0, by_gain, False, threads, None
+        )
+
+    return run
+
+
+def scikit_learn(states: np.ndarray, targets: np.ndarray, _: int, leaves: int) -> Any:
+    """One multi-output regression tree, grown best first."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    return DecisionTreeRegressor(max_leaf_nodes=leaves, random_state=0).fit(states, targets)
+
+
+def xgboost(threads: int) -> Grower:
+    """One multi-output tree of 256 bins, leaf by leaf, without shrinkage or regularisation."""
+
+    def run(states: np.ndarray, targets: np.ndarray, _: int, leaves: int) -> Any:
+        import xgboost
+
+        data = xgboost.QuantileDMatrix(states, targets, max_bin=256, nthread=threads)
+        options = {
+            "tree_method": "hist",
+            "multi_strategy": "multi_output_tree",
+            "grow_policy": "lossguide",
+            "max_leaves": leaves,
+            "max_depth": 0,
+            "max_bin": 256,
+            "learning_rate": 1.0,
+            "reg_lambda": 0.0,
+            "min_child_weight": 0.0,
+            "objective": "reg:squarederror",
+            "nthread": threads,
+            "verbosity": 0,
+        }
+        return xgboost.train(options, data, 1)
+
+    return run
+
+
+def reference(states: np.ndarray, targets: np.ndarray, n_plain: int, leaves: int) -> Any:
+    """The definition in the tests: exact integers and fractions in Python."""
+    from tests.reference.codes import codes
+    from tests.reference.grow import grow
+
+    grown = grow(states, codes(states), kernel_rows(targets), n_plain, targets.shape[1] - n_plain, leaves)
+    return grown.feature, grown.threshold, grown.left, grown.gain, grown.node
+
+
+GROWERS: dict[str, Grower] = {
+    "scikit-learn": scikit_learn,
+    "XGBoost, 1 thread": xgboost(1),
+    "XGBoost, 2 threads": xgboost(2),
+    "exact, 1 thread": ours(1, True),
+    "exact, 2 threads": ours(2, True),
+    "exact, gain first, 1 thread": ours(1, True, by_gain=True),
+    "histogram, 1 thread": ours(1, False),
+    "histogram, 2 threads": ours(2, False),
+    "reference": reference,
+}
+
+
+def leaf_of_rows(result: Any, states: np.ndarray) -> np.ndarray:
+    """Return the leaf in which each row ends, as any numbering."""
+    if isinstance(result, tuple):
+        return np.asarray(result[4])
+    if hasattr(result, "tree_"):
+        return np.asarray(result.apply(states))
+    import xgboost
+
+    return (
+        np.asarray(result.predict(xgboost.DMatrix(states), pred_leaf=True)).astype(int).reshape(len(states), -1)[:, 0]
+    )
+
+
+def unexplained(targets: np.ndarray, leaves: np.ndarray) -> tuple[float, int]:
+    """Share of the targets' sum of squares that is left within the leaves, and the number of leaves."""
+    _, leaf = np.unique(leaves, return_inverse=True)
+    count = np.bincount(leaf)
+    within = total = 0.0
+    for column in targets.T:
+        centred = column - column.mean()
+        total += float(centred @ centred)
+        within += float(centred @ centred - (np.bincount(leaf, centred) ** 2 / count).sum())
+    return within / total, len(count)
