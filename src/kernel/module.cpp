@@ -1,2 +1,191 @@
+// The compiled part of tripletree: growth, and the passes over a log that must be fast. Checks of the user's input are
+// made in Python; here only what would read or write out of bounds is refused.
 #include <nanobind/nanobind.h>
-NB_MODULE(_kernel, m) { m.doc() = "stub"; }
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+
+#include <chrono>
+
+#include "apply.hpp"
+#include "columns.hpp"
+#include "grow.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace tripletree;
+
+namespace {
+
+template <class T>
+using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+
+void require(bool condition, const char* text) {
+    if (!condition) throw nb::value_error(text);
+}
+
+template <class T>
+T* allocate(size_t size, nb::capsule& owner) {
+    T* data = new T[size > 0 ? size : 1];
+    owner = nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return data;
+}
+
+template <class T>
+Out1<T> to_array(const std::vector<T>& values) {
+    nb::capsule owner;
+    T* data = allocate<T>(values.size(), owner);
+    std::copy(values.begin(), values.end(), data);
+    return Out1<T>(data, {values.size()}, owner);
+}
+
+// Runs work(cancel) on another thread without the GIL. The calling thread looks every 20 ms for Ctrl-C and reports
+// progress; whatever that raises stops the work and goes on to the caller.
+template <class Work, class Poll>
+void run_interruptibly(const Work& work, const Poll& poll) {
+    Flag cancel{false};
+    bool done = false;
+    std::mutex mutex;
+    std::condition_variable finished;
+    std::exception_ptr error;
+    std::thread worker([&] {
+        try {
+            work(cancel);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        std::lock_guard<std::mutex> lock(mutex);
+        done = true;
+        finished.notify_one();
+    });
+    std::exception_ptr interrupted;
+    {
+        nb::gil_scoped_release released;
+        std::unique_lock<std::mutex> lock(mutex);
+        while (!finished.wait_for(lock, std::chrono::milliseconds(20), [&] { return done; })) {
+            if (interrupted) continue;
+            lock.unlock();
+            {
+                nb::gil_scoped_acquire acquired;
+                try {
+                    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                    poll();
+                } catch (...) {
+                    interrupted = std::current_exception();
+                    cancel = true;
+                }
+            }
+            lock.lock();
+        }
+        lock.unlock();
+        worker.join();
+    }
+    if (interrupted) std::rethrow_exception(interrupted);
+    if (error) std::rethrow_exception(error);
+}
+
+Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double gamma, In1<double> tail) {
+    const size_t n = rewards.shape(0), episodes = tail.shape(0);
+    require(starts.shape(0) == episodes + 1, "starts must have one entry more than tail");
+    require(starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n), "starts must run from 0 to the number of rewards");
+    for (size_t e = 0; e < episodes; ++e) require(starts(e) <= starts(e + 1), "starts must ascend");
+    nb::capsule owner;
+    double* values = allocate<double>(n, owner);
+    discounted(rewards.data(), starts.data(), episodes, gamma, tail.data(), values);
+    return Out1<double>(values, {n}, owner);
+}
+
+Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int threads) {
+    const size_t n = states.shape(0), d = states.shape(1);
+    require(n > 0 && d > 0, "states must not be empty");
+    require(n < (size_t{1} << 29), "states has too many rows (2^29 is the limit)");
+    require(bins >= 2 && bins <= 1024, "bins must lie between 2 and 1024");
+    require(static_cast<double>(n) / bins < offset_mask / 2.0, "too many rows for so few bins");
+    nb::capsule owner;
+    uint32_t* codes = allocate<uint32_t>(n * d, owner);
+    run_interruptibly(
+        [&](const Flag& cancel) {
+            for (size_t a = 0; a < n * d; a += 1 << 20) {
+                stop_if(cancel);
+                for (size_t i = a; i < std::min(n * d, a + (1 << 20)); ++i)
+                    if (!std::isfinite(states.data()[i])) throw std::invalid_argument("states must be finite");
+            }
+            Team team(n * d > 20000 ? std::min(threads, static_cast<int>(d)) : 1);
+            encode(states.data(), n, d, static_cast<size_t>(bins), exact, team, cancel, codes);
+        },
+        [] {});
+    return Out2<uint32_t>(codes, {n, d}, owner);
+}
+
+void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> scale,
+                    nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane) {
+    const size_t n = matrix.shape(0), m = matrix.shape(1), width = out.shape(1);
+    require(centre.shape(0) == m && scale.shape(0) == m, "centre and scale must have one entry per column");
+    require(out.shape(0) == n && lane >= 0 && static_cast<size_t>(lane) + m <= width, "out must have room for the columns");
+    quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), scale.data(), out.data() + lane, width);
+}
+
+using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
+
+GrownArrays grow_arrays(In2<double> states, In2<uint32_t> codes, In2<int32_t> rows, int n_plain, int n_derivative, int64_t max_leaves,
+                        int64_t max_depth, int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress) {
+    const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
+    require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
+    require(codes.shape(0) == n && codes.shape(1) == d && rows.shape(0) == n, "states, codes and rows must match");
+    require(n_plain >= 0 && n_derivative >= 0, "numbers of targets must not be negative");
+    require(width % 8 == 0 && width >= static_cast<size_t>(n_plain + n_derivative) + 4, "rows must have a multiple of 8 lanes, at least targets + 4");
+    require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1, "sizes must be positive");
+    const int targets = n_plain + n_derivative;
+    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, {}, {}, {}, {}};
+    for (size_t i = 0; n_derivative > 0 && i < n && !table.missing; ++i) table.missing = rows(i, static_cast<size_t>(targets)) == 0;
+    const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint};
+    std::atomic<int64_t> leaves{1};
+    Grown grown;
+    nb::capsule owner;
+    int32_t* node_of = allocate<int32_t>(n, owner);
+    auto report = [&] {
+        if (!progress.is_none()) progress(leaves.load(std::memory_order_relaxed), max_leaves);
+    };
+    run_interruptibly(
+        [&](const Flag& cancel) {
+            Team team(n * d > 20000 ? threads : 1);
+            grown = Grower(table, options, team, cancel, leaves).grow(node_of);
+        },
+        report);
+    report();
+    return {to_array(grown.feature), to_array(grown.threshold), to_array(grown.left), to_array(grown.gain), Out1<int32_t>(node_of, {n}, owner)};
+}
+
+Out1<int32_t> apply_array(In2<double> states, In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In1<int32_t> leaf_number, int threads) {
+    const size_t n = states.shape(0), d = states.shape(1), nodes = feature.shape(0);
+    require(nodes > 0 && threshold.shape(0) == nodes && left.shape(0) == nodes && leaf_number.shape(0) == nodes, "tree arrays must have one length");
+    for (size_t k = 0; k < nodes; ++k) {
+        if (left(k) < 0) continue;
+        require(left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes, "children must come after their parents");
+        require(feature(k) >= 0 && static_cast<size_t>(feature(k)) < d, "the tree splits on a feature that states does not have");
+    }
+    nb::capsule owner;
+    int32_t* out = allocate<int32_t>(n, owner);
+    {
+        nb::gil_scoped_release released;
+        apply(states.data(), n, d, feature.data(), threshold.data(), left.data(), leaf_number.data(), nodes, threads, out);
+    }
+    return Out1<int32_t>(out, {n}, owner);
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, m) {
+    m.doc() = "The compiled part of tripletree.";
+    m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
+    m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
+    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "scale"_a, "out"_a, "lane"_a);
+    m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a, "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
+          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none());
+    m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
+}

@@ -1,0 +1,158 @@
+// Features become integer codes that keep their order; near-equal values share a code.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "common.hpp"
+
+namespace tripletree {
+
+// A code is (bin << offset_bits) | offset. The bins hold about equally many samples each, a value that repeats a lot has
+// a bin of its own, and the offset orders the values inside a bin: 0 if the bin holds one value only, else from 1 up,
+// spread over the whole width so that codes are nearly uniform over the samples.
+constexpr int offset_bits = 20;
+constexpr uint32_t offset_mask = (1u << offset_bits) - 1;
+constexpr double equal_share = 1e-9;  // of a feature's range: values closer than this count as equal
+
+// Sorts 64-bit words by their upper half: three passes of 11 bits, passes that would change nothing left out.
+inline void sort_by_key(std::vector<uint64_t>& words, std::vector<uint64_t>& spare, const Flag& cancel) {
+    const size_t n = words.size();
+    if (n < 512) {
+        std::sort(words.begin(), words.end());
+        return;
+    }
+    constexpr int digits = 3, bits = 11, buckets = 1 << bits;
+    std::vector<size_t> count(digits * buckets, 0);
+    for (uint64_t w : words)
+        for (int p = 0; p < digits; ++p) ++count[static_cast<size_t>(p * buckets) + ((w >> (32 + bits * p)) & (buckets - 1))];
+    spare.resize(n);
+    for (int p = 0; p < digits; ++p) {
+        stop_if(cancel);
+        size_t* c = count.data() + p * buckets;
+        size_t at = 0;
+        bool one_bucket = false;
+        for (int b = 0; b < buckets; ++b) {
+            size_t here = c[b];
+            one_bucket |= here == n;
+            c[b] = at;
+            at += here;
+        }
+        if (one_bucket) continue;
+        for (uint64_t w : words) spare[c[(w >> (32 + bits * p)) & (buckets - 1)]++] = w;
+        words.swap(spare);
+    }
+}
+
+// Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key.
+inline std::vector<uint32_t> clusters(const std::vector<uint64_t>& words, const double* x, size_t stride, double half, double range) {
+    const size_t n = words.size();
+    std::vector<uint32_t> starts{0};
+    double cluster_max = 0;   // of the cluster under way; only known where it matters
+    bool max_known = false;
+    const double tolerance = equal_share * range;
+    size_t group = 0;  // first word of the current run of equal keys
+    auto extreme = [&](size_t a, size_t b, bool largest) {
+        double best = x[(words[a] & 0xffffffffu) * stride];
+        for (size_t i = a + 1; i < b; ++i) {
+            double v = x[(words[i] & 0xffffffffu) * stride];
+            best = largest ? std::max(best, v) : std::min(best, v);
+        }
+        return best;
+    };
+    while (true) {
+        size_t next = group + 1;
+        const uint64_t key = words[group] >> 32;
+        while (next < n && words[next] >> 32 == key) ++next;
+        if (next == n) break;
+        // Keys are 2^-32 of the range apart, so eight steps are surely more than the tolerance.
+        if ((words[next] >> 32) - key > 8) {
+            starts.push_back(static_cast<uint32_t>(next));
+            max_known = false;
+        } else {
+            double here = extreme(group, next, true);
+            cluster_max = max_known ? std::max(cluster_max, here) : here;
+            max_known = true;
+            size_t end = next + 1;
+            while (end < n && words[end] >> 32 == words[next] >> 32) ++end;
+            if (extreme(next, end, false) * half - cluster_max * half > tolerance) {
+                starts.push_back(static_cast<uint32_t>(next));
+                max_known = false;
+            }
+        }
+        group = next;
+    }
+    starts.push_back(static_cast<uint32_t>(n));
+    return starts;
+}
+
+// The bin of each cluster, about `bins` of them.
+inline std::vector<uint16_t> assign_bins(const std::vector<uint32_t>& starts, size_t bins) {
+    const size_t k = starts.size() - 1, n = starts.back();
+    std::vector<uint16_t> bin(k);
+    const bool few = k <= bins;
+    int64_t current = -1, target = -1;
+    for (size_t i = 0; i < k; ++i) {
+        const uint64_t before = starts[i], here = starts[i + 1] - before;
+        const bool heavy = here * bins >= n;
+        const int64_t t = static_cast<int64_t>(before * bins / n);
+        if (few || heavy || t != target) ++current;
+        target = heavy ? -1 : t;
+        bin[i] = static_cast<uint16_t>(current);
+    }
+    return bin;
+}
+
+// Codes of one feature, written with the given stride. exact: one code per cluster; else one per bin, at most `bins`.
+inline void encode_feature(const double* x, size_t n, size_t stride, size_t bins, bool exact, uint32_t* codes,
+                           const Flag& cancel, std::vector<uint64_t>& words, std::vector<uint64_t>& spare) {
+    double lo = x[0], hi = x[0];
+    for (size_t i = 0; i < n; ++i) lo = std::min(lo, x[i * stride]), hi = std::max(hi, x[i * stride]);
+    if (!(lo < hi)) {
+        for (size_t i = 0; i < n; ++i) codes[i * stride] = 0;
+        return;
+    }
+    // Halves avoid overflow of the range; they are exact but for denormal numbers, which have no such range.
+    const double half = std::isinf(hi - lo) ? 0.5 : 1.0, range = hi * half - lo * half;
+    words.resize(n);
+    for (size_t i = 0; i < n; ++i) {
+        const double t = (x[i * stride] * half - lo * half) / range;
+        words[i] = static_cast<uint64_t>(t * 4294967295.0) << 32 | i;
+    }
+    stop_if(cancel);
+    sort_by_key(words, spare, cancel);
+    stop_if(cancel);
+    const std::vector<uint32_t> starts = clusters(words, x, stride, half, range);
+    size_t want = bins;
+    std::vector<uint16_t> bin = assign_bins(starts, want);
+    // Bins for repeated values come on top: ask for fewer until all fit.
+    while (!exact && bin.back() >= bins) {
+        const size_t excess = bin.back() + 1 - bins;
+        want = want > excess ? want - excess : 1;
+        bin = assign_bins(starts, want);
+    }
+    const size_t k = bin.size();
+    for (size_t i = 0; i < k;) {
+        size_t j = i;
+        while (j < k && bin[j] == bin[i]) ++j;
+        const uint32_t spread = offset_mask / static_cast<uint32_t>(j - i);
+        for (size_t c = i; c < j; ++c) {
+            uint32_t offset = j - i == 1 || !exact ? 0 : 1 + static_cast<uint32_t>(c - i) * spread;
+            const uint32_t code = static_cast<uint32_t>(bin[c]) << offset_bits | offset;
+            for (size_t p = starts[c]; p < starts[c + 1]; ++p) codes[(words[p] & 0xffffffffu) * stride] = code;
+        }
+        i = j;
+        stop_if(cancel);
+    }
+}
+
+inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel,
+                   uint32_t* codes) {
+    std::vector<std::vector<uint64_t>> words(static_cast<size_t>(team.size())), spare(words.size());
+    team.run(static_cast<int>(d), [&](int f, int thread) {
+        auto t = static_cast<size_t>(thread);
+        encode_feature(states + f, n, d, bins, exact, codes + f, cancel, words[t], spare[t]);
+    });
+}
+
+}  // namespace tripletree

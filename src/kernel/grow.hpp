@@ -1,0 +1,368 @@
+// Best-first growth. A node's split does not depend on the order of growth, so nodes near the top of the queue are
+// searched ahead of time, several at once, and committed strictly in order: the tree is the same for any number of threads.
+#pragma once
+
+#include <memory>
+#include <queue>
+
+#include "search.hpp"
+#include "threshold.hpp"
+
+namespace tripletree {
+
+struct Options {
+    int64_t max_leaves, max_depth, min_samples_leaf;
+    double min_gain;  // a split must gain at least this much per sample
+    bool by_gain, midpoint;
+};
+
+struct Grown {
+    std::vector<int32_t> feature, left;
+    std::vector<double> threshold, gain;
+};
+
+struct Node {
+    size_t begin = 0, end = 0;
+    int depth = 0;
+    std::vector<double> sums;  // by lane, exact integers
+    uint64_t squares = 0, squares_d = 0;
+    double priority = 0;
+    Histogram histogram;
+    // What the search found.
+    bool searched = false, splits = false;
+    int feature = -1;
+    double gain = 0, threshold = 0;
+    std::unique_ptr<Node> child[2];
+    size_t size() const { return end - begin; }
+};
+
+template <int NV>
+TT_INLINE void sum_rows_impl(const Table& table, const uint32_t* order, size_t count, double* sums) {
+    const int nv = NV ? NV : table.lanes.vectors;
+    const size_t width = static_cast<size_t>(nv) * 8;
+    V8 local[NV ? NV : 1] = {};
+    V8* total = NV ? local : reinterpret_cast<V8*>(sums);
+    for (size_t i = 0; i < count; ++i) {
+        if (i + 16 < count) __builtin_prefetch(table.rows + order[i + 16] * width);
+        const auto* y = reinterpret_cast<const I8*>(table.rows + order[i] * width);
+        for (int j = 0; j < nv; ++j) total[j] += __builtin_convertvector(y[j], V8);
+    }
+    if (NV)
+        for (int j = 0; j < nv; ++j) reinterpret_cast<V8*>(sums)[j] = total[j];
+}
+
+// Sums of some rows, by lane; `sums` must be zero before.
+TT_CLONES void sum_rows(const Table& table, const uint32_t* order, size_t count, double* sums) {
+    switch (table.lanes.vectors) {
+        case 1: return sum_rows_impl<1>(table, order, count, sums);
+        case 2: return sum_rows_impl<2>(table, order, count, sums);
+        case 3: return sum_rows_impl<3>(table, order, count, sums);
+        case 4: return sum_rows_impl<4>(table, order, count, sums);
+        default: return sum_rows_impl<0>(table, order, count, sums);
+    }
+}
+
+// |y|^2 of rows a .. b, in integers.
+TT_CLONES void square_rows(const Table& table, size_t a, size_t b, uint64_t* squares, uint64_t* squares_d) {
+    const auto width = static_cast<size_t>(table.lanes.width);
+    const int plain = table.missing ? table.lanes.plain : table.lanes.targets;
+    for (size_t i = a; i < b; ++i) {
+        const int32_t* y = table.rows + i * width;
+        int64_t q = 0, q_d = 0;
+        for (int k = 0; k < plain; ++k) q += static_cast<int64_t>(y[k]) * y[k];
+        for (int k = plain; k < table.lanes.targets; ++k) q_d += static_cast<int64_t>(y[k]) * y[k];
+        squares[i] = static_cast<uint64_t>(q);
+        if (table.missing) squares_d[i] = static_cast<uint64_t>(q_d);
+    }
+}
+
+class Grower {
+  public:
+    Grower(Table& table, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
+        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(table.n), spare_(table.n),
+          searches_(static_cast<size_t>(team.size())) {
+        const auto width = static_cast<size_t>(table.lanes.width);
+        for (Search& s : searches_) {
+            s.min_leaf = static_cast<double>(options.min_samples_leaf);
+            s.zero.assign(width, 0.0);
+            s.generic.assign(width, 0.0);
+            for (auto* v : {&s.centre.whole, &s.centre.rest, &s.centre.plain, &s.centre.derivative}) v->assign(width, 0.0);
+        }
+    }
+
+    // Grows the tree; afterwards node_of[i] is the leaf of row i.
+    Grown grow(int32_t* node_of) {
+        start();
+        struct Entry {
+            double key;
+            size_t id;
+            bool operator<(const Entry& other) const { return key != other.key ? key < other.key : id > other.id; }
+        };
+        std::priority_queue<Entry> queue;
+        std::vector<Entry> popped;
+        std::vector<Node*> batch;
+        const size_t ahead = team_.size() == 1 ? 1 : static_cast<size_t>(team_.size()) * 4;
+        Grown tree;
+        auto add = [&](size_t id) {
+            tree.feature.push_back(-1), tree.left.push_back(-1), tree.threshold.push_back(0), tree.gain.push_back(0);
+            Node& node = *nodes_[id];
+            if (options_.by_gain && !node.searched) {
+                batch.push_back(&node);
+                return;
+            }
+            if (node.searched && !node.splits) return;
+            if (node.priority > 0) queue.push({options_.by_gain ? node.gain : node.priority, id});
+        };
+        add(0);
+        while (static_cast<int64_t>(nodes_.size() + 1) / 2 < options_.max_leaves) {
+            if (options_.by_gain && !batch.empty()) {
+                search(batch);
+                // Both children of the last split, or the root: queued now that their gains are known.
+                for (size_t id = nodes_.size() - batch.size(); id < nodes_.size(); ++id)
+                    if (nodes_[id]->splits) queue.push({nodes_[id]->gain, id});
+                batch.clear();
+            }
+            if (queue.empty()) break;
+            if (!nodes_[queue.top().id]->searched) {
+                const size_t remaining = static_cast<size_t>(options_.max_leaves) - (nodes_.size() + 1) / 2;
+                popped.clear(), batch.clear();
+                while (!queue.empty() && batch.size() < std::min(ahead, remaining) && popped.size() < 4 * ahead) {
+                    Node& node = *nodes_[queue.top().id];
+                    if (!node.searched) {
+                        if (node.size() >= alone_limit && !batch.empty()) break;
+                        batch.push_back(&node);
+                    }
+                    popped.push_back(queue.top());
+                    queue.pop();
+                    if (node.size() >= alone_limit && !node.searched) break;
+                }
+                search(batch);
+                batch.clear();
+                for (const Entry& e : popped)
+                    if (!nodes_[e.id]->searched || nodes_[e.id]->splits) queue.push(e);
+                continue;
+            }
+            const size_t id = queue.top().id;
+            queue.pop();
+            Node& node = *nodes_[id];
+            tree.feature[id] = node.feature, tree.threshold[id] = node.threshold, tree.gain[id] = node.gain;
+            tree.left[id] = static_cast<int32_t>(nodes_.size());
+            for (auto& child : node.child) {
+                nodes_.push_back(std::move(child));
+                add(nodes_.size() - 1);
+            }
+            leaves_.store(static_cast<int64_t>(nodes_.size() + 1) / 2, std::memory_order_relaxed);
+        }
+        for (size_t id = 0; id < nodes_.size(); ++id)
+            if (tree.left[id] < 0)
+                for (size_t i = nodes_[id]->begin; i < nodes_[id]->end; ++i) node_of[order_[i]] = static_cast<int32_t>(id);
+        return tree;
+    }
+
+  private:
+    static constexpr size_t pool_limit = 4096;     // smaller nodes are searched in a pool
+    static constexpr size_t alone_limit = 1 << 16;  // larger nodes are searched one at a time by the whole team
+    static constexpr size_t inline_work = 1 << 14;  // below this many codes a round of the team costs more than it saves
+
+    void start() {
+        const size_t n = table_.n, d = table_.d;
+        const auto width = static_cast<size_t>(table_.lanes.width);
+        table_.squares.resize(n);
+        if (table_.missing) table_.squares_d.resize(n);
+        std::unique_ptr<Node> root(new Node);
+        root->end = n;
+        root->sums.assign(width, 0.0);
+        constexpr size_t block = 1 << 15;
+        const size_t blocks = (n + block - 1) / block;
+        std::vector<std::vector<double>> parts(blocks, std::vector<double>(width, 0.0));
+        team_.run(static_cast<int>(blocks), [&](int task, int) {
+            stop_if(cancel_);
+            const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
+            for (size_t i = a; i < b; ++i) order_[i] = static_cast<uint32_t>(i);
+            square_rows(table_, a, b, table_.squares.data(), table_.squares_d.data());
+            sum_rows(table_, order_.data() + a, b - a, parts[static_cast<size_t>(task)].data());
+        });
+        for (const auto& part : parts)
+            for (size_t k = 0; k < width; ++k) root->sums[k] += part[k];
+        for (size_t i = 0; i < n; ++i) root->squares += table_.squares[i];
+        for (size_t i = 0; table_.missing && i < n; ++i) root->squares_d += table_.squares_d[i];
+        weigh(*root);
+        if (n > pool_limit) {
+            std::vector<uint32_t> bins(d);
+            std::vector<std::vector<uint8_t>> one(d, std::vector<uint8_t>(size_t{1} << (32 - offset_bits), 1));
+            team_.run(static_cast<int>(d), [&](int task, int) {
+                stop_if(cancel_);
+                const auto f = static_cast<size_t>(task);
+                uint32_t last = 0;
+                for (size_t i = 0; i < n; ++i) {
+                    const uint32_t code = table_.codes[i * d + f], bin = code >> offset_bits;
+                    last = std::max(last, bin);
+                    one[f][bin] = (code & offset_mask) == 0;  // alike for all samples of a bin
+                }
+                bins[f] = last + 1;
+            });
+            table_.first_bin.assign(1, 0);
+            for (size_t f = 0; f < d; ++f) {
+                table_.first_bin.push_back(table_.first_bin.back() + bins[f]);
+                table_.one_value.insert(table_.one_value.end(), one[f].begin(), one[f].begin() + bins[f]);
+            }
+            // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again.
+            const size_t bytes = table_.bins() * width * sizeof(double);
+            spare_histograms_ = static_cast<int>(std::max<size_t>(4, std::max<size_t>(n * width, size_t{1} << 22) / bytes));
+        }
+        nodes_.push_back(std::move(root));
+    }
+
+    double with_derivative(const Node& node) const {
+        return table_.missing ? node.sums[static_cast<size_t>(table_.lanes.with_derivative())] : static_cast<double>(node.size());
+    }
+
+    // Within sum of squares of one group. Whole parts of the means are taken off in integers, so a pure node gives 0 exactly.
+    static double within(uint64_t squares, const std::vector<double>& sums, int from, int to, double n) {
+        double rest = 0;
+        for (int k = from; k < to; ++k) {
+            const double sum = sums[static_cast<size_t>(k)], whole = std::nearbyint(sum / n), left = sum - n * whole;
+            const auto m = static_cast<uint64_t>(static_cast<int64_t>(whole)), s = static_cast<uint64_t>(static_cast<int64_t>(sum));
+            squares += static_cast<uint64_t>(n) * m * m - 2 * m * s;  // modulo 2^64; the result itself fits
+            rest += left * left / n;
+        }
+        return std::max(0.0, static_cast<double>(squares) - rest);
+    }
+
+    void weigh(Node& node) const {
+        const auto n = static_cast<double>(node.size());
+        if (!table_.missing) {
+            node.priority = within(node.squares, node.sums, 0, table_.lanes.targets, n);
+            return;
+        }
+        const double nd = with_derivative(node);
+        node.priority = within(node.squares, node.sums, 0, table_.lanes.plain, n);
+        if (nd > 0) node.priority += within(node.squares_d, node.sums, table_.lanes.plain, table_.lanes.targets, nd) * (n / nd);
+    }
+
+    void search(const std::vector<Node*>& batch) {
+        stop_if(cancel_);
+        size_t work = 0;
+        for (const Node* node : batch) work += node->size() * table_.d;
+        if (batch.size() == 1 || work < inline_work) {
+            for (Node* node : batch) search(*node, searches_[0], batch.size() == 1 && work >= inline_work ? &team_ : nullptr);
+            return;
+        }
+        team_.run(static_cast<int>(batch.size()), [&](int task, int thread) { search(*batch[static_cast<size_t>(task)], searches_[static_cast<size_t>(thread)], nullptr); });
+    }
+
+    void search(Node& node, Search& s, Team* team) {
+        stop_if(cancel_);
+        node.searched = true;
+        const size_t count = node.size(), least = static_cast<size_t>(options_.min_samples_leaf);
+        const auto n = static_cast<double>(count);
+        if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
+        centre(node, s.centre);
+        s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
+        const uint32_t* order = order_.data() + node.begin;
+        if (count > pool_limit) {
+            if (!node.histogram) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
+            search_histogram(table_, order, count, node.histogram.get(), s, cancel_);
+        } else {
+            search_pool(table_, order, count, s);
+        }
+        const Candidate* chosen = s.best.choose();
+        if (!chosen) return release(node);
+        node.splits = true;
+        node.feature = chosen->feature;
+        node.gain = chosen->gain;
+        divide(node, chosen->cut, team);
+    }
+
+    void centre(const Node& node, Centre& c) const {
+        c.n = static_cast<double>(node.size());
+        c.nd = with_derivative(node);
+        c.two_groups = table_.missing && c.nd < c.n;
+        for (int k = 0; k < table_.lanes.targets; ++k) {
+            const auto i = static_cast<size_t>(k);
+            const bool derivative = c.two_groups && k >= table_.lanes.plain;
+            const double n = derivative ? c.nd : c.n;
+            c.whole[i] = n > 0 ? std::nearbyint(node.sums[i] / n) : 0;
+            c.rest[i] = n > 0 ? (node.sums[i] - n * c.whole[i]) / n : 0;
+            c.plain[i] = !derivative;
+            c.derivative[i] = derivative;
+        }
+    }
+
+    // Rows with code <= cut go left; the threshold is put between the values that end up next to it.
+    void divide(Node& node, uint32_t cut, Team* team) {
+        const size_t d = table_.d, count = node.size();
+        const auto f = static_cast<size_t>(node.feature), width = static_cast<size_t>(table_.lanes.width);
+        uint32_t *order = order_.data() + node.begin, *right = spare_.data() + node.begin;
+        size_t lefts = 0, rights = 0;
+        uint32_t code_lo = 0, code_hi = UINT32_MAX;
+        double lo = -HUGE_VAL, hi = HUGE_VAL;
+        for (size_t i = 0; i < count; ++i) {
+            if ((i & 0xffff) == 0) stop_if(cancel_);
+            const uint32_t row = order[i];
+            if (i + 16 < count) __builtin_prefetch(table_.codes + order[i + 16] * d + f);
+            const uint32_t code = table_.codes[row * d + f];
+            if (code <= cut) {
+                if (code >= code_lo) {
+                    const double x = table_.states[row * d + f];
+                    lo = code > code_lo ? x : std::max(lo, x);
+                    code_lo = code;
+                }
+                order[lefts++] = row;
+            } else {
+                if (code <= code_hi) {
+                    const double x = table_.states[row * d + f];
+                    hi = code < code_hi ? x : std::min(hi, x);
+                    code_hi = code;
+                }
+                right[rights++] = row;
+            }
+        }
+        std::memcpy(order + lefts, right, rights * sizeof(uint32_t));
+        node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
+
+        for (int side = 0; side < 2; ++side) {
+            node.child[side].reset(new Node);
+            Node& child = *node.child[side];
+            child.begin = side ? node.begin + lefts : node.begin;
+            child.end = side ? node.end : node.begin + lefts;
+            child.depth = node.depth + 1;
+            child.sums.assign(width, 0.0);
+        }
+        Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
+        const uint32_t* rows = order_.data() + small.begin;
+        sum_rows(table_, rows, small.size(), small.sums.data());
+        for (size_t i = 0; i < small.size(); ++i) small.squares += table_.squares[rows[i]];
+        for (size_t i = 0; table_.missing && i < small.size(); ++i) small.squares_d += table_.squares_d[rows[i]];
+        for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
+        large.squares = node.squares - small.squares;
+        large.squares_d = node.squares_d - small.squares_d;
+        weigh(small);
+        weigh(large);
+        if (node.histogram && large.size() > pool_limit && live_histograms_.load() < spare_histograms_) {
+            Histogram part = build_histogram(table_, rows, small.size(), team, cancel_);
+            subtract(node.histogram.get(), part.get(), table_.bins() * width);
+            large.histogram = std::move(node.histogram);
+            if (small.size() > pool_limit) small.histogram = std::move(part), ++live_histograms_;
+        }
+        release(node);
+    }
+
+    void release(Node& node) {
+        if (node.histogram) node.histogram.reset(), --live_histograms_;
+        node.sums = {};
+    }
+
+    Table& table_;
+    const Options& options_;
+    Team& team_;
+    const Flag& cancel_;
+    std::atomic<int64_t>& leaves_;
+    std::vector<uint32_t> order_, spare_;
+    std::vector<Search> searches_;
+    std::vector<std::unique_ptr<Node>> nodes_;
+    std::atomic<int> live_histograms_{0};
+    int spare_histograms_ = 0;
+};
+
+}  // namespace tripletree
