@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from tripletree.log.log import Log
+from tripletree.tree.arrays import Tree
+from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.spread import Spread
+from tripletree.tree.targets import Scales
+
+F64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +37,7 @@ class Attributes:
         Mean and standard deviation of the derivative over the samples that have one. A node without any inherits its
         parent's (``count_derivative`` is then 0). None when no sample of the log has a successor.
     impurity : float64 array of shape (nodes, 3)
-        Impurity of action, value and derivative (SPEC: Gini or scaled variances).
+        Impurity of action (Gini, or the sum of scaled variances), value (variance) and derivative (scaled variances).
     """
 
     count: npt.NDArray[np.int64]
@@ -41,3 +50,115 @@ class Attributes:
     derivative_mean: npt.NDArray[np.float64] | None
     derivative_std: npt.NDArray[np.float64] | None
     impurity: npt.NDArray[np.float64]
+
+    def truncate(self, n_leaves: int) -> Attributes:
+        """Return the attributes of the tree as it was with ``n_leaves`` leaves."""
+        columns: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        keep = slice(2 * n_leaves - 1)
+        columns = {name: None if column is None else column[keep] for name, column in columns.items()}
+        return Attributes(**columns)
+
+
+def describe(
+    tree: Tree, node: npt.NDArray[np.int32], log: Log, values: F64, scales: Scales, derivative_scale: str
+) -> Attributes:
+    """Return the attributes of every node.
+
+    Parameters
+    ----------
+    tree : Tree
+        The structure.
+    node : int array of shape (samples,)
+        Node of the leaf that each sample falls in.
+    log : Log
+        The training log.
+    values : float64 array of shape (samples,)
+        Value of each sample.
+    scales : Scales
+        Spread of action, value and derivative over the log.
+    derivative_scale : {"sigma", "paper"}
+        Which impurity of derivatives.
+    """
+    where = node.astype(np.intp)  # once, instead of in every bincount
+    action_count = action_mean = action_std = None
+    if log.schema.action.kind == "discrete":
+        labels = len(log.schema.action.labels)
+        action_count = np.bincount(where * labels + log.actions, minlength=tree.n_nodes * labels)
+        action_count = action_count.reshape(tree.n_nodes, labels)
+        tree.add_up(action_count)
+        share = action_count / action_count.sum(axis=1, keepdims=True)
+        action_impurity = (share * (1 - share)).sum(axis=1)
+    else:
+        _, action_mean, action_std = _moments(tree, where, action_columns(log), scales.action)
+        action_impurity = _scaled_variance(action_std, scales.action.std, "sigma")
+    count, value_mean, value_std = _moments(tree, where, value_column(values), scales.value)
+    count_derivative, derivative_mean, derivative_std = _moments(
+        tree, where, derivative_columns(log), scales.derivative
+    )
+    known = count_derivative[0] > 0
+    with np.errstate(over="ignore"):
+        value_impurity = np.minimum(value_std[:, 0] ** 2, np.finfo(np.float64).max)
+    derivative_impurity = _scaled_variance(derivative_std, scales.derivative.std, derivative_scale)
+    return Attributes(
+        count=count,
+        count_derivative=count_derivative,
+        action_count=action_count,
+        action_mean=action_mean,
+        action_std=action_std,
+        value_mean=value_mean[:, 0],
+        value_std=value_std[:, 0],
+        derivative_mean=derivative_mean if known else None,
+        derivative_std=derivative_std if known else None,
+        impurity=np.stack([action_impurity, value_impurity, derivative_impurity * (count_derivative > 0)], axis=1),
+    )
+
+
+def _scaled_variance(std: F64, sigma: F64, scale: str) -> F64:
+    """Return the sum over columns of Var / sigma^2 (or Var / sigma), without those that do not vary in the log."""
+    ratio = std[:, sigma > 0] / sigma[sigma > 0]
+    total: F64 = (ratio * (std[:, sigma > 0] if scale == "paper" else ratio)).sum(axis=1)
+    return total
+
+
+def _moments(
+    tree: Tree, node: npt.NDArray[np.intp], columns: Columns, spread: Spread
+) -> tuple[npt.NDArray[np.int64], F64, F64]:
+    """Return count, mean and standard deviation of ``columns`` at every node.
+
+    Deviations are taken from one sample of the leaf, so that equal samples have deviation 0 exactly. Nodes without any
+    sample that has the attribute inherit mean and standard deviation from their parent.
+    """
+    shape = (columns.n_columns, tree.n_nodes)
+    origin, first, second = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    count = np.zeros(tree.n_nodes, np.int64)
+    shrink = np.ldexp(1.0, -spread.exponent)
+    for rows, block in columns.blocks(at_least=tree.n_nodes):
+        here, known = node[rows], ~np.isnan(block[0])
+        if not known.all():
+            here, block = here[known], block[:, known]
+        new = count[here] == 0
+        if new.any():
+            origin[:, here[new]] = block[:, new]
+        count += np.bincount(here, minlength=tree.n_nodes)
+        for k, column in enumerate(block):
+            away = (column - origin[k][here]) * shrink[k]
+            first[k] += np.bincount(here, away, tree.n_nodes)
+            second[k] += np.bincount(here, away * away, tree.n_nodes)
+
+    n = np.maximum(count, 1)
+    mean = (origin + first / n / shrink[:, None]).T
+    squares = np.maximum(second - first * first / n, 0.0).T  # sum of squared deviations from the mean, in units
+    for nodes in reversed(tree.levels):
+        left = tree.left[nodes]
+        count[nodes] = count[left] + count[left + 1]
+        share = (count[left + 1] / np.maximum(count[nodes], 1))[:, None]
+        gap = mean[left + 1] - mean[left]
+        mean[nodes] = mean[left] + gap * share
+        between = (gap * shrink) ** 2 * (share * count[left, None])
+        squares[nodes] = squares[left] + squares[left + 1] + between
+    std = np.sqrt(squares / np.maximum(count, 1)[:, None]) / shrink
+    for nodes in tree.levels:
+        for child in (tree.left[nodes], tree.left[nodes] + 1):
+            empty = count[child] == 0
+            mean[child[empty]], std[child[empty]] = mean[nodes[empty]], std[nodes[empty]]
+    return count, mean, std

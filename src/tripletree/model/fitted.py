@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,3 +51,7 @@ class Fitted:
     curve_validation: npt.NDArray[np.float64] | None
     options: dict[str, Any]
     provenance: dict[str, Any]
+
+    def truncate(self, n_leaves: int) -> Fitted:
+        """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""
+        return replace(self, tree=self.tree.truncate(n_leaves), attributes=self.attributes.truncate(n_leaves))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
+from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
 
 
@@ -61,17 +63,26 @@ class Tree:
         return parent
 
     @cached_property
+    def levels(self) -> tuple[npt.NDArray[np.int64], ...]:
+        """Inner nodes at depth 0, 1, ...: whatever climbs or descends the tree works on one level at a time."""
+        levels = []
+        inner = np.flatnonzero(self.left[:1] >= 0)
+        while len(inner):
+            levels.append(inner)
+            children = (self.left[inner, None] + np.arange(2)).ravel()
+            inner = children[self.left[children] >= 0]
+        return tuple(levels)
+
+    @cached_property
     def leaf_nodes(self) -> npt.NDArray[np.int64]:
         """Node number of each leaf, leaves counted from left to right: leaf ``i`` is node ``leaf_nodes[i]``."""
-        # Leaves below each node, from the last node to the first, then the rank of its leftmost leaf downwards.
         below = np.ones(self.n_nodes, np.int64)
-        for node in self.split_order[::-1]:
-            below[node] = below[self.left[node]] + below[self.left[node] + 1]
-        first = np.zeros(self.n_nodes, np.int64)
-        for node in self.split_order:
-            child = self.left[node]
-            first[child] = first[node]
-            first[child + 1] = first[node] + below[child]
+        self.add_up(below)
+        first = np.zeros(self.n_nodes, np.int64)  # rank of the leftmost leaf below each node
+        for nodes in self.levels:
+            left = self.left[nodes]
+            first[left] = first[nodes]
+            first[left + 1] = first[nodes] + below[left]
         leaves = np.flatnonzero(self.left < 0)
         return leaves[np.argsort(first[leaves])]
 
@@ -79,14 +90,26 @@ class Tree:
     def depth(self) -> npt.NDArray[np.int64]:
         """Number of splits above each node."""
         depth = np.zeros(self.n_nodes, np.int64)
-        for node in self.split_order:
-            depth[self.left[node] : self.left[node] + 2] = depth[node] + 1
+        for level, nodes in enumerate(self.levels):
+            depth[self.left[nodes]] = depth[self.left[nodes] + 1] = level + 1
         return depth
+
+    def add_up(self, totals: npt.NDArray[Any]) -> None:
+        """Set the rows of inner nodes to the sum of their children's, from the leaves up, in place."""
+        for nodes in reversed(self.levels):
+            left = self.left[nodes]
+            totals[nodes] = totals[left] + totals[left + 1]
+
+    def check_size(self, n_leaves: int) -> None:
+        """Raise ParameterError unless ``n_leaves`` is a size that growth passed through."""
+        if not is_integer(n_leaves) or not 1 <= n_leaves <= self.n_leaves:
+            raise ParameterError(
+                f"n_leaves must be a whole number from 1 to {self.n_leaves} (the size of this tree); got {n_leaves!r}."
+            )
 
     def truncate(self, n_leaves: int) -> Tree:
         """Return the tree as it was when growth had made ``n_leaves`` leaves."""
-        if not 1 <= n_leaves <= self.n_leaves:
-            raise ParameterError(f"n_leaves must lie between 1 and {self.n_leaves} (the size grown), got {n_leaves!r}.")
+        self.check_size(n_leaves)
         keep = 2 * n_leaves - 1
         leaf = self.left[:keep] >= keep
         return Tree(
@@ -97,11 +120,12 @@ class Tree:
         )
 
     @cached_property
-    def _leaf_number(self) -> npt.NDArray[np.int32]:
+    def leaf_number(self) -> npt.NDArray[np.int32]:
+        """Leaf that each node is, counted from left to right, -1 for inner nodes."""
         number = np.full(self.n_nodes, -1, np.int32)
         number[self.leaf_nodes] = np.arange(self.n_leaves, dtype=np.int32)
         return number
 
     def apply(self, states: npt.NDArray[np.float64], threads: int = 1) -> npt.NDArray[np.int32]:
         """Return the leaf (counted from left to right) of each row of ``states``."""
-        return _kernel.apply(states, self.feature, self.threshold, self.left, self._leaf_number, threads)
+        return _kernel.apply(states, self.feature, self.threshold, self.left, self.leaf_number, threads)

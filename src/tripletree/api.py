@@ -1,0 +1,259 @@
+"""TripleTree: the one object that users hold; it delegates and computes nothing."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import store
+from tripletree.checks import check_names, check_parameters
+from tripletree.errors import NotFittedError, ParameterError
+from tripletree.log.log import Log
+from tripletree.model.fit import available_cores, fit
+from tripletree.model.fitted import Fitted
+from tripletree.model.judge import losses
+from tripletree.model.table import Table
+from tripletree.model.tables import curve_table, leaf_table
+from tripletree.questions.answers import Prediction
+from tripletree.questions.predict import apply, predict
+from tripletree.tree.arrays import Tree
+
+
+class TripleTree:
+    """A decision tree that models what an agent does, how well it fares and how its world moves.
+
+    One tree predicts the action, the value (discounted sum of rewards) and the derivative (change of the state in one
+    step). Parameters are stored as given and checked by :meth:`fit`.
+
+    Parameters
+    ----------
+    max_leaves : int
+        Growth stops at this many leaves.
+    theta : three non-negative numbers, not all zero
+        Weights of action, value and derivative in the quality of a split.
+    gamma : float from 0 to 1
+        Discount factor of the value.
+    priority : {"impurity", "gain"}
+        Which leaf is split next: the one with the largest summed impurity (the paper's), or the one whose best split
+        gains most.
+    mode : {"exact", "histogram"}
+        Consider all thresholds, or only those at the edges of ``bins`` bins (for very large logs).
+    bins : int
+        Bins of each feature in histogram mode.
+    thresholds : {"short", "midpoint"}
+        Put a threshold at the shortest decimal number in its gap, or in the middle. The log is divided the same way.
+    derivative_scale : {"sigma", "paper"}
+        Divide derivatives by their standard deviation, or by its root (the paper's printed formula, which depends on
+        the units of the features).
+    truncation : {"paper", "bootstrap"}
+        What follows the end of a truncated episode: nothing, or the tree's own value of the final state.
+    min_samples_leaf : int
+        Least number of samples in a leaf.
+    max_depth : int or None
+        Most splits above a leaf.
+    min_quality : float
+        Least quality of a split (the root's impurity is the sum of theta).
+    early_stopping : bool
+        With a validation log, keep the size with the smallest validation score (see :attr:`curve_`).
+    threads : int or None
+        Threads to use, None for all cores. The tree is the same for any number.
+    progress : function of (leaves so far, max_leaves), or None
+        Called now and then during growth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tripletree import Log, TripleTree
+    """
+
+    def __init__(
+        self,
+        max_leaves: int = 200,
+        theta: tuple[float, float, float] = (1, 1, 1),
+        gamma: float = 0.99,
+        *,
+        priority: str = "impurity",
+        mode: str = "exact",
+        bins: int = 1024,
+        thresholds: str = "short",
+        derivative_scale: str = "sigma",
+        truncation: str = "paper",
+        min_samples_leaf: int = 1,
+        max_depth: int | None = None,
+        min_quality: float = 0.0,
+        early_stopping: bool = True,
+        threads: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self.max_leaves = max_leaves
+        self.theta = theta
+        self.gamma = gamma
+        self.priority = priority
+        self.mode = mode
+        self.bins = bins
+        self.thresholds = thresholds
+        self.derivative_scale = derivative_scale
+        self.truncation = truncation
+        self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
+        self.min_quality = min_quality
+        self.early_stopping = early_stopping
+        self.threads = threads
+        self.progress = progress
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        return {parameter.name: parameter.default for parameter in parameters}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 (scikit-learn's signature)
+        """Return the parameters by name; ``deep`` is there for scikit-learn and changes nothing."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **parameters: Any) -> TripleTree:
+        """Set some parameters and return self; they count from the next :meth:`fit` on."""
+        check_names(parameters, self._defaults(), "TripleTree")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = (
+            f"{name}={getattr(self, name)!r}"
+            for name, default in self._defaults().items()
+            if repr(getattr(self, name)) != repr(default)
+        )
+        return f"TripleTree({', '.join(changed)})"
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    def fit(self, log: Log, validation: Log | None = None) -> TripleTree:
+        """Grow the tree on a log and return self.
+
+        Parameters
+        ----------
+        log : Log
+            The training log.
+        validation : Log or None
+            Held-out episodes (see ``Log.split``): the losses at every size are measured on them too, and with
+            ``early_stopping`` the best size is kept.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter is wrong.
+        LogError
+            If the validation log has other features or actions.
+        """
+        self.__dict__.pop("_fitted", None)
+        check_parameters(self.get_params())
+        _check_log(log, "log")
+        if validation is not None:
+            _check_log(validation, "validation")
+        self._fitted = fit(log, validation, self.get_params())
+        return self
+
+    @property
+    def fitted_(self) -> Fitted:
+        """Everything the tree knows, frozen."""
+        try:
+            return self._fitted
+        except AttributeError:
+            raise NotFittedError("This TripleTree has not been fitted. Call fit(log) first.") from None
+
+    @property
+    def tree_(self) -> Tree:
+        """The structure, as parallel arrays."""
+        return self.fitted_.tree
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves kept."""
+        return self.fitted_.tree.n_leaves
+
+    @property
+    def leaves_(self) -> Table:
+        """One row a leaf: box, prediction, spread, impurities, density."""
+        return leaf_table(self.fitted_)
+
+    @property
+    def curve_(self) -> Table:
+        """Losses with 1, 2, ... leaves on the training log and, when there was one, the validation log.
+
+        ``score`` is what early stopping minimises: the theta-weighted sum of the three validation losses, each divided
+        by that of the one-leaf tree. The table goes as far as growth went, which may be further than the size kept.
+        """
+        return curve_table(self.fitted_)
+
+    def predict(self, states: Any) -> Prediction:
+        """Return action, value, derivative and leaf in one or several states, with their spread.
+
+        Parameters
+        ----------
+        states : array, sequence, dict or DataFrame
+            One state of shape (features,), several of shape (states, features), or columns by feature name.
+        """
+        return predict(self.fitted_, states, self._threads())
+
+    def apply(self, states: Any) -> Any:
+        """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
+        return apply(self.fitted_, states, self._threads())
+
+    def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
+        """Return action, value and derivative loss on a log.
+
+        The action loss is the share of wrong labels, or the sum over dimensions of RMSE / sigma; the value loss is the
+        RMSE; the derivative loss is the sum over features of RMSE / sigma. Sigma is the training log's.
+
+        Parameters
+        ----------
+        log : Log
+            Any log with the same features and actions.
+        n_leaves : int, None or "all"
+            Judge the tree as it was with so many leaves; None: as it is; "all": every size, shape (leaf counts, 3).
+        """
+        fitted = self.fitted_
+        _check_log(log, "log")
+        return losses(fitted, log, n_leaves, self._threads())
+
+    def truncate(self, n_leaves: int) -> TripleTree:
+        """Return the tree as it was when growth had made ``n_leaves`` leaves."""
+        return self._with(self.fitted_.truncate(n_leaves), **self.get_params())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tree to a ``.tripletree`` file."""
+        store.save(self.fitted_, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> TripleTree:
+        """Read a tree from a ``.tripletree`` file; files from strangers are safe to read."""
+        fitted = store.load(path)
+        return cls._with(fitted, **{**fitted.options, "theta": tuple(fitted.options["theta"])})
+
+    @classmethod
+    def _with(cls, fitted: Fitted, **parameters: Any) -> TripleTree:
+        tree = cls(**parameters)
+        tree._fitted = fitted
+        return tree
+
+    def _threads(self) -> int:
+        return self.threads or available_cores()
+
+
+def load(path: str | os.PathLike[str]) -> TripleTree:
+    """Read a tree from a ``.tripletree`` file; files from strangers are safe to read."""
+    return TripleTree.load(path)
+
+
+def _check_log(log: object, name: str) -> None:
+    if not isinstance(log, Log):
+        raise ParameterError(
+            f"{name} must be a Log; got {type(log).__name__}. Build one with read_log(path) from a file, or with "
+            "Log.from_arrays(...)."
+        )

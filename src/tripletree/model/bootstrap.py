@@ -1,0 +1,82 @@
+"""Values of truncated episodes: what would have followed is the tree's own value of the final state."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.log.derive import values
+from tripletree.log.log import TRUNCATED, Log
+from tripletree.tree.arrays import Tree
+
+F64 = npt.NDArray[np.float64]
+
+TOLERANCE = 1e-13
+"""Change in the leaf values, as a share of the largest, at which they count as settled."""
+
+
+def ends_of_truncated(log: Log) -> npt.NDArray[np.int64]:
+    """Return the numbers of the truncated episodes whose final state was recorded."""
+    return np.flatnonzero((log.endings == TRUNCATED) & ~np.isnan(log.final_states).any(axis=1))
+
+
+def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float) -> F64:
+    """Return the value that follows each episode's end, shape (episodes,): 0, or the tree's value of the final state.
+
+    A leaf's value is the mean of ``V_t = (discounted rewards) + gamma^(steps left) v(final state)``, so it depends on
+    the values of the leaves that truncated episodes end in. Iterating those is a contraction by gamma at least
+    (``gamma < 1``), so it settles.
+
+    Parameters
+    ----------
+    log : Log
+        The training log.
+    tree : Tree
+        The grown structure.
+    leaf : int32 array of shape (samples,)
+        Leaf of each sample.
+    gamma : float
+        Discount factor, below 1.
+    """
+    episodes = ends_of_truncated(log)
+    tail = np.zeros(log.n_episodes)
+    if not len(episodes):
+        return tail
+    ends, number = np.unique(tree.apply(log.final_states[episodes]), return_inverse=True)
+    end_of_episode = np.zeros(log.n_episodes, np.int64)
+    end_of_episode[episodes] = number
+    weight = _weight_of_tail(log, episodes, gamma)
+    rewards = values(log, gamma)
+    unit = max(float(np.abs(rewards).max()), np.finfo(np.float64).tiny)
+
+    rank = np.full(tree.n_leaves, -1)
+    rank[ends] = np.arange(len(ends))
+    mine = rank[leaf]
+    inside = mine >= 0
+    count = np.bincount(mine[inside], minlength=len(ends))
+    base = np.bincount(mine[inside], rewards[inside] / unit, len(ends)) / count
+    # The mean weight that each of these leaves puts on each of the others, as a list of pairs.
+    pulled = inside & (weight > 0)
+    follower = np.repeat(end_of_episode, np.diff(log.starts))[pulled]
+    pair, where = np.unique(mine[pulled] * len(ends) + follower, return_inverse=True)
+    source, target = pair // len(ends), pair % len(ends)
+    pull = np.bincount(where, weight[pulled], len(pair)) / count[source]
+
+    value = base
+    while True:
+        following = base + np.bincount(source, pull * value[target], len(ends))
+        change = np.abs(following - value).max()
+        value = following
+        if change <= TOLERANCE * np.abs(value).max():
+            break
+    tail[episodes] = value[number] * unit
+    return tail
+
+
+def _weight_of_tail(log: Log, episodes: npt.NDArray[np.int64], gamma: float) -> F64:
+    """Return ``gamma^(steps left)`` of each sample in the given episodes, 0 elsewhere."""
+    steps = np.diff(log.starts)
+    left = np.repeat(log.starts[1:], steps) - np.arange(log.n_samples)
+    inside = np.zeros(log.n_episodes, bool)
+    inside[episodes] = True
+    return np.where(np.repeat(inside, steps), gamma ** left.astype(np.float64), 0.0)

@@ -1,0 +1,159 @@
+"""Fits a tree to a log: values, targets, growth, attributes, losses, early stopping."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import __version__
+from tripletree.errors import TripleTreeWarning
+from tripletree.leaves.attributes import describe
+from tripletree.leaves.losses import training_curve
+from tripletree.log.derive import truncation_share, values
+from tripletree.log.log import TRUNCATED, Log
+from tripletree.model.bootstrap import ends_of_truncated, settled_tail
+from tripletree.model.fitted import Fitted
+from tripletree.model.judge import check_same_schema, judge
+from tripletree.tree.arrays import Tree
+from tripletree.tree.grow import grow
+from tripletree.tree.targets import Targets, make_targets
+
+F64 = npt.NDArray[np.float64]
+
+GROWTH = (
+    "max_leaves",
+    "max_depth",
+    "min_samples_leaf",
+    "min_quality",
+    "priority",
+    "mode",
+    "bins",
+    "thresholds",
+    "progress",
+)
+"""Parameters that growth itself takes."""
+
+RUNTIME = ("threads", "progress")
+"""Parameters that cannot change the result and so are not kept with the model."""
+
+
+def available_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitted:
+    """Grow a tree on ``log``; with a validation log, keep the size that is best on it.
+
+    Parameters
+    ----------
+    log : Log
+        The training log.
+    validation : Log or None
+        Held-out episodes.
+    parameters : mapping
+        All parameters of TripleTree, checked.
+    """
+    if validation is not None:
+        check_same_schema(log.schema, validation, "validation log")
+    threads = parameters["threads"] or available_cores()
+    gamma, bootstrap = float(parameters["gamma"]), parameters["truncation"] == "bootstrap"
+    value = values(log, gamma)
+    targets, tree, node = _grow(log, value, parameters, threads)
+    notes = [*targets.notes, *_truncation_notes(log, gamma, bootstrap)]
+    if bootstrap and len(ends_of_truncated(log)):
+        value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
+        targets, tree, node = _grow(log, value, parameters, threads)
+        # Settled once more, so that the values in the leaves are those of the tree that is kept.
+        value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
+    for note in notes:
+        warnings.warn(note, TripleTreeWarning, stacklevel=3)
+
+    scales = targets.scales
+    del targets  # its rows are as large as the log
+    attributes = describe(tree, node, log, value, scales, parameters["derivative_scale"])
+    action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
+    fitted = Fitted(
+        schema=log.schema,
+        tree=tree,
+        attributes=attributes,
+        feature_min=log.states.min(axis=0),
+        feature_max=log.states.max(axis=0),
+        action_scale=action_scale,
+        derivative_scale=scales.derivative.std,
+        curve_training=training_curve(tree, attributes, action_scale, scales.derivative.std),
+        curve_validation=None,
+        options=options(parameters),
+        provenance={
+            "tripletree": __version__,
+            "numpy": np.__version__,
+            "log_sha256": log.fingerprint(),
+            "samples": log.n_samples,
+            "episodes": log.n_episodes,
+        },
+    )
+    if validation is None:
+        return fitted
+    curve = judge(fitted, validation, threads)
+    fitted = replace(fitted, curve_validation=curve)
+    if not parameters["early_stopping"]:
+        return fitted
+    return fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
+
+
+def score(curve: F64, theta: Any) -> F64:
+    """Return the theta-weighted sum of the losses, each divided by that of the one-leaf tree, at every leaf count.
+
+    A loss that is already 0 with one leaf does not count.
+    """
+    weight = np.where(curve[0] > 0, np.array(theta, np.float64), 0.0)
+    return (curve / np.where(curve[0] > 0, curve[0], 1.0)) @ weight
+
+
+def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that shape the model, as JSON types."""
+    kept = {}
+    for name, value in parameters.items():
+        if name == "theta":
+            kept[name] = [float(weight) for weight in value]
+        elif name not in RUNTIME:
+            kept[name] = value.item() if isinstance(value, np.generic) else value
+    return kept
+
+
+def _grow(
+    log: Log, value: F64, parameters: Mapping[str, Any], threads: int
+) -> tuple[Targets, Tree, npt.NDArray[np.int32]]:
+    first, second, third = map(float, parameters["theta"])
+    targets = make_targets(log, value, (first, second, third), parameters["derivative_scale"])
+    tree, node = grow(log, targets, threads=threads, **{name: parameters[name] for name in GROWTH})
+    return targets, tree, node
+
+
+def _truncation_notes(log: Log, gamma: float, bootstrap: bool) -> list[str]:
+    share = truncation_share(log, gamma)
+    if not share:
+        return []
+    if not bootstrap:
+        return [
+            f"{_percent(share)} of the samples lie near the end of a truncated episode, where the value leaves out "
+            'rewards that were not recorded. Try truncation="bootstrap", or a log of whole episodes.'
+        ]
+    truncated = int(np.count_nonzero(log.endings == TRUNCATED))
+    unknown = truncated - len(ends_of_truncated(log))
+    if not unknown:
+        return []
+    return [
+        f"{unknown} of {truncated} truncated episodes have no recorded final state: nothing follows their last reward "
+        "in the values."
+    ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"

@@ -1,0 +1,78 @@
+"""Judges a grown tree on a log: are they about the same things, what are the log's values, how large are the losses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import listing
+from tripletree.errors import LogError, ParameterError
+from tripletree.leaves.losses import loss_curve
+from tripletree.log.derive import values
+from tripletree.log.log import Log
+from tripletree.log.schema import Schema
+from tripletree.model.bootstrap import ends_of_truncated
+
+if TYPE_CHECKING:
+    from tripletree.model.fitted import Fitted
+
+F64 = npt.NDArray[np.float64]
+
+
+def check_same_schema(expected: Schema, log: Log, what: str) -> None:
+    """Raise LogError unless ``log`` has the features and the kind of action that the tree was grown on."""
+    names = [feature.name for feature in expected.features]
+    given = [feature.name for feature in log.schema.features]
+    if given != names:
+        raise LogError(f"The {what} has the features {listing(given)}, the tree was grown on {listing(names)}.")
+    theirs, ours = log.schema.action, expected.action
+    if theirs.kind != ours.kind:
+        raise LogError(f"The {what} has {theirs.kind} actions, the tree was grown on {ours.kind} ones.")
+    if theirs.kind == "continuous" and theirs.names != ours.names:
+        raise LogError(f"The {what} has the actions {listing(theirs.names)}, the tree {listing(ours.names)}.")
+
+
+def judge(fitted: Fitted, log: Log, threads: int) -> F64:
+    """Return the losses of every leaf count on ``log``, shape (leaf counts, 3)."""
+    check_same_schema(fitted.schema, log, "log")
+    codes = None
+    if fitted.schema.action.kind == "discrete":
+        number = {label: code for code, label in enumerate(fitted.schema.action.labels)}
+        table = np.array([number.get(label, -1) for label in log.schema.action.labels], np.int32)
+        codes = table[log.actions]
+    return loss_curve(
+        fitted.tree,
+        fitted.attributes,
+        fitted.action_scale,
+        fitted.derivative_scale,
+        log,
+        values(log, fitted.options["gamma"], _tail(fitted, log)),
+        codes,
+        threads,
+    )
+
+
+def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -> F64:
+    """Return the losses on ``log`` at one leaf count (None: as many as there are), or at ``"all"``."""
+    size = fitted.tree.n_leaves
+    if isinstance(n_leaves, str):
+        if n_leaves != "all":
+            raise ParameterError(f'n_leaves must be a number, None or "all"; got {n_leaves!r}. Try n_leaves="all".')
+        return judge(fitted, log, threads)
+    k = size if n_leaves is None else n_leaves
+    fitted.tree.check_size(k)
+    row: F64 = judge(fitted, log, threads)[k - 1]
+    return row
+
+
+def _tail(fitted: Fitted, log: Log) -> F64 | None:
+    """Return what follows each episode's end: the tree's own value of a truncated episode's final state."""
+    if fitted.options["truncation"] != "bootstrap":
+        return None
+    episodes = ends_of_truncated(log)
+    tail = np.zeros(log.n_episodes)
+    leaf = fitted.tree.apply(log.final_states[episodes])
+    tail[episodes] = fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
+    return tail

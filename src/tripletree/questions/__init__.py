@@ -1,0 +1,1 @@
+"""Questions to a fitted tree, and their answers."""

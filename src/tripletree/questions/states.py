@@ -1,0 +1,74 @@
+"""Reads the states of a question, in whatever form they come, into an array."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import did_you_mean, listing
+from tripletree.errors import ParameterError
+from tripletree.log.schema import Schema
+
+F64 = npt.NDArray[np.float64]
+
+
+def read_states(states: Any, schema: Schema) -> tuple[F64, bool]:
+    """Return the states as a float64 array of shape (states, features), and whether it was a single one.
+
+    Parameters
+    ----------
+    states : array, sequence, mapping or table
+        One state of shape (features,), several of shape (states, features), or columns by feature name: a dict of
+        numbers or sequences, or a DataFrame (columns that are no features are left aside).
+    schema : Schema
+        The features of the tree.
+    """
+    names = [feature.name for feature in schema.features]
+    if isinstance(states, Mapping) or hasattr(states, "columns"):
+        array = _by_name(states, names)
+    else:
+        array = _numbers(states, "states")
+        if array.ndim not in (1, 2) or array.shape[-1] != len(names):
+            raise ParameterError(
+                f"states must have {len(names)} features ({listing(names)}): shape ({len(names)},) for one state or "
+                f"(n, {len(names)}) for several; got shape {array.shape}."
+            )
+    single = array.ndim == 1
+    array = np.ascontiguousarray(np.atleast_2d(array))
+    missing = np.argwhere(np.isnan(array))
+    if len(missing):
+        row, feature = missing[0]
+        where = "" if single else f" of state {row}"
+        raise ParameterError(f"states must hold numbers only; feature `{names[feature]}`{where} is NaN.")
+    return array, single
+
+
+def _by_name(states: Any, names: list[str]) -> F64:
+    given = [str(name) for name in (states if isinstance(states, Mapping) else states.columns)]
+    for name in names:
+        if name not in given:
+            raise ParameterError(
+                f"states lack the feature `{name}`; got {listing(given)}.{did_you_mean(name, set(given) - set(names))}"
+            )
+    columns = [_numbers(states[name], f"feature `{name}`") for name in names]
+    shapes = {column.shape for column in columns}
+    if len(shapes) > 1 or columns[0].ndim > 1:
+        lengths = ", ".join(f"`{name}` {column.shape}" for name, column in zip(names, columns, strict=True))
+        raise ParameterError(f"All features must be numbers, or columns of one length; got the shapes {lengths}.")
+    return np.stack(columns, axis=-1)
+
+
+def _numbers(values: Any, what: str) -> F64:
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            array = array.astype(np.float64) if array.dtype.kind == "O" else np.asarray(array, dtype="V")
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        kind = type(values).__name__
+        raise ParameterError(
+            f"{what} must be numbers; got a {kind} that does not turn into an array of them."
+        ) from None

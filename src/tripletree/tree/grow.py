@@ -1,0 +1,61 @@
+"""Grows a tree on the targets of a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import _kernel
+from tripletree.log.log import Log
+from tripletree.tree.arrays import Tree
+from tripletree.tree.targets import Targets
+
+Progress = Callable[[int, int], None]
+
+NO_DEPTH_LIMIT = 2**31 - 1
+
+
+def grow(
+    log: Log,
+    targets: Targets,
+    *,
+    max_leaves: int,
+    max_depth: int | None,
+    min_samples_leaf: int,
+    min_quality: float,
+    priority: str,
+    mode: str,
+    bins: int,
+    thresholds: str,
+    threads: int,
+    progress: Progress | None,
+) -> tuple[Tree, npt.NDArray[np.int32]]:
+    """Grow best-first and return the tree and the node of the leaf that each sample falls in.
+
+    The parameters are TripleTree's, checked. ``KeyboardInterrupt``, and whatever ``progress`` raises, stop growth.
+    """
+    if targets.n_plain + targets.n_derivative == 0:
+        none = np.full(1, -1, np.int32)
+        return Tree(none, np.zeros(1), none, np.zeros(1)), np.zeros(log.n_samples, np.int32)
+    codes = _kernel.encode(log.states, bins, mode == "exact", threads)
+    feature, threshold, left, gain, node = _kernel.grow(
+        log.states,
+        codes,
+        targets.rows,
+        n_plain=targets.n_plain,
+        n_derivative=targets.n_derivative,
+        max_leaves=min(max_leaves, log.n_samples),
+        max_depth=NO_DEPTH_LIMIT if max_depth is None else min(max_depth, NO_DEPTH_LIMIT),
+        min_samples_leaf=min(min_samples_leaf, log.n_samples),
+        min_gain=min_quality * targets.scale**2,
+        by_gain=priority == "gain",
+        midpoint=thresholds == "midpoint",
+        threads=threads,
+        progress=progress,
+    )
+    tree = Tree(feature, threshold, left, gain)
+    count = np.bincount(node, minlength=tree.n_nodes)
+    tree.add_up(count)
+    return Tree(feature, threshold, left, gain / (count * targets.scale**2)), node

@@ -1,0 +1,100 @@
+"""Mean and standard deviation of columns: the same bits for every order of the rows, at every scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.tree.columns import Columns
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """Mean and standard deviation of columns, kept in units of each column's range so that no square overflows.
+
+    A column whose values all lie within 1e-12 of their size counts as constant: its standard deviation is 0.
+
+    Attributes
+    ----------
+    count : int
+        Rows that have the attribute.
+    centre : float64 array of shape (columns,)
+        Middle of the range.
+    exponent : int array of shape (columns,)
+        ``2**exponent`` is the unit of what follows, a little more than the range.
+    unit_mean, unit_std, unit_reach : float64 arrays of shape (columns,)
+        Mean relative to the centre, standard deviation, and largest distance from the mean, in that unit.
+    """
+
+    count: int
+    centre: F64
+    exponent: npt.NDArray[np.int64]
+    unit_mean: F64
+    unit_std: F64
+    unit_reach: F64
+
+    @cached_property
+    def mean(self) -> F64:
+        """Mean of each column."""
+        return self.centre + np.ldexp(self.unit_mean, self.exponent)
+
+    @cached_property
+    def std(self) -> F64:
+        """Population standard deviation of each column."""
+        return np.ldexp(self.unit_std, self.exponent)
+
+    def units(self, block: F64) -> F64:
+        """Return the distances of a block (columns, rows) from the centre, in units of each column."""
+        return (block - self.centre[:, None]) * np.ldexp(1.0, -self.exponent)[:, None]
+
+
+def measure(columns: Columns) -> Spread:
+    """Return mean and spread of ``columns`` over the rows that have the attribute."""
+    lowest = np.full(columns.n_columns, np.inf)
+    highest = np.full(columns.n_columns, -np.inf)
+    for _, block in columns.blocks():
+        np.fmin(lowest, np.fmin.reduce(block, axis=1), out=lowest)
+        np.fmax(highest, np.fmax.reduce(block, axis=1), out=highest)
+    constant = ~(highest - lowest > 1e-12 * np.maximum(np.abs(lowest), np.abs(highest)))
+    centre = np.where(highest < lowest, 0.0, lowest / 2 + highest / 2)
+    span = np.where(constant, 1.0, highest - lowest)
+    # Below 2^-1000 the factor 2^-exponent itself would overflow; the squares are safe there all the same.
+    exponent = np.maximum(np.frexp(span)[1].astype(np.int64), -1000)
+    result = Spread(0, centre, exponent, np.zeros_like(centre), np.zeros_like(centre), np.zeros_like(centre))
+
+    count = 0
+    sums = np.zeros((2, 2, columns.n_columns))
+    for _, block in columns.blocks():
+        known = ~np.isnan(block[0])
+        away = result.units(block if known.all() else block[:, known])
+        count += away.shape[1]
+        sums[0] += _exact_sums(away, columns.n_rows)
+        sums[1] += _exact_sums(away * away, columns.n_rows)
+    first, second = sums.sum(axis=1) / max(count, 1)
+    mean = np.where(constant, 0.0, first)
+    half = (highest - lowest) / 2 if count else np.zeros_like(centre)
+    return Spread(
+        count=count,
+        centre=centre,
+        exponent=exponent,
+        unit_mean=mean,
+        unit_std=np.where(constant, 0.0, np.sqrt(np.maximum(second - first * first, 0.0))),
+        unit_reach=np.where(constant, 0.0, half * np.ldexp(1.0, -exponent) + np.abs(mean)),
+    )
+
+
+def _exact_sums(away: F64, n_rows: int) -> F64:
+    """Return the sums along rows of a high and a low part of ``away`` (at most 1 in size), without any rounding."""
+    # Adding and subtracting a large number rounds to a grid that is coarse enough for n_rows exact additions; what
+    # the two grids together leave out is below 2^-50.
+    bits = 52 - n_rows.bit_length()
+    large = 1.5 * 2.0 ** (52 - bits)
+    high = (away + large) - large
+    large = 1.5 * 2.0 ** (51 - 2 * bits)
+    low = ((away - high) + large) - large
+    return np.array([high.sum(axis=1), low.sum(axis=1)])

@@ -1,0 +1,160 @@
+"""Turns a log into what growth works on: scaled target columns, rounded once to an integer grid."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import _kernel
+from tripletree.checks import listing
+from tripletree.log.derive import has_successor
+from tripletree.log.log import Log
+from tripletree.tree.columns import action_columns, derivative_columns, value_column
+from tripletree.tree.spread import Spread, measure
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scales:
+    """Spread of the action (0/1 columns of the labels when discrete), the value and the derivative over a whole log."""
+
+    action: Spread
+    value: Spread
+    derivative: Spread
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """The target columns of a log, such that Q* of a split is the plain sum of their variance reductions.
+
+    Attributes
+    ----------
+    rows : int32 array of shape (samples, lanes)
+        Action and value columns, derivative columns, a 0/1 lane "has a derivative", zero padding.
+    n_plain, n_derivative : int
+        Number of action and value columns, and of derivative columns.
+    scale : float
+        Grid units per unit of a target, a power of two.
+    scales : Scales
+        Spread of the columns before scaling.
+    notes : tuple of str
+        A sentence for each attribute that had to be left out.
+    """
+
+    rows: npt.NDArray[np.int32]
+    n_plain: int
+    n_derivative: int
+    scale: float
+    scales: Scales
+    notes: tuple[str, ...]
+
+
+def make_targets(log: Log, values: F64, theta: tuple[float, float, float], derivative_scale: str) -> Targets:
+    """Scale and round the columns of a log; every attribute has impurity ``theta_g`` over the whole log.
+
+    Parameters
+    ----------
+    log : Log
+        The training log.
+    values : float64 array of shape (samples,)
+        Value of each sample.
+    theta : three numbers
+        Weights of action, value and derivative.
+    derivative_scale : {"sigma", "paper"}
+        Divide derivatives by their standard deviation, or by its root (the paper's printed formula).
+    """
+    sources = (action_columns(log), value_column(values), derivative_columns(log))
+    spreads = (measure(sources[0]), measure(sources[1]), measure(sources[2]))
+    factors = (
+        _action_factors(spreads[0], log.schema.action.kind) * math.sqrt(theta[0]),
+        _factors(spreads[1].unit_std, spreads[1].unit_std) * math.sqrt(theta[1]),
+        _derivative_factors(spreads[2], derivative_scale) * math.sqrt(theta[2]),
+    )
+    used = [np.flatnonzero(factor) for factor in factors]
+    n_plain, n_derivative = len(used[0]) + len(used[1]), len(used[2])
+    scale = _common_scale(
+        reach=max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True)),
+        squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])),
+    )
+    rows = np.zeros((log.n_samples, -(-(n_plain + n_derivative + 1) // 8) * 8), np.int32)
+    lane = 0
+    for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
+        if not len(kept):
+            continue
+        for part, block in source.blocks():
+            centred = spread.units(block)[kept].T
+            _kernel.quantise(centred, spread.unit_mean[kept], factor[kept] * scale, rows[part], lane)
+        lane += len(kept)
+    rows[:, lane] = has_successor(log)
+    notes = _notes(log, theta, used, spreads[2].count)
+    return Targets(rows, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+
+
+def _factors(std: F64, divisor: F64 | float) -> F64:
+    """Return 1 / divisor for the columns that vary, and 0, which drops them, for the others."""
+    return np.where(std > 0, 1.0 / np.where(std > 0, divisor, 1.0), 0.0)
+
+
+def _even_factors(spread: Spread) -> F64:
+    """Return the factors that give every column the same variance, and all of them together variance 1."""
+    return _factors(spread.unit_std, spread.unit_std * math.sqrt(max(int(np.count_nonzero(spread.unit_std)), 1)))
+
+
+def _action_factors(spread: Spread, kind: str) -> F64:
+    if kind == "continuous":
+        return _even_factors(spread)
+    gini = float((spread.mean * (1 - spread.mean)).sum())
+    std = spread.unit_std
+    if len(std) == 2:
+        # The two 0/1 columns mirror each other: one of them with twice the variance does.
+        std, gini = np.array([0.0, std[1]]), gini / 2
+    return _factors(std, math.sqrt(gini)) * np.ldexp(1.0, spread.exponent)
+
+
+def _derivative_factors(spread: Spread, derivative_scale: str) -> F64:
+    if derivative_scale == "sigma":
+        return _even_factors(spread)
+    # Divided by sqrt(sigma_f), column f has variance sigma_f: its share of the impurity is sigma_f / sum of all.
+    share = spread.std / max(float(spread.std.max()), float(np.finfo(np.float64).tiny))
+    return _factors(spread.unit_std, spread.unit_std) * np.sqrt(share / max(float(share.sum()), 1.0))
+
+
+def _common_scale(reach: float, squares: float) -> float:
+    """Return the largest power of two that keeps entries within 2^23 and the sum of all their squares within 2^61."""
+    if not reach:
+        return 1.0
+    by_reach = 23 - _ceil_log2(reach)
+    by_squares = (61 - _ceil_log2(squares)) // 2
+    return math.ldexp(1.0, min(by_reach, by_squares))
+
+
+def _ceil_log2(number: float) -> int:
+    mantissa, exponent = math.frexp(number)
+    return exponent - 1 if mantissa == 0.5 else exponent
+
+
+def _notes(
+    log: Log, theta: tuple[float, float, float], used: list[npt.NDArray[np.int64]], successors: int
+) -> list[str]:
+    reasons = (
+        "All actions in this log are the same: actions play no part in growth.",
+        "All values in this log are the same (constant rewards?): values play no part in growth.",
+        "All derivatives in this log are the same: derivatives play no part in growth."
+        if successors
+        else "No sample of this log has a successor state: derivatives play no part in growth.",
+    )
+    notes = [reason for reason, weight, lanes in zip(reasons, theta, used, strict=True) if weight and not len(lanes)]
+    constant = [
+        feature.name
+        for feature, low, high in zip(log.schema.features, log.states.min(axis=0), log.states.max(axis=0), strict=True)
+        if low == high
+    ]
+    if constant:
+        notes.append(f"Constant in this log, so no split can use it: {listing(constant)}.")
+    if not any(map(len, used)):
+        notes.append("Nothing in this log varies that the tree could model: it stays a single leaf.")
+    return notes
