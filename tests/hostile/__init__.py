@@ -1,0 +1,1 @@
+"""Files from strangers: whatever they hold, loading raises the project's own error, soon, and runs nothing."""
