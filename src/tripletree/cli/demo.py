@@ -1,0 +1,92 @@
+"""``tripletree demo``: the main job on a built-in agent, from log to model file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.table import Table
+
+from tripletree.api import TripleTree
+from tripletree.cli import console
+from tripletree.demos import road
+from tripletree.log.log import Log
+
+THETA = (0.2, 0.6, 0.2)  # the paper's compromise for this world
+SIZES = (1, 10, 50, 100, 200, 500, 1_000)
+MOST_VISITED = 8
+
+
+@click.command()
+@click.option(
+    "--agent", type=click.Choice(list(road.VARIANTS)), default="left", show_default=True, help="Which driver."
+)
+@click.option("--leaves", type=int, default=200, show_default=True, help="Leaves to grow.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=Path("out/demo/road.tripletree"),
+    show_default=True,
+    help="Where the model goes.",
+)
+def demo(agent: str, leaves: int, out: Path) -> None:
+    """Grow a tree on the log of a vehicle between two walls, and save it."""
+    log = road.record(agent)
+    with console.growing() as progress:
+        tree = TripleTree(max_leaves=leaves, theta=THETA, gamma=road.GAMMA, progress=progress).fit(log)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    tree.save(out)
+
+    paid = road.VARIANTS[agent]
+    console.show(
+        f"A vehicle between two walls, paid {paid.left:g} at the left wall, {paid.right:g} at the right wall "
+        f"and {paid.speed:g} x |speed| at every step.",
+        f"{log.n_samples:,} samples in {log.n_episodes} episodes; a tree of {tree.n_leaves_} leaves.",
+        "",
+        _losses(tree),
+        "",
+        _most_visited(tree, log),
+        "",
+    )
+    python = os.path.relpath(sys.executable)
+    question = f"import tripletree; print(tripletree.load('{out}').predict([1.2, 0.03]))"
+    console.show_wide(f"The model is in {out}. Ask it what the agent does at position 1.2 and speed 0.03:")
+    console.show_wide(f'  {python} -c "{question}"')
+
+
+def _losses(tree: TripleTree) -> Table:
+    curve = tree.curve_
+    table = console.table("What the tree gets wrong, by its size", "leaves", "action", "value", "derivative")
+    for size in sorted({*(size for size in SIZES if size < tree.n_leaves_), tree.n_leaves_}):
+        action, value, derivative = (curve[f"training_{what}"][size - 1] for what in ("action", "value", "derivative"))
+        table.add_row(f"{size:,}", f"{action:.2%}", f"{value:.3f}", f"{derivative:.3f}")
+    table.caption = "action: share wrong; value: RMSE; derivative: sum of RMSE / sigma"
+    return table
+
+
+def _most_visited(tree: TripleTree, log: Log) -> Table:
+    leaves = tree.leaves_
+    names = [feature.name for feature in log.schema.features]
+    (action,) = log.schema.action.names
+    table = console.table(
+        "Where the agent spends most of its time, and what it does there",
+        "leaf",
+        "samples",
+        *names,
+        action,
+        "value",
+        *(f"{name} change" for name in names),
+    )
+    for leaf in np.argsort(-leaves["count"], kind="stable")[:MOST_VISITED]:
+        table.add_row(
+            str(leaf),
+            f"{leaves['count'][leaf]:,}",
+            *(f"{leaves[f'{name}_min'][leaf]:.3g} to {leaves[f'{name}_max'][leaf]:.3g}" for name in names),
+            f"{leaves['action'][leaf]} ({leaves['action_probability'][leaf]:.0%})",
+            f"{leaves['value_mean'][leaf]:.3g}",
+            *(f"{leaves[f'derivative_{name}_mean'][leaf]:+.3g}" for name in names),
+        )
+    return table

@@ -1,0 +1,85 @@
+"""The command line as a user meets it: help, version, mistakes, interruption."""
+
+from __future__ import annotations
+
+import warnings
+from importlib.metadata import version
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tripletree.cli import main
+from tripletree.errors import LogError, TripleTreeWarning
+
+
+@pytest.fixture
+def run(monkeypatch):
+    def run_command(*arguments, does=None):
+        """Run the command line; ``does`` becomes a command called ``act``."""
+        if does is not None:
+            monkeypatch.setitem(main.commands, "act", click.Command("act", callback=does))
+        return CliRunner().invoke(main, arguments, prog_name="tripletree")
+
+    return run_command
+
+
+def test_version(run):
+    assert run("--version").output == f"tripletree {version('tripletree')}\n"
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_help_lists_the_commands(run, flag):
+    result = run(flag)
+    assert result.exit_code == 0
+    assert "demo" in result.output
+
+
+def test_an_unknown_command_is_one_mistake(run):
+    result = run("demmo")
+    assert result.exit_code == 2
+    assert "demmo" in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_the_library_s_errors_are_one_line_and_exit_code_2(run):
+    def fail():
+        raise LogError("states hold 3 NaN\n  (rows 1, 2 [and] 3).")
+
+    result = run("act", does=fail)
+    assert result.exit_code == 2
+    assert result.stderr == "error: states hold 3 NaN (rows 1, 2 [and] 3).\n"
+    assert result.stdout == ""
+
+
+def test_a_file_that_cannot_be_used_is_one_line(run, tmp_path):
+    result = run("act", does=lambda: (tmp_path / "nowhere").read_text())
+    assert result.exit_code == 2
+    assert result.stderr == f"error: {tmp_path / 'nowhere'}: No such file or directory\n"
+
+
+def test_a_bug_keeps_its_traceback(run):
+    def fail():
+        raise ZeroDivisionError("a bug of ours")
+
+    assert isinstance(run("act", does=fail).exception, ZeroDivisionError)
+
+
+def test_ctrl_c_ends_quietly(run):
+    def stop():
+        raise KeyboardInterrupt
+
+    result = run("act", does=stop)
+    assert result.exit_code == 130
+    assert result.stderr == "note: Stopped.\n"
+
+
+def test_warnings_of_the_library_are_notes(run):
+    def warn():
+        warnings.warn("All rewards are [equal].", TripleTreeWarning, stacklevel=1)
+
+    before = warnings.showwarning
+    result = run("act", does=warn)
+    assert result.exit_code == 0
+    assert result.stderr == "note: All rewards are [equal].\n"
+    assert warnings.showwarning is before
