@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tripletree.checks import listing
+from tripletree.errors import LogError
+from tripletree.log.report import hint
 
 FEATURE_KINDS = ("real", "binary", "integer", "angle")
 ACTION_KINDS = ("discrete", "continuous")
+MAX_LABELS = 1024
 
 
 @dataclass(frozen=True)
@@ -15,6 +22,15 @@ class Feature:
     name: str
     unit: str = ""
     kind: str = "real"
+
+    def __post_init__(self) -> None:
+        _check_text("A feature's name", self.name)
+        _check_text(f"The unit of feature `{self.name}`", self.unit, may_be_empty=True)
+        if self.kind not in FEATURE_KINDS:
+            raise LogError(
+                f"The kind of feature `{self.name}` is {self.kind!r}; allowed are {listing(FEATURE_KINDS)}. "
+                + hint(self.kind, FEATURE_KINDS)
+            )
 
 
 @dataclass(frozen=True)
@@ -26,6 +42,32 @@ class Action:
     labels: tuple[str, ...] = ()
     units: tuple[str, ...] = ("",)
 
+    def __post_init__(self) -> None:
+        if self.kind not in ACTION_KINDS:
+            raise LogError(
+                f"The kind of the action is {self.kind!r}; allowed are {listing(ACTION_KINDS)}. "
+                + hint(self.kind, ACTION_KINDS)
+            )
+        for name in self.names:
+            _check_text("An action's name", name)
+        for label in self.labels:
+            _check_text("An action's label", label)
+        for unit in self.units:
+            _check_text("An action's unit", unit, may_be_empty=True)
+        _check_distinct("action names", self.names)
+        _check_distinct("action labels", self.labels)
+        if len(self.units) != len(self.names):
+            raise LogError(
+                f"{len(self.units)} action units came for {len(self.names)} action names; give one for each."
+            )
+        if self.kind == "continuous" and (self.labels or not self.names):
+            raise LogError("A continuous action has names and no labels.")
+        if self.kind == "discrete" and (len(self.names) != 1 or not 1 <= len(self.labels) <= MAX_LABELS):
+            raise LogError(
+                f"A discrete action has one name and 1 to {MAX_LABELS} labels, "
+                f"got {len(self.names)} names and {len(self.labels)} labels."
+            )
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -33,3 +75,40 @@ class Schema:
 
     features: tuple[Feature, ...]
     action: Action
+
+    def __post_init__(self) -> None:
+        if not self.features:
+            raise LogError("A log needs at least one feature.")
+        _check_distinct("feature names", tuple(feature.name for feature in self.features))
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features, in order."""
+        return tuple(feature.name for feature in self.features)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the schema as JSON types."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Schema:
+        """Return the schema that ``to_dict`` described."""
+        try:
+            action = data["action"]
+            return cls(
+                features=tuple(Feature(**feature) for feature in data["features"]),
+                action=Action(action["kind"], tuple(action["names"]), tuple(action["labels"]), tuple(action["units"])),
+            )
+        except (KeyError, TypeError) as error:
+            raise LogError(f"This is not a schema as Schema.to_dict() writes it: {error!r}.") from error
+
+
+def _check_text(what: str, text: object, may_be_empty: bool = False) -> None:
+    if not isinstance(text, str) or not (text or may_be_empty):
+        raise LogError(f"{what} is {text!r}; it must be a {'' if may_be_empty else 'non-empty '}string.")
+
+
+def _check_distinct(what: str, names: tuple[str, ...]) -> None:
+    if len(set(names)) < len(names):
+        twice = [name for i, name in enumerate(names) if name in names[:i]]
+        raise LogError(f"The {what} must differ; {listing(dict.fromkeys(twice))} came more than once.")

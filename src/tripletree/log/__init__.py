@@ -1,0 +1,23 @@
+"""Data in: logs from arrays, episodes, tables and files, checked by a doctor."""
+
+from tripletree.log.check import check
+from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
+from tripletree.log.log import Log
+from tripletree.log.read import read_log
+from tripletree.log.report import Finding, Report
+from tripletree.log.schema import Action, Feature, Schema
+
+__all__ = [
+    "ENDING_NAMES",
+    "TERMINATED",
+    "TRUNCATED",
+    "UNKNOWN",
+    "Action",
+    "Feature",
+    "Finding",
+    "Log",
+    "Report",
+    "Schema",
+    "check",
+    "read_log",
+]

@@ -1,0 +1,160 @@
+"""Action columns to codes and labels (discrete) or to a matrix (continuous)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from tripletree.checks import listing
+from tripletree.errors import LogError
+from tripletree.log.report import Findings, hint, plural
+from tripletree.log.schema import ACTION_KINDS, MAX_LABELS, Action
+from tripletree.log.tidy import NUMERIC, Array, as_numbers, factorise
+
+
+def guess_kind(columns: Sequence[Array]) -> str:
+    """Return "continuous" when any column holds floats, else "discrete"."""
+    return "continuous" if any(column.dtype.kind == "f" for column in columns) else "discrete"
+
+
+def read_actions(
+    columns: Sequence[Array],
+    names: Sequence[str],
+    kind: str | None,
+    labels: Mapping[object, str] | Sequence[str] | None,
+    units: Mapping[str, str],
+    findings: Findings,
+) -> tuple[Array, Action] | None:
+    """Return the actions (codes or float64 columns) and their description, or None after errors were noted."""
+    if kind is None:
+        kind = guess_kind(columns) if labels is None else "discrete"
+    if kind not in ACTION_KINDS:
+        findings.error(
+            "action-kind",
+            f"action_kind is {kind!r}; allowed are {listing(ACTION_KINDS)}.",
+            hint(kind, ACTION_KINDS),
+        )
+        return None
+    try:
+        if kind == "continuous":
+            return _read_continuous(columns, names, labels is not None, units, findings)
+        return _read_discrete(columns, names, labels, units, findings)
+    except LogError as error:  # a name or label that the schema refuses
+        findings.error("action-names", str(error))
+        return None
+
+
+def _read_continuous(
+    columns: Sequence[Array], names: Sequence[str], labelled: bool, units: Mapping[str, str], findings: Findings
+) -> tuple[Array, Action] | None:
+    if labelled:
+        findings.error("labels", "Labels came for a continuous action.", 'Leave them out, or action_kind="discrete".')
+    out = np.empty((len(columns[0]), len(columns)))
+    for k, (name, column) in enumerate(zip(names, columns, strict=True)):
+        values = as_numbers(
+            column, f"Action `{name}`", findings, 'Text is fine for a discrete action: action_kind="discrete".'
+        )
+        if values is None:
+            continue
+        out[:, k] = values
+        bad = ~np.isfinite(out[:, k])
+        if bad.any():
+            findings.error(
+                "actions-not-finite",
+                f"Action `{name}` is NaN or infinite in {plural(int(bad.sum()), 'row')}, first in row "
+                f"{int(bad.argmax())}; finite numbers are allowed.",
+                "A last row that only holds the final state belongs in final_state, or in next_* columns.",
+            )
+        elif np.abs(out[:, k]).max() > 1e100:
+            findings.error("too-large", f"Action `{name}` goes beyond 1e100; its squares would overflow.")
+    return out, Action("continuous", tuple(names), (), tuple(units.get(name, "") for name in names))
+
+
+def _read_discrete(
+    columns: Sequence[Array],
+    names: Sequence[str],
+    labels: Mapping[object, str] | Sequence[str] | None,
+    units: Mapping[str, str],
+    findings: Findings,
+) -> tuple[Array, Action] | None:
+    texts: list[str] = [""]
+    codes = np.zeros(len(columns[0]), np.int64)
+    for name, column in zip(names, columns, strict=True):
+        missing = (
+            np.isnan(column)
+            if column.dtype.kind == "f"
+            else np.array([value is None for value in column], bool)
+            if column.dtype.kind == "O"
+            else np.zeros(1, bool)
+        )
+        if missing.any():
+            findings.error(
+                "actions-missing",
+                f"Action `{name}` is missing in {plural(int(missing.sum()), 'row')}, first in row "
+                f"{int(missing.argmax())}; every row needs an action.",
+                "A last row that only holds the final state belongs in final_state, or in next_* columns.",
+            )
+            return None
+        values, own = factorise(column if column.dtype.kind in NUMERIC + "O" else column.astype(str).astype(object))
+        if len(values) > MAX_LABELS:
+            _say_too_many(len(values), name, columns, findings)
+            return None
+        # Several discrete columns are one action whose labels are the combinations that occur.
+        used, codes = np.unique(codes * len(values) + own, return_inverse=True)
+        if len(used) > MAX_LABELS:
+            _say_too_many(len(used), ", ".join(names), columns, findings)
+            return None
+        texts = [
+            f"{texts[pair // len(values)]}, {label_text(values[pair % len(values)])}".removeprefix(", ")
+            for pair in used.tolist()
+        ]
+    name = ", ".join(names)
+    known = _known_labels(texts, columns[0], labels, findings)
+    if known is None:
+        return None
+    place = {text: i for i, text in enumerate(known)}
+    recode = np.array([place[text] for text in texts], np.int32)
+    action = Action("discrete", (name,), tuple(known.values()), (units.get(name, ""),))
+    return recode[codes.reshape(-1)], action
+
+
+def _say_too_many(number: int, name: str, columns: Sequence[Array], findings: Findings) -> None:
+    numeric = all(column.dtype.kind in NUMERIC for column in columns)
+    findings.error(
+        "too-many-labels",
+        f"Action `{name}` has {number:,} different values; a discrete action may have {MAX_LABELS:,}.",
+        'If they are numbers on a scale, type action_kind="continuous".' if numeric else "Group the labels first.",
+    )
+
+
+def _known_labels(
+    texts: list[str], column: Array, labels: Mapping[object, str] | Sequence[str] | None, findings: Findings
+) -> dict[str, str] | None:
+    """Return the label of each value, values as text, in the order of their codes."""
+    if labels is None:
+        return {text: text for text in texts}
+    if isinstance(labels, Mapping):
+        known = {label_text(value): str(label) for value, label in labels.items()}
+    elif column.dtype.kind == "O":
+        known = {str(label): str(label) for label in labels}
+    elif column.dtype.kind == "b":
+        known = dict(zip(("False", "True"), map(str, labels), strict=False))
+    else:
+        known = {str(value): str(label) for value, label in enumerate(labels)}
+    unknown = [text for text in texts if text not in known]
+    if unknown:
+        findings.error(
+            "labels",
+            f"The actions hold {listing(unknown)}, for which no label came; labels came for {listing(known)}.",
+            'Type labels={0: "left", 1: "right"}, with every value that occurs.',
+        )
+        return None
+    return known
+
+
+def label_text(value: object) -> str:
+    """Return an action's value as a label: ``True``, ``3``, ``0.001``, ``left``."""
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value)).removesuffix(".0")
+    return str(value)

@@ -1,0 +1,90 @@
+"""What follows from a log: values, successors, derivatives."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import _kernel
+from tripletree.checks import check_parameters
+from tripletree.errors import ParameterError
+from tripletree.log.endings import TRUNCATED
+
+if TYPE_CHECKING:
+    from tripletree.log.log import Log
+
+F64 = npt.NDArray[np.float64]
+
+
+def values(log: Log, gamma: float, tail: F64 | None = None) -> F64:
+    """Return the discounted sum of rewards from each step on, ``V_t = R_t + gamma V_{t+1}`` (section 3.1).
+
+    Parameters
+    ----------
+    log : Log
+        The log.
+    gamma : float
+        Discount factor, 0 to 1.
+    tail : float64 array of shape (episodes,), optional
+        The value after the last step of each episode; default 0, as in the paper.
+
+    Returns
+    -------
+    float64 array of shape (samples,)
+    """
+    check_parameters({"gamma": gamma})
+    if tail is None:
+        tail = np.zeros(log.n_episodes)
+    tail = np.ascontiguousarray(tail, np.float64)
+    if tail.shape != (log.n_episodes,) or not np.isfinite(tail).all():
+        raise ParameterError(f"tail must hold one finite number for each of {log.n_episodes} episodes.")
+    return _kernel.discounted(log.rewards, log.starts, float(gamma), tail)
+
+
+def has_successor(log: Log) -> npt.NDArray[np.bool_]:
+    """Return which samples have a successor state: all but the last of an episode without a final state."""
+    known = np.ones(log.n_samples, bool)
+    known[log.starts[1:] - 1] = ~np.isnan(log.final_states[:, 0])
+    return known
+
+
+def derivative(log: Log, f: int) -> F64:
+    """Return the change of feature ``f`` from each step to the next, NaN where there is no successor."""
+    column = log.states[:, f]
+    change = np.empty(log.n_samples)
+    np.subtract(column[1:], column[:-1], out=change[:-1])
+    last = log.starts[1:] - 1
+    change[last] = log.final_states[:, f] - column[last]
+    return change
+
+
+def derivatives(log: Log, start: int = 0, stop: int | None = None) -> F64:
+    """Return the change of every feature to the next step in rows ``start`` to ``stop``, NaN without a successor."""
+    rows = slice(start, log.n_samples if stop is None else stop)
+    states = log.states[rows]
+    change = np.empty_like(states)
+    following = log.states[rows.start + 1 : rows.stop + 1]
+    np.subtract(following, states[: len(following)], out=change[: len(following)])
+    last = log.starts[1:] - 1
+    ends = slice(*np.searchsorted(last, (rows.start, rows.stop)))
+    change[last[ends] - rows.start] = log.final_states[ends] - log.states[last[ends]]
+    return change
+
+
+def truncation_share(log: Log, gamma: float) -> float:
+    """Return the share of samples whose value a truncated episode biases: ``gamma ** (steps left) > 0.05``.
+
+    Steps left counts from a sample to the end of its episode, that is 1 at the last step.
+    """
+    check_parameters({"gamma": gamma})
+    lengths = np.diff(log.starts)[log.endings == TRUNCATED]
+    # gamma ** k falls with k, so the biased samples are the last few of each episode: as many as `reach`.
+    if gamma == 1:
+        reach = log.n_samples
+    else:
+        reach = math.floor(math.log(0.05) / math.log(gamma)) if gamma > 0 else 0
+        reach -= bool(reach and gamma**reach <= 0.05)  # the bound itself is left out
+    return float(np.minimum(lengths, reach).sum() / log.n_samples)

@@ -1,0 +1,431 @@
+"""Log: what an agent saw, did and got, as immutable columns; the input of everything else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.errors import LogError, ParameterError, TripleTreeWarning
+from tripletree.log.arrays import from_arrays
+from tripletree.log.doctor import examine
+from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
+from tripletree.log.episodes import from_episodes
+from tripletree.log.frame import from_frame
+from tripletree.log.report import Finding, Findings, Report, plural
+from tripletree.log.roles import Naming, Roles
+from tripletree.log.schema import Schema
+from tripletree.log.table import from_columns
+
+__all__ = ["ENDING_NAMES", "TERMINATED", "TRUNCATED", "UNKNOWN", "Log"]
+
+_logger = logging.getLogger("tripletree")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Log:
+    """Episodes of states, actions and rewards, one row a step; episodes stand one after the other.
+
+    Make one with :meth:`from_arrays`, :meth:`from_episodes`, :meth:`from_dict`, :meth:`from_frame` or
+    :func:`tripletree.read_log`. All arrays are read-only.
+
+    Attributes
+    ----------
+    states : float64 array of shape (samples, features)
+        The state before each action.
+    actions : int32 array of shape (samples,), or float64 array of shape (samples, dimensions)
+        Positions in ``schema.action.labels`` when discrete, the numbers themselves when continuous.
+    rewards : float64 array of shape (samples,)
+        The reward of each action.
+    starts : int64 array of shape (episodes + 1,)
+        Episode ``e`` is rows ``starts[e]`` to ``starts[e + 1]``.
+    final_states : float64 array of shape (episodes, features)
+        The state after the last action; rows of NaN where it was not recorded.
+    endings : uint8 array of shape (episodes,)
+        ``UNKNOWN``, ``TERMINATED`` or ``TRUNCATED``.
+    episode_ids : int64 or str array of shape (episodes,)
+        What the user called the episodes.
+    schema : Schema
+        Names, units and kinds of features and actions.
+    reading : str
+        How the log was read, in words: which column became what, and what was guessed.
+    findings : tuple of Finding
+        What was noticed while reading; part of :meth:`check`.
+
+    Examples
+    --------
+    >>> log = Log.from_dict({"episode": [0, 0, 1], "pos": [1.5, 2.5, 0.5], "action": [0, 1, 0], "reward": [0, 1, 0]})
+    >>> log
+    Log(3 samples, 2 episodes, 1 feature: pos; discrete action: 0, 1)
+    >>> print(log.reading)
+    Read 3 samples in 2 episodes from a dict.
+      episode      episode (guessed)
+      reward       reward (guessed)
+      features     pos (real)
+      action       action (discrete, 2 labels: 0, 1) (guessed)
+      endings      2 unknown
+      final state  not recorded
+    To change a guess, name the column: episode="...", action=[...], features=[...], ignore=[...].
+    """
+
+    states: npt.NDArray[np.float64]
+    actions: npt.NDArray[Any]
+    rewards: npt.NDArray[np.float64]
+    starts: npt.NDArray[np.int64]
+    final_states: npt.NDArray[np.float64]
+    endings: npt.NDArray[np.uint8]
+    episode_ids: npt.NDArray[Any]
+    schema: Schema
+    reading: str = ""
+    findings: tuple[Finding, ...] = ()
+
+    def __post_init__(self) -> None:
+        discrete = self.schema.action.kind == "discrete"
+        n, d, episodes = len(self.rewards), len(self.schema.features), len(self.endings)
+        width = () if discrete else (len(self.schema.action.names),)
+        ids_type = np.int64 if np.asarray(self.episode_ids).dtype.kind in "iu" else np.str_
+        for name, dtype, shape in (
+            ("states", np.float64, (n, d)),
+            ("actions", np.int32 if discrete else np.float64, (n, *width)),
+            ("rewards", np.float64, (n,)),
+            ("starts", np.int64, (episodes + 1,)),
+            ("final_states", np.float64, (episodes, d)),
+            ("endings", np.uint8, (episodes,)),
+            ("episode_ids", ids_type, (episodes,)),
+        ):
+            array = np.ascontiguousarray(getattr(self, name), dtype)
+            if array.shape != shape:
+                raise LogError(f"Log.{name} has shape {array.shape}; {shape} is needed.")
+            # A view, so that the caller's own array stays writable for the caller.
+            array = array.view()
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        starts = self.starts
+        if n == 0 or starts[0] != 0 or starts[-1] != n or (np.diff(starts) < 1).any():
+            raise LogError(f"Log.starts must go up from 0 to the number of samples ({n}), every episode at least 1.")
+        if discrete and not ((self.actions >= 0) & (self.actions < len(self.schema.action.labels))).all():
+            raise LogError("Log.actions holds a code that has no label.")
+        if not all(np.isfinite(part).all() for part in (self.states, self.actions, self.rewards)):
+            raise LogError(
+                "Log.states, actions and rewards must be finite; make logs with Log.from_arrays, which says where."
+            )
+        if (self.endings > TRUNCATED).any():
+            raise LogError(f"Log.endings holds a number beyond {TRUNCATED}.")
+
+    @property
+    def n_samples(self) -> int:
+        """Number of steps of all episodes."""
+        return len(self.rewards)
+
+    @property
+    def n_features(self) -> int:
+        """Number of state features."""
+        return int(self.states.shape[1])
+
+    @property
+    def n_episodes(self) -> int:
+        """Number of episodes."""
+        return len(self.endings)
+
+    def __len__(self) -> int:
+        return self.n_samples
+
+    def __repr__(self) -> str:
+        names = self.schema.feature_names
+        action = self.schema.action
+        listed = ", ".join(names[:6]) + ", ..." * (len(names) > 6)
+        values = action.labels or action.names
+        moves = ", ".join(values[:6]) + ", ..." * (len(values) > 6)
+        return (
+            f"Log({plural(self.n_samples, 'sample')}, {plural(self.n_episodes, 'episode')}, "
+            f"{plural(self.n_features, 'feature')}: {listed}; {action.kind} action: {moves})"
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        states: object,
+        actions: object,
+        rewards: object,
+        *,
+        episodes: object = None,
+        steps: object = None,
+        starts: object = None,
+        terminated: object = None,
+        truncated: object = None,
+        done: object = None,
+        next_states: object = None,
+        final_states: object = None,
+        feature_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+        episode_ids: object = None,
+        **naming: Unpack[Naming],
+    ) -> Self:
+        """Make a log from arrays with one row a step.
+
+        Parameters
+        ----------
+        states : array-like of shape (samples, features) or (samples,)
+            The state before each action.
+        actions : array-like of shape (samples,) or (samples, dimensions)
+            Integers, booleans or text are discrete, floats continuous; ``action_kind`` overrules this.
+        rewards : array-like of shape (samples,)
+            The reward of each action.
+        episodes, steps : array-like of shape (samples,), optional
+            The episode of each row, and its place in it. Rows are brought together by episode and sorted by step.
+        starts : array-like of int, optional
+            Instead of ``episodes``: the first row of every episode.
+        terminated, truncated, done : array-like of bool of shape (samples,), optional
+            Flags of the last row of an episode. With ``starts`` also of shape (episodes,). Without ``episodes`` and
+            ``starts`` they say where episodes end.
+        next_states : array-like of shape (samples, features), optional
+            The state after each action; used at the end of episodes.
+        final_states : array-like of shape (episodes, features), optional
+            The state after the last action of each episode; NaN where unknown.
+        feature_names, action_names : sequence of str, optional
+            Default ``s0, s1, ...`` and ``action`` or ``action_0, action_1, ...``.
+        episode_ids : array-like of shape (episodes,), optional
+            Names of the episodes, with ``starts``.
+        **naming
+            ``units={"speed": "m/s"}``, ``kinds={"phi": "angle"}`` (real, binary, integer, angle),
+            ``labels=["left", "right"]`` or ``{0: "left", 1: "right"}``, ``action_kind="discrete"`` or
+            ``"continuous"``, ``ending="terminated"`` or ``"truncated"`` for episodes whose ending the log does not
+            tell, ``endless=True`` for one recording without end.
+
+        Returns
+        -------
+        Log
+
+        Raises
+        ------
+        LogError
+            With a list of all problems found.
+
+        Examples
+        --------
+        >>> Log.from_arrays([[0.5], [1.5], [0.0]], ["up", "down", "up"], [0, 1, 0], episodes=[7, 7, 8])
+        Log(3 samples, 2 episodes, 1 feature: s0; discrete action: down, up)
+        """
+        findings = Findings()
+        optional = {
+            "episode": episodes,
+            "step": steps,
+            "starts": starts,
+            "terminated": terminated,
+            "truncated": truncated,
+            "done": done,
+            "next_states": next_states,
+            "episode_ids": episode_ids,
+        }
+        fields = from_arrays(
+            states, actions, rewards, optional, feature_names, action_names, naming, findings, final_states=final_states
+        )
+        return cls._announced(fields, findings)
+
+    @classmethod
+    def from_episodes(
+        cls,
+        episodes: object,
+        *,
+        feature_names: Sequence[str] | None = None,
+        action_names: Sequence[str] | None = None,
+        episode_ids: object = None,
+        **naming: Unpack[Naming],
+    ) -> Self:
+        """Make a log from a list of episodes.
+
+        Parameters
+        ----------
+        episodes : iterable
+            Each a dict or an object with ``states`` (or ``observations``), ``actions``, ``rewards`` and optionally
+            ``final_state``, ``terminated``, ``truncated`` and ``id``; or a tuple (states, actions, rewards) or
+            (states, actions, rewards, final_state). One state more than actions is the final state, as Gymnasium
+            records it. The two flags may be single booleans or one for each step.
+        feature_names, action_names, episode_ids, **naming
+            As in :meth:`from_arrays`.
+
+        Returns
+        -------
+        Log
+
+        Raises
+        ------
+        LogError
+            With a list of all problems found.
+
+        Examples
+        --------
+        >>> Log.from_episodes([{"states": [[0.5], [1.5], [2.0]], "actions": [0, 1], "rewards": [0, 1]}])
+        Log(2 samples, 1 episode, 1 feature: s0; discrete action: 0, 1)
+        """
+        findings = Findings()
+        return cls._announced(
+            from_episodes(episodes, feature_names, action_names, episode_ids, naming, findings), findings
+        )
+
+    @classmethod
+    def from_dict(cls, columns: Mapping[str, object], **roles: Unpack[Roles]) -> Self:
+        """Make a log from a dict of columns with one value a step.
+
+        Two-dimensional columns become ``name_0``, ``name_1``, ...; the roles of columns are guessed from their names
+        unless given.
+
+        Parameters
+        ----------
+        columns : mapping of str to array-like
+            The columns.
+        **roles
+            Column names: ``episode=``, ``step=``, ``action=`` (one or a list), ``reward=``, ``terminated=``,
+            ``truncated=``, ``done=``, ``previous_row=``, ``next_row=`` (pointers to rows, -1 for none),
+            ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]``,
+            ``ignore=[...]``. And the options ``units``, ``kinds``, ``labels``, ``action_kind``, ``ending``,
+            ``endless`` of :meth:`from_arrays`.
+
+        Returns
+        -------
+        Log
+
+        Raises
+        ------
+        LogError
+            With a list of all problems found.
+        """
+        findings = Findings()
+        if not isinstance(columns, Mapping):
+            findings.fail("type", f"A dict of columns is needed, {type(columns).__name__} came.")
+        names = [str(name) for name in columns]
+        return cls._announced(from_columns(names, list(columns.values()), roles, findings, "a dict"), findings)
+
+    @classmethod
+    def from_frame(cls, frame: Any, **roles: Unpack[Roles]) -> Self:
+        """Make a log from a DataFrame (pandas, polars) or an Arrow table; options as in :meth:`from_dict`."""
+        findings = Findings()
+        return cls._announced(from_frame(frame, roles, findings), findings)
+
+    @classmethod
+    def _announced(cls, fields: dict[str, Any], findings: Findings) -> Self:
+        """Make the log, and say aloud how it was read: doubts as a warning, the rest as a logging message."""
+        log = cls(**fields, findings=findings.report().findings)
+        _logger.info(log.reading)
+        doubts = [str(finding) for finding in log.findings if finding.level == "warning"]
+        if doubts:
+            warnings.warn("\n".join(doubts), TripleTreeWarning, stacklevel=3)
+        return log
+
+    def check(self) -> Report:
+        """Return what the doctor has to say: warnings and notes about this log."""
+        return examine(self)
+
+    def select(self, episodes: Any) -> Log:
+        """Return the log of some episodes only.
+
+        Parameters
+        ----------
+        episodes : slice, sequence of int, or array of bool
+            Which episodes, counted from 0, in the order wanted.
+
+        Returns
+        -------
+        Log
+        """
+        try:
+            chosen = np.atleast_1d(np.arange(self.n_episodes)[episodes])
+        except (IndexError, TypeError, ValueError):
+            raise ParameterError(
+                f"episodes must be positions from 0 to {self.n_episodes - 1}, a slice or a mask of "
+                f"{self.n_episodes} booleans, got {episodes!r}."
+            ) from None
+        if chosen.ndim != 1 or not len(chosen):
+            raise ParameterError(f"At least one episode must be selected, got {episodes!r}.")
+        lengths = np.diff(self.starts)[chosen]
+        starts = np.append(0, np.cumsum(lengths))
+        rows = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
+        return Log(
+            self.states[rows],
+            self.actions[rows],
+            self.rewards[rows],
+            starts,
+            self.final_states[chosen],
+            self.endings[chosen],
+            self.episode_ids[chosen],
+            self.schema,
+            self.reading,
+        )
+
+    def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[Log, Log]:
+        """Split by whole episodes, so that no episode is on both sides.
+
+        Parameters
+        ----------
+        validation : float
+            Share of the episodes for the second log, between 0 and 1; at least one goes to either side.
+        seed : int or numpy.random.Generator
+            Which episodes; the same seed, the same split.
+
+        Returns
+        -------
+        (Log, Log)
+            Training and validation, both in the order of this log.
+        """
+        if isinstance(validation, bool) or not isinstance(validation, (int, float)) or not 0 < validation < 1:
+            raise ParameterError(f"validation must be a share between 0 and 1, such as 0.2, got {validation!r}.")
+        if self.n_episodes < 2:
+            raise LogError(
+                "A log of one episode cannot be split by episodes; record more, or fit without a validation log."
+            )
+        number = min(max(round(validation * self.n_episodes), 1), self.n_episodes - 1)
+        held_out = np.zeros(self.n_episodes, bool)
+        held_out[np.random.default_rng(seed).permutation(self.n_episodes)[:number]] = True
+        return self.select(~held_out), self.select(held_out)
+
+    def fingerprint(self) -> str:
+        """Return the SHA-256 of the content (arrays and schema) in hexadecimal digits."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        digest = hashlib.sha256(json.dumps(self.schema.to_dict(), sort_keys=True).encode())
+        for name, array in self._arrays().items():
+            if array.dtype.kind == "U":
+                array = np.frombuffer(json.dumps(array.tolist()).encode(), np.uint8)
+            digest.update(f"{name} {array.dtype.kind}{array.dtype.itemsize} {array.shape}".encode())
+            digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
+        return digest.hexdigest()
+
+    def _arrays(self) -> dict[str, npt.NDArray[Any]]:
+        finals = np.where(np.isnan(self.final_states), np.nan, self.final_states)  # one NaN, not 2**52 of them
+        return {
+            "states": self.states,
+            "actions": self.actions,
+            "rewards": self.rewards,
+            "starts": self.starts,
+            "final_states": finals,
+            "endings": self.endings,
+            "episode_ids": self.episode_ids,
+        }
+
+    def to_npz(self, path: str | os.PathLike[str]) -> None:
+        """Write the log to a NumPy file that :func:`tripletree.read_log` reads back exactly, without guessing."""
+        target = Path(path)
+        if target.suffix.lower() != ".npz":
+            raise ParameterError(f"The file's name must end in .npz, got {str(path)!r}.")
+        # Beside the target, then renamed: never half a file under the final name.
+        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            text = np.array(json.dumps(self.schema.to_dict()))
+            with partial.open("wb") as file:
+                np.savez(file, allow_pickle=False, tripletree_log=text, **self._arrays())
+            partial.replace(target)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            raise LogError(f"The log cannot be written to {target}: {error.strerror or error}.") from error

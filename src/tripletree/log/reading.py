@@ -1,0 +1,59 @@
+"""How a log was read, in words: which column became what, and what was guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tripletree.log.endings import ENDING_NAMES
+from tripletree.log.report import plural
+from tripletree.log.roles import Assignment
+
+LONGEST = 12
+
+
+def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> str:
+    """Return the text of ``Log.reading``; ``roles`` are the columns of a table."""
+    n, episodes = len(fields["rewards"]), len(fields["endings"])
+    lines = [f"Read {plural(n, 'sample')} in {plural(episodes, 'episode')} from {source}."]
+    if roles is not None:
+        boundaries = [role for role in ("episode", "step", "previous_row", "next_row") if role in roles.single]
+        flags = [role for role in ("terminated", "truncated", "done") if role in roles.single]
+        lines += [
+            _line(role.replace("_", " "), roles.single[role], role in roles.guessed)
+            for role in [*boundaries, "reward", *flags]
+        ]
+    schema = fields["schema"]
+    kinds = dict.fromkeys(feature.kind for feature in schema.features)
+    features = "; ".join(f"{_list([f.name for f in schema.features if f.kind == kind])} ({kind})" for kind in kinds)
+    lines.append(_line("features", features, False))
+    action = schema.action
+    text = f"{_list(action.names)} ({action.kind}"
+    text += f", {plural(len(action.labels), 'label')}: {_list(action.labels)})" if action.labels else ")"
+    lines.append(_line("action", text, roles is not None and "action" in roles.guessed))
+    counts = np.bincount(fields["endings"], minlength=3)
+    lines.append(_line("endings", ", ".join(f"{counts[i]:,} {ENDING_NAMES[i]}" for i in (1, 2, 0) if counts[i]), False))
+    known = int((~np.isnan(fields["final_states"][:, 0])).sum())
+    text = f"known for {known:,} of {plural(episodes, 'episode')}" if known else "not recorded"
+    if roles is not None and roles.next_columns:
+        text += f", from {_list(roles.next_columns)}"
+    lines.append(_line("final state", text, roles is not None and "next_state" in roles.guessed))
+    if roles is not None:
+        if roles.aside:
+            lines.append(_line("set aside", _list(roles.aside), False))
+        if roles.guessed:
+            lines.append(
+                'To change a guess, name the column: episode="...", action=[...], features=[...], ignore=[...].'
+            )
+    return "\n".join(lines)
+
+
+def _line(role: str, text: str, guessed: bool) -> str:
+    return f"  {role:<12} {text}{' (guessed)' * guessed}"
+
+
+def _list(names: list[str] | tuple[str, ...]) -> str:
+    shown = ", ".join(names[:LONGEST])
+    return shown if len(names) <= LONGEST else f"{shown} and {len(names) - LONGEST} more"

@@ -1,0 +1,157 @@
+"""What was found in a log: errors, warnings and notes, collected so that all of them are said at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Literal, NoReturn
+
+from tripletree.checks import did_you_mean, listing
+from tripletree.errors import LogError
+
+Level = Literal["error", "warning", "note"]
+LEVELS: tuple[Level, ...] = ("error", "warning", "note")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing found in a log.
+
+    Attributes
+    ----------
+    level : {"error", "warning", "note"}
+        An error makes the log unusable, a warning deserves a look, a note is good to know.
+    code : str
+        A short fixed name of the kind of finding, for programs (``"states-not-finite"``).
+    text : str
+        What was found, and what is allowed.
+    fix : str
+        What to type or do about it; may be empty.
+    """
+
+    level: Level
+    code: str
+    text: str
+    fix: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.fix}".rstrip()
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything the doctor has to say about a log; ``str(report)`` is meant to be read.
+
+    Attributes
+    ----------
+    subject : str
+        The log in one line.
+    findings : tuple of Finding
+        Errors first, then warnings, then notes.
+    """
+
+    subject: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        """What makes the log unusable."""
+        return tuple(f for f in self.findings if f.level == "error")
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What deserves a look."""
+        return tuple(f for f in self.findings if f.level == "warning")
+
+    @property
+    def notes(self) -> tuple[Finding, ...]:
+        """What is good to know."""
+        return tuple(f for f in self.findings if f.level == "note")
+
+    @property
+    def ok(self) -> bool:
+        """Whether the log can be used (there may still be warnings)."""
+        return not self.errors
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __len__(self) -> int:
+        return len(self.findings)
+
+    def __str__(self) -> str:
+        counts = ", ".join(
+            plural(number, level)
+            for level, number in zip(LEVELS, map(len, (self.errors, self.warnings, self.notes)), strict=True)
+            if number
+        )
+        lines = [f"{self.subject}: {counts or 'nothing to complain about'}."]
+        for finding in self.findings:
+            lines.append(f"  {finding.level:<7}  {finding.text}")
+            if finding.fix:
+                lines.append(f"           → {finding.fix}")
+        return "\n".join(lines)
+
+
+class BadLogError(LogError):
+    """A LogError that still knows every finding behind its text."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        errors = report.errors
+        if len(errors) == 1:
+            text = str(errors[0])
+        else:
+            text = f"{report.subject} cannot be used as it is, {len(errors)} errors:" + "".join(
+                f"\n  {number}. {error}" for number, error in enumerate(errors, 1)
+            )
+        super().__init__(text)
+
+
+class Findings:
+    """A collector: constructors put everything they find here, and stop once, with all of it."""
+
+    def __init__(self, subject: str = "This log") -> None:
+        self.subject = subject
+        self.items: list[Finding] = []
+
+    def error(self, code: str, text: str, fix: str = "") -> None:
+        """Add an error."""
+        self.items.append(Finding("error", code, text, fix))
+
+    def warning(self, code: str, text: str, fix: str = "") -> None:
+        """Add a warning."""
+        self.items.append(Finding("warning", code, text, fix))
+
+    def note(self, code: str, text: str, fix: str = "") -> None:
+        """Add a note."""
+        self.items.append(Finding("note", code, text, fix))
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error among the findings."""
+        return any(item.level == "error" for item in self.items)
+
+    def report(self) -> Report:
+        """Return the findings so far, errors first."""
+        return Report(self.subject, tuple(sorted(self.items, key=lambda item: LEVELS.index(item.level))))
+
+    def stop_if_failed(self) -> None:
+        """Raise one error that lists all errors so far, if there are any."""
+        if self.failed:
+            raise BadLogError(self.report())
+
+    def fail(self, code: str, text: str, fix: str = "") -> NoReturn:
+        """Add an error after which nothing more can be checked, and raise."""
+        self.error(code, text, fix)
+        raise BadLogError(self.report())
+
+
+def plural(number: int, noun: str) -> str:
+    """Return the number with its noun: ``1 error``, ``2 errors``, ``1,000 errors``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def hint(name: object, known: Collection[str]) -> str:
+    """Return ``Did you mean `pos`?``, or the known names when none is close."""
+    return did_you_mean(name, known).strip() or f"There is {listing(known, 12)}."

@@ -1,0 +1,218 @@
+"""Which column plays which role: given by the user, or guessed from the names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from tripletree.checks import listing
+from tripletree.errors import ParameterError
+from tripletree.log.report import Findings, hint
+
+
+class Naming(TypedDict, total=False):
+    """Options that every constructor takes: units, kinds, labels, and how episodes end when nothing says so."""
+
+    units: Mapping[str, str]
+    kinds: Mapping[str, str]
+    labels: Mapping[Any, str] | Sequence[str]
+    action_kind: str
+    ending: str
+    endless: bool
+
+
+class Roles(Naming, total=False):
+    """Options of the table constructors: the columns, by name."""
+
+    episode: str
+    step: str
+    action: str | Sequence[str]
+    reward: str
+    terminated: str
+    truncated: str
+    done: str
+    previous_row: str
+    next_row: str
+    next_state: str
+    features: Sequence[str]
+    ignore: Sequence[str]
+
+
+# Names by which a role is guessed, the most telling first. Compared in lower case, with anything that is neither a
+# letter nor a digit as an underscore. Single letters and everyday words are weak: when the role is taken already,
+# such a column is a feature like any other.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "episode": (
+        *("episode", "episode_id", "episode_index", "episode_idx", "episode_number", "episode_num", "episodes"),
+        *("ep", "ep_id", "trajectory", "trajectory_id", "traj", "traj_id", "rollout", "rollout_id", "run", "run_id"),
+    ),
+    "step": ("step", "timestep", "time_step", "step_id", "step_index", "frame_index", "steps", "t", "frame", "time"),
+    "reward": ("reward", "rewards", "rew", "next_reward", "r"),
+    "terminated": ("terminated", "terminal", "terminals", "terminations", "termination", "is_terminal"),
+    "truncated": ("truncated", "truncations", "truncation", "timeout", "timeouts", "time_limit"),
+    "done": ("done", "dones", "is_last", "next_done", "is_done"),
+    "previous_row": ("prev", "previous", "prev_row", "previous_row"),
+    "next_row": ("next", "next_row"),
+    "action": ("action", "actions", "act", "a"),
+}
+WEAK = frozenset({"t", "time", "frame", "run", "r", "a", "act", "next", "prev", "previous"})
+NEXT_PREFIXES = ("next_", "next.", "next ", "next")
+SINGLE_ROLES = tuple(role for role in SYNONYMS if role != "action")
+
+
+@dataclass
+class Assignment:
+    """The outcome: the columns of every role."""
+
+    single: dict[str, str] = field(default_factory=dict)
+    action: list[str] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
+    next_columns: list[str] = field(default_factory=list)  # one for each feature, or none at all
+    aside: list[str] = field(default_factory=list)
+    guessed: set[str] = field(default_factory=set)
+
+
+def check_options(options: Mapping[str, Any], allowed: type) -> None:
+    """Raise for a keyword that is not one of the options in the typed dictionary ``allowed``."""
+    known = sorted(allowed.__annotations__)
+    for name in options:
+        if name not in known:
+            raise ParameterError(f"There is no option `{name}`. {hint(name, known)}")
+
+
+def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment:
+    """Return the role of every column; what cannot be decided becomes an error in ``findings``."""
+    result = Assignment()
+    taken: dict[str, str] = {}
+
+    def take(column: object, role: str) -> bool:
+        if column not in names:
+            findings.error("unknown-column", f"There is no column `{column}` (given as {role}=).", hint(column, names))
+            return False
+        if column in taken:
+            findings.error(
+                "two-roles",
+                f"Column `{column}` came as {taken[str(column)]}= and as {role}=; one role each is allowed.",
+            )
+            return False
+        taken[str(column)] = role
+        return True
+
+    for column in listed(roles.get("ignore")):
+        take(column, "ignore")
+    given_features = listed(roles.get("features"))
+    result.features = [column for column in given_features if take(column, "features")]
+    for role in SINGLE_ROLES:
+        given = roles.get(role)
+        if given is not None and take(given, role):
+            result.single[role] = str(given)
+    result.action = [column for column in listed(roles.get("action")) if take(column, "action")]
+
+    free = [name for name in names if name not in taken]
+    for role in SINGLE_ROLES:
+        if roles.get(role) is None:
+            _guess(role, free, result)
+    if roles.get("action") is None:
+        _guess_action(free, result)
+    _find_next(free, given_features, roles.get("next_state"), result, findings)
+    # A second name for a role that is taken would be a feature that gives the answer away.
+    doubled = [name for name in free if any(_folded(name) in set(s) - WEAK for s in SYNONYMS.values())]
+    free = [name for name in free if name not in doubled]
+    if given_features:
+        result.aside += free + doubled
+    else:
+        result.features = free
+        result.aside += doubled
+        if doubled:
+            findings.warning(
+                "set-aside",
+                f"{listing(doubled)} set aside: the name means a role that another column plays.",
+                f"If it is a feature, type features=[..., {doubled[0]!r}]; if not, ignore=[{doubled[0]!r}].",
+            )
+    _say_missing(names, result, findings)
+    return result
+
+
+def listed(value: str | Sequence[str] | None) -> list[str]:
+    """Return one name, several, or None as a list."""
+    return [] if value is None else [value] if isinstance(value, str) else list(value)
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[^0-9a-z]+", "_", name.strip().lower()).strip("_")
+
+
+def _guess(role: str, free: list[str], result: Assignment) -> None:
+    folded = {_folded(name): name for name in reversed(free)}
+    for synonym in SYNONYMS[role]:
+        if synonym in folded:
+            result.single[role] = folded[synonym]
+            result.guessed.add(role)
+            free.remove(folded[synonym])
+            return
+
+
+def _guess_action(free: list[str], result: Assignment) -> None:
+    folded = {_folded(name): name for name in reversed(free)}
+    found = next(([folded[synonym]] for synonym in SYNONYMS["action"] if synonym in folded), [])
+    parts = [name for name in free if re.match(r"actions?_", _folded(name))]
+    result.action = found if found and _folded(found[0]) not in WEAK else parts or found
+    result.aside += [name for name in parts if name not in result.action]
+    if result.action:
+        result.guessed.add("action")
+    free[:] = [name for name in free if name not in result.action and name not in parts]
+
+
+def _find_next(free: list[str], given: list[str], prefix: str | None, result: Assignment, findings: Findings) -> None:
+    """Find the columns of successor states: one for each feature, under the feature's name with a prefix."""
+    for candidate in (prefix,) if prefix is not None else NEXT_PREFIXES:
+        known = set(free)
+        pairs = {name: candidate + name for name in given or free if candidate + name in known}
+        if not pairs:
+            continue
+        others = [name for name in free if name.startswith(candidate) and name not in pairs]
+        features = given or [name for name in free if name not in others]
+        free[:] = [name for name in free if name not in others]
+        lacking = [name for name in features if name not in pairs]
+        unpaired = sorted(set(others) - set(pairs.values()))
+        if lacking:
+            result.aside += others
+            findings.warning(
+                "next-incomplete",
+                f"Final states are not used: {listing(pairs.values())} came, but no column {candidate}... for "
+                f"{listing(lacking)}.",
+                f"Log all of them; or, if they are no features, ignore={lacking!r}.",
+            )
+        else:
+            result.next_columns = [pairs[name] for name in features]
+            result.aside += unpaired
+            result.guessed.add("next_state") if prefix is None else None
+            if unpaired and not given:
+                findings.warning(
+                    "set-aside",
+                    f"{listing(unpaired)} set aside: the name means a next state, but there is no such feature.",
+                    f"If it is a feature, type features=[..., {unpaired[0]!r}]; if not, ignore=[{unpaired[0]!r}].",
+                )
+        return
+    if prefix is not None:
+        findings.error(
+            "unknown-column",
+            f"No column begins with `{prefix}` (given as next_state=) and goes on with a feature's name.",
+            f"Columns: {listing(free)}.",
+        )
+
+
+def _say_missing(names: Sequence[str], result: Assignment, findings: Findings) -> None:
+    columns = f"The columns are {listing(names, 30)}."
+    if findings.failed:
+        return  # a mistyped name explains the gap
+    if "reward" not in result.single:
+        findings.error("no-reward", f"No column looks like the reward. {columns}", 'Type reward="...".')
+    if not result.action:
+        findings.error(
+            "no-action", f"No column looks like the action. {columns}", 'Type action="..." or action=["...", "..."].'
+        )
+    if not result.features:
+        findings.error("no-features", f"No column is left for the state. {columns}", 'Type features=["...", "..."].')
