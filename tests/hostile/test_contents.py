@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,6 @@ from tests.hostile.forge import all_arrays, array, split, with_array, with_array
 from tripletree.store import load
 
 Refused = Callable[[bytes, str], None]
-Edit = Callable[[npt.NDArray[np.generic]], object]
 
 
 def inner(good: bytes) -> list[int]:
@@ -24,10 +24,10 @@ def leaf(good: bytes) -> int:
     return int(np.flatnonzero(array(good, "tree.left") < 0)[0])
 
 
-def spoiled(good: bytes, name: str, place: object, value: object) -> bytes:
+def spoiled(good: bytes, name: str, place: Any, value: Any) -> bytes:
     new = array(good, name)
     before = new.copy()
-    new[place] = value  # type: ignore[index]
+    new[place] = value
     assert before.tobytes() != new.tobytes()
     return with_array(good, name, new)
 
@@ -162,7 +162,7 @@ def chain(good: bytes, leaves: int, labels: int = 2) -> bytes:
     threshold = np.zeros(nodes)
     threshold[spine] = np.arange(1, leaves)
     zeros = np.zeros(nodes)
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "tree.feature": np.where(left < 0, -1, 0).astype(np.int32),
         "tree.threshold": threshold,
         "tree.left": left,

@@ -1,0 +1,88 @@
+"""Make the golden files of today's format: ``python -m tests.store.golden.make`` from the project's root.
+
+Run it once when a minor format is released, commit the files, and never change them again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from tripletree.leaves.attributes import Attributes
+from tripletree.log.schema import Action, Feature, Schema
+from tripletree.model.fitted import Fitted
+from tripletree.store import save
+from tripletree.store.container import FORMAT
+from tripletree.tree.arrays import Tree
+
+FOLDER = Path(__file__).parent
+
+
+def discrete() -> Fitted:
+    """Three leaves over position and speed, two labels, with derivatives and a validation curve."""
+    return Fitted(
+        schema=Schema(
+            (Feature("pos", "m"), Feature("speed", "m/s"), Feature("größe", "", "binary")),
+            Action("discrete", labels=("brake", "accelerate")),
+        ),
+        tree=Tree(
+            feature=np.array([0, -1, 1, -1, -1], np.int32),
+            threshold=np.array([1.48, 0, 0.021, 0, 0]),
+            left=np.array([1, -1, 3, -1, -1], np.int32),
+            quality=np.array([0.5, 0, 0.25, 0, 0]),
+        ),
+        attributes=Attributes(
+            count=np.array([10, 4, 6, 1, 5], np.int64),
+            count_derivative=np.array([9, 4, 5, 0, 5], np.int64),
+            action_count=np.array([[4, 6], [4, 0], [0, 6], [0, 1], [0, 5]], np.int64),
+            action_mean=None,
+            action_std=None,
+            value_mean=np.array([0.1, -0.5, 0.5, 1 / 3, 0.75]),
+            value_std=np.array([0.6, 0.2, 0.1, 0, 5e-324]),
+            derivative_mean=np.arange(15.0).reshape(5, 3) / 8,
+            derivative_std=np.arange(15.0).reshape(5, 3) / 16,
+            impurity=np.arange(15.0).reshape(5, 3)[::-1] / 32,
+        ),
+        feature_min=np.array([0.0, -0.1, 0.0]),
+        feature_max=np.array([3.0, 0.1, 1.0]),
+        action_scale=None,
+        derivative_scale=np.array([0.05, 0.001, 0.0]),
+        curve_training=np.array([[0.4, 0.6, 2.0], [0.1, 0.3, 1.5], [0.0, 0.2, 1.25], [0.0, 0.1, 1.0]]),
+        curve_validation=np.array([[0.5, 0.7, 2.5], [0.2, 0.4, 1.75], [0.1, 0.3, 1.5], [0.1, 0.4, 1.5]]),
+        options={"max_leaves": 3, "theta": [1, 1, 1], "gamma": 0.99, "priority": "impurity"},
+        provenance={"tripletree": "0.1.0", "samples": 10, "log_sha256": "ab" * 32},
+    )
+
+
+def continuous() -> Fitted:
+    """One leaf, an action of two numbers, no derivatives, no validation."""
+    return Fitted(
+        schema=Schema((Feature("angle", "rad", "angle"),), Action("continuous", ("thrust", "turn"), (), ("N", ""))),
+        tree=Tree(np.array([-1], np.int32), np.zeros(1), np.array([-1], np.int32), np.zeros(1)),
+        attributes=Attributes(
+            count=np.array([1], np.int64),
+            count_derivative=np.array([0], np.int64),
+            action_count=None,
+            action_mean=np.array([[0.25, -1.5]]),
+            action_std=np.array([[0.0, 0.125]]),
+            value_mean=np.array([-100.0]),
+            value_std=np.array([0.0]),
+            derivative_mean=None,
+            derivative_std=None,
+            impurity=np.array([[2.0, 0.0, 0.0]]),
+        ),
+        feature_min=np.array([0.5]),
+        feature_max=np.array([0.5]),
+        action_scale=np.array([0.5, 0.25]),
+        derivative_scale=np.array([0.0]),
+        curve_training=np.array([[2.0, 0.0, 0.0]]),
+        curve_validation=None,
+        options={},
+        provenance={"tripletree": "0.1.0"},
+    )
+
+
+if __name__ == "__main__":
+    for make in (discrete, continuous):
+        save(make(), FOLDER / f"{FORMAT[0]}.{FORMAT[1]}-{make.__name__}.tripletree")
