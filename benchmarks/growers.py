@@ -28,7 +28,7 @@ def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
         squares += float(np.vdot(away, away))
         reach = max(reach, float(away.max()), -float(away.min()))
     exponent = min(23 - math.ceil(math.log2(reach)), math.floor((61 - math.log2(squares)) / 2))
-    rows = np.zeros((n, -(-(k + 1) // 8) * 8), np.int32)
+    rows = np.zeros((n, -(-(k + 4) // 8) * 8), np.int32)
     _kernel.quantise(targets, centre, np.full(k, 2.0**exponent), rows, 0)
     rows[:, k] = 1
     return rows

@@ -1,7 +1,7 @@
 """Growth against scikit-learn, XGBoost and the reference: time, ratios, peak memory, distance from the limit.
 
 The limit is a lower bound on memory traffic, divided by what one thread moves at best. With d features, K targets in
-rows of R integers (K + 1 rounded up to 8), any algorithm that works on histograms and derives the larger sibling by
+rows of R integers (K + 4 rounded up to 8), any algorithm that works on histograms and derives the larger sibling by
 subtraction touches at least
 
     8 n (d + K)                          the features and targets, read once
@@ -71,7 +71,7 @@ def bytes_to_touch(result: tuple[np.ndarray, ...], d: int, k: int) -> int:
         parent = int(np.flatnonzero(left == child)[0])
         count[parent] = count[child] + count[child + 1]
         smaller += int(min(count[child], count[child + 1]))
-    width = -(-(k + 1) // 8) * 8
+    width = -(-(k + 4) // 8) * 8
     return 8 * n * (d + k) + 4 * n * (d + width) + 4 * (d + width) * (n + smaller)
 
 

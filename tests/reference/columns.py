@@ -104,7 +104,7 @@ def grid(columns: Columns) -> Grid:
         centred[known] = column[known] - mean_and_spread(column[known])[0]
         lanes.append(centred)
     scale = common_scale(lanes)
-    width = -(-(n_plain + n_derivative + 1) // 8) * 8
+    width = -(-(n_plain + n_derivative + 4) // 8) * 8  # room for what the kernel adds: a count and two sums of squares
     rows = np.zeros((len(columns.has_derivative), width), np.int32)
     for lane, column in enumerate(lanes):
         rows[:, lane] = np.rint(column * scale)

@@ -1,0 +1,108 @@
+"""Codes of features: order kept, near-equal values merged, and bins for histogram mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reference.codes import codes as reference_codes
+from tests.reference.codes import dense
+from tests.tree.problems import Problem, check, feature, kernel_grow, random_problem
+from tripletree import _kernel
+
+
+@pytest.mark.parametrize("bins", [2, 16, 256, 1024])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_exact_codes_are_the_references(bins, threads):
+    rng = np.random.default_rng(bins)
+    for n in (1, 2, 5, 100, 3_000, 12_000):
+        columns: list[np.ndarray] = []
+        for _ in range(6):
+            columns.append(feature(rng, n, columns))
+        states = np.ascontiguousarray(np.stack(columns, axis=1))
+        got = _kernel.encode(states, bins, True, threads)
+        assert got.dtype == np.uint32
+        assert np.array_equal(dense(got), reference_codes(states))
+
+
+@pytest.mark.parametrize("bins", [2, 3, 7, 64, 256, 1024])
+def test_histogram_codes_are_few_and_ordered(bins):
+    rng = np.random.default_rng(bins)
+    for n in (1, 2, 5, 100, 3_000, 12_000):
+        columns: list[np.ndarray] = []
+        for _ in range(8):
+            columns.append(feature(rng, n, columns))
+        states = np.ascontiguousarray(np.stack(columns, axis=1))
+        got = _kernel.encode(states, bins, False, 1)
+        fine = reference_codes(states)
+        for f in range(8):
+            distinct = np.unique(got[:, f])
+            assert len(distinct) <= bins
+            # Few values: each has a bin of its own. Otherwise the order of values is the order of bins.
+            if fine[:, f].max() < bins:
+                assert np.array_equal(dense(got)[:, f], fine[:, f])
+            order = np.argsort(fine[:, f], kind="stable")
+            assert (np.diff(got[order, f].astype(np.int64)) >= 0).all()
+            same = np.diff(fine[order, f].astype(np.int64)) == 0
+            assert (np.diff(got[order, f].astype(np.int64))[same] == 0).all()
+
+
+def test_histogram_bins_hold_about_equally_many():
+    states = np.random.default_rng(0).exponential(size=(50_000, 1))
+    counts = np.unique(_kernel.encode(states, 100, False, 1), return_counts=True)[1]
+    assert len(counts) == 100
+    assert counts.min() >= 499
+    assert counts.max() <= 501
+
+
+def test_a_heavy_value_has_a_bin_of_its_own():
+    rng = np.random.default_rng(1)
+    column = np.where(rng.random(50_000) < 0.3, 0.25, rng.normal(size=50_000))
+    got = _kernel.encode(column[:, None], 64, False, 1)[:, 0]
+    assert np.unique(column[got == got[column == 0.25][0]]).tolist() == [0.25]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_histogram_mode_grows_the_reference_on_its_bins(seed):
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, int(rng.choice([50, 1_500, 9_000])), 3, 20)
+    codes = _kernel.encode(problem.states, int(rng.choice([4, 32, 256])), False, 1)
+    grown = check(problem, threads=1 + seed % 2, codes=codes)
+    for node in np.flatnonzero(grown.left >= 0):
+        # No bin is cut: each lies on one side of the threshold.
+        right = problem.states[:, grown.feature[node]] >= grown.threshold[node]
+        below = np.isin(grown.node, under(grown, int(node)))
+        bins = codes[below, grown.feature[node]]
+        assert bins[~right[below]].max() < bins[right[below]].min()
+
+
+def under(grown, node: int) -> list[int]:
+    """Return the leaves below a node."""
+    child = int(grown.left[node])
+    return [node] if child < 0 else under(grown, child) + under(grown, child + 1)
+
+
+def test_the_largest_doubles_keep_their_order():
+    states = np.array([[-1.7e308], [1.7e308], [0.0], [1.0], [1e300], [1.6e308]])
+    got = _kernel.encode(states, 256, True, 1)
+    assert np.array_equal(dense(got), reference_codes(states))
+    assert dense(got)[:, 0].tolist() == [0, 4, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_only_finite_states(bad):
+    with pytest.raises(ValueError, match="finite"):
+        _kernel.encode(np.array([[1.0], [bad]]), 256, True, 1)
+
+
+def test_sizes_are_checked():
+    states = np.zeros((3, 2))
+    for bins in (1, 5000):
+        with pytest.raises(ValueError, match="bins must lie between"):
+            _kernel.encode(states, bins, True, 1)
+    with pytest.raises(ValueError, match="must not be empty"):
+        _kernel.encode(np.zeros((0, 2)), 256, True, 1)
+    problem = random_problem(np.random.default_rng(0), 10, 2, 5)
+    codes = _kernel.encode(problem.states, 256, True, 1)
+    with pytest.raises(ValueError, match="must match"):
+        kernel_grow(Problem(problem.states, problem.grid), codes[:5])

@@ -1,0 +1,93 @@
+"""The compiled kernel grows the reference's tree, bit for bit, on random logs of every kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.reference.split import split_by_fractions
+from tests.tree.problems import Problem, check, random_problem
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8])
+def test_tiny_logs_against_fractions(n):
+    rng = np.random.default_rng(n)
+    for _ in range(120):
+        check(random_problem(rng, n, int(rng.integers(1, 4)), n), split=split_by_fractions)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_logs_against_fractions(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        problem = random_problem(rng, int(rng.integers(9, 60)), int(rng.integers(1, 5)), 12)
+        check(problem, threads=1 + seed % 2, split=split_by_fractions)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_small_logs(seed):
+    rng = np.random.default_rng(100 + seed)
+    for _ in range(60):
+        problem = random_problem(rng, int(rng.integers(9, 160)), int(rng.integers(1, 5)), 40)
+        check(problem, threads=1 + seed % 2)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_medium_logs(seed):
+    rng = np.random.default_rng(200 + seed)
+    for _ in range(4):
+        problem = random_problem(rng, int(rng.integers(500, 4000)), int(rng.integers(1, 5)), 40)
+        check(problem, threads=1 + seed % 2)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_logs_beyond_the_small_nodes(seed):
+    rng = np.random.default_rng(300 + seed)
+    problem = random_problem(rng, int(rng.integers(4_500, 12_000)), int(rng.integers(1, 4)), 20)
+    check(problem, threads=1 + seed % 2)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large_log(threads):
+    problem = random_problem(np.random.default_rng(7), 20_000, 3, 30)
+    problem.options = {"max_leaves": 30}
+    check(problem, threads)
+
+
+@pytest.mark.parametrize("features", [20, 70])
+def test_many_features(features):
+    rng = np.random.default_rng(features)
+    problem = random_problem(rng, 300, features, 10)
+    problem.options = {"max_leaves": 10}
+    check(problem)
+
+
+@pytest.mark.parametrize("n", [60, 300, 6_000])
+def test_targets_that_fill_the_grid(n):
+    # Entries of 2^23 and sums of squares near 2^61: the largest numbers that the kernel has to add.
+    rng = np.random.default_rng(n)
+    problem = random_problem(rng, n, 2, 12)
+    rows = np.zeros((n, 16), np.int32)
+    size = int(min(2**23, np.sqrt(2**61 / (7 * n))))
+    rows[:, :7] = rng.choice([-size, size, size - 1], (n, 7))
+    rows[:, :7] += np.int32(n % 7) - np.round(rows[:, :7].mean(axis=0)).astype(np.int32)
+    rows[:, :7] = np.clip(rows[:, :7], -size, size)
+    has = rng.random(n) < 0.9
+    rows[:, 3:7] *= has[:, None]
+    rows[:, 7] = has
+    problem.grid.rows, problem.grid.n_plain, problem.grid.n_derivative = rows, 3, 4
+    problem.options = {"max_leaves": 12}
+    check(problem)
+
+
+def test_equal_impurities_split_the_older_leaf_first():
+    # Four copies of one problem side by side: every priority and every gain occurs four times.
+    rng = np.random.default_rng(0)
+    for by_gain in (False, True):
+        for n in (5, 30, 200):
+            rows = np.tile(rng.integers(-1000, 1000, (n, 8)), (4, 1)).astype(np.int32)
+            rows[:, 2:] = 0
+            states = np.stack([np.repeat(np.arange(4.0), n), np.tile(rng.normal(size=n), 4)], axis=1)
+            from tests.reference.columns import Grid
+
+            check(Problem(np.ascontiguousarray(states), Grid(rows, 2, 0, 1.0), {"by_gain": by_gain}))

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from tripletree.tree.columns import Columns, value_column
+from tripletree.tree.spread import measure
+
+sizes = st.floats(-300, 300).map(lambda e: 10.0**e)
+
+
+@given(
+    column=hnp.arrays(np.float64, st.integers(2, 40), elements=st.floats(-1, 1, width=32)),
+    size=sizes,
+    offset=st.sampled_from([0.0, 1.0, -1000.0]),
+)
+def test_mean_and_std_equal_exact_sums(column, size, offset):
+    column = (column + offset) * size
+    result = measure(value_column(column))
+    scaled = [x / size for x in column.tolist()]
+    mean = math.fsum(scaled) / len(scaled)
+    std = math.sqrt(math.fsum((x - mean) ** 2 for x in scaled) / len(scaled))
+    assert result.mean[0] / size == pytest.approx(mean, rel=1e-12, abs=1e-15)
+    if np.ptp(column) <= 1e-12 * np.abs(column).max():
+        assert result.std[0] == 0
+    else:
+        assert result.std[0] / size == pytest.approx(std, rel=1e-6, abs=1e-9)
+        reach = result.unit_reach[0] * 2.0 ** int(result.exponent[0]) / size
+        assert reach == pytest.approx(max(abs(x - mean) for x in scaled), rel=1e-9)
+
+
+@given(seed=st.integers(0, 2**32 - 1), size=sizes)
+def test_the_order_of_rows_does_not_change_a_bit(seed, size):
+    rng = np.random.default_rng(seed)
+    column = rng.standard_cauchy(200_000) * size
+    shuffled = rng.permutation(column)
+    one, other = measure(value_column(column)), measure(value_column(shuffled))
+    assert one.unit_mean[0] == other.unit_mean[0]
+    assert one.unit_std[0] == other.unit_std[0]
+    assert one.centre[0] == other.centre[0]
+
+
+def test_missing_rows_are_left_out():
+    table = np.array([[1.0, np.nan, 3.0], [10.0, np.nan, 10.0]])
+    result = measure(Columns(3, 2, lambda a, b: table[:, a:b]))
+    assert result.count == 2
+    assert result.mean.tolist() == [2.0, 10.0]
+    assert result.std.tolist() == [1.0, 0.0]
+
+
+def test_all_rows_missing():
+    result = measure(Columns(3, 2, lambda a, b: np.full((2, b - a), np.nan)))
+    assert result.count == 0
+    assert result.mean.tolist() == [0.0, 0.0]
+    assert result.std.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("low", "high", "constant"), [(1, 1 + 1e-13, True), (1, 1 + 1e-11, False), (0, 1e-300, False)])
+def test_what_counts_as_constant(low, high, constant):
+    assert (measure(value_column(np.array([low, high, low]))).std[0] == 0) == constant
+
+
+def test_a_small_spread_beside_a_large_mean():
+    column = 1e9 + np.array([0.0, 1.0, 2.0, 3.0])
+    assert measure(value_column(column)).std[0] == pytest.approx(math.sqrt(1.25), rel=1e-12)
