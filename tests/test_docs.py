@@ -26,6 +26,8 @@ def snippets(page: Path) -> list[tuple[int, str]]:
     ]
 
 
+# A reader would see a note of the library's and go on.
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_snippets_of_a_page_run_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

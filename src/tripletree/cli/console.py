@@ -24,9 +24,10 @@ def show(*parts: RenderableType) -> None:
         _out.print(part, markup=False)
 
 
-def show_wide(text: str) -> None:
-    """Print a line that must not be broken, such as one to copy."""
-    _out.print(text, markup=False, soft_wrap=True)
+def show_wide(*lines: str) -> None:
+    """Print lines that must not be broken, such as one to copy."""
+    for line in lines:
+        _out.print(line, markup=False, soft_wrap=True)
 
 
 def table(title: str, *columns: str) -> Table:

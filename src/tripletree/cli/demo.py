@@ -22,7 +22,7 @@ MOST_VISITED = 8
 
 @click.command()
 @click.option(
-    "--agent", type=click.Choice(list(road.VARIANTS)), default="left", show_default=True, help="Which driver."
+    "--agent", type=click.Choice(list(road.VARIANTS)), default="either", show_default=True, help="Which driver."
 )
 @click.option("--leaves", type=int, default=200, show_default=True, help="Leaves to grow.")
 @click.option(
@@ -51,19 +51,22 @@ def demo(agent: str, leaves: int, out: Path) -> None:
         _most_visited(tree, log),
         "",
     )
-    python = os.path.relpath(sys.executable)
     question = f"import tripletree; print(tripletree.load('{out}').predict([1.2, 0.03]))"
-    console.show_wide(f"The model is in {out}. Ask it what the agent does at position 1.2 and speed 0.03:")
-    console.show_wide(f'  {python} -c "{question}"')
+    console.show_wide(
+        f"The model is in {out}.",
+        "Ask it what the agent does at position 1.2 and speed 0.03:",
+        f'  {os.path.relpath(sys.executable)} -c "{question}"',
+    )
 
 
 def _losses(tree: TripleTree) -> Table:
     curve = tree.curve_
-    table = console.table("What the tree gets wrong, by its size", "leaves", "action", "value", "derivative")
+    table = console.table(
+        "What trees of several sizes get wrong", "leaves", "actions wrong", "value RMSE", "derivative"
+    )
     for size in sorted({*(size for size in SIZES if size < tree.n_leaves_), tree.n_leaves_}):
         action, value, derivative = (curve[f"training_{what}"][size - 1] for what in ("action", "value", "derivative"))
         table.add_row(f"{size:,}", f"{action:.2%}", f"{value:.3f}", f"{derivative:.3f}")
-    table.caption = "action: share wrong; value: RMSE; derivative: sum of RMSE / sigma"
     return table
 
 
@@ -72,21 +75,21 @@ def _most_visited(tree: TripleTree, log: Log) -> Table:
     names = [feature.name for feature in log.schema.features]
     (action,) = log.schema.action.names
     table = console.table(
-        "Where the agent spends most of its time, and what it does there",
+        "Where the agent spends most time, what it does there and where that leads",
         "leaf",
-        "samples",
+        "count",
         *names,
         action,
         "value",
-        *(f"{name} change" for name in names),
+        *(f"d {name}" for name in names),
     )
     for leaf in np.argsort(-leaves["count"], kind="stable")[:MOST_VISITED]:
         table.add_row(
             str(leaf),
             f"{leaves['count'][leaf]:,}",
-            *(f"{leaves[f'{name}_min'][leaf]:.3g} to {leaves[f'{name}_max'][leaf]:.3g}" for name in names),
-            f"{leaves['action'][leaf]} ({leaves['action_probability'][leaf]:.0%})",
-            f"{leaves['value_mean'][leaf]:.3g}",
-            *(f"{leaves[f'derivative_{name}_mean'][leaf]:+.3g}" for name in names),
+            *(f"{leaves[f'{name}_min'][leaf]:.3f}..{leaves[f'{name}_max'][leaf]:.3f}" for name in names),
+            f"{leaves['action'][leaf]} {leaves['action_probability'][leaf]:4.0%}",
+            f"{leaves['value_mean'][leaf]:.2f}",
+            *(f"{leaves[f'derivative_{name}_mean'][leaf]:+.4f}" for name in names),
         )
     return table

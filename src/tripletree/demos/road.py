@@ -66,26 +66,27 @@ def cell(states: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.ND
 def solve(rewards: Rewards) -> npt.NDArray[np.int64]:
     """Return the best action (a code into ACCELERATIONS) of every grid cell, by value iteration.
 
-    One step moves at most to a neighbouring cell. The chance of each neighbour, and the mean reward, are those of
-    states spread evenly over the cell.
+    The chance of each next cell, and the mean reward, are those of states spread evenly over a cell, edges included;
+    with 20 x 20 of them the agents are closest to the paper's.
     """
-    per_cell = 20
-    middle = (np.arange(CELLS * per_cell) + 0.5) / (CELLS * per_cell)
-    states = np.stack(np.meshgrid(LENGTH * middle, TOP_SPEED * (2 * middle - 1), indexing="ij"), axis=-1)
-    here = cell(states)
+    spread = np.linspace(0, 1, 20)
+    edges = (np.arange(CELLS)[:, None] + spread).ravel() / CELLS
+    states = np.stack(np.meshgrid(LENGTH * edges, TOP_SPEED * (2 * edges - 1), indexing="ij"), axis=-1)
+    here = np.indices(states.shape[:2]) // len(spread)
 
+    # One step moves at most two cells along either axis.
     reward = np.zeros((len(ACCELERATIONS), CELLS, CELLS))
-    chance = np.zeros((len(ACCELERATIONS), 3, 3, CELLS, CELLS))
+    chance = np.zeros((len(ACCELERATIONS), 5, 5, CELLS, CELLS))
     for a, acc in enumerate(ACCELERATIONS):
         after, paid, ended = step(states, acc, rewards)
-        there = cell(after)
-        np.add.at(reward[a], here, paid / per_cell**2)
-        np.add.at(chance[a], (there[0] - here[0] + 1, there[1] - here[1] + 1, *here), ~ended / per_cell**2)
+        moved = np.stack(cell(after)) - here + 2
+        np.add.at(reward[a], tuple(here), paid / len(spread) ** 2)
+        np.add.at(chance[a], (*moved, *here), ~ended / len(spread) ** 2)
 
     value = np.zeros((CELLS, CELLS))
     while True:
         # Nothing is to be had outside the grid, so its border is 0.
-        around = np.lib.stride_tricks.sliding_window_view(np.pad(value, 1), (CELLS, CELLS))
+        around = np.lib.stride_tricks.sliding_window_view(np.pad(value, 2), (CELLS, CELLS))
         quality = reward + GAMMA * np.einsum("auvij,uvij->aij", chance, around)
         improved = quality.max(axis=0)
         if np.abs(improved - value).max() < 1e-9:
@@ -94,7 +95,7 @@ def solve(rewards: Rewards) -> npt.NDArray[np.int64]:
         value = improved
 
 
-def record(variant: str = "left", *, n_samples: int = 10_000, seed: int = 0) -> Log:
+def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0) -> Log:
     """Record an agent of the road from random starts.
 
     Parameters
