@@ -13,6 +13,9 @@ from tripletree.log.log import Log
 
 F64 = npt.NDArray[np.float64]
 
+BLOCK = 2**17
+"""Numbers read at a time: they stay in the processor's cache."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -32,7 +35,7 @@ class Columns:
 
     def blocks(self, at_least: int = 64) -> Iterator[tuple[slice, F64]]:
         """Iterate over all rows: a slice of rows and its columns, ``at_least`` so many rows at a time."""
-        step = max(at_least, 2**17 // max(self.n_columns, 1))
+        step = max(at_least, BLOCK // max(self.n_columns, 1))
         for start in range(0, self.n_rows, step):
             rows = slice(start, min(start + step, self.n_rows))
             yield rows, self.read(rows.start, rows.stop)

@@ -60,9 +60,12 @@ def measure(columns: Columns) -> Spread:
     for _, block in columns.blocks():
         np.fmin(lowest, np.fmin.reduce(block, axis=1), out=lowest)
         np.fmax(highest, np.fmax.reduce(block, axis=1), out=highest)
-    constant = ~(highest - lowest > 1e-12 * np.maximum(np.abs(lowest), np.abs(highest)))
-    centre = np.where(highest < lowest, 0.0, lowest / 2 + highest / 2)
-    span = np.where(constant, 1.0, highest - lowest)
+    if not (lowest <= highest).all():  # no row has the attribute
+        lowest, highest = np.zeros_like(lowest), np.zeros_like(lowest)
+    size = np.maximum(np.abs(lowest), np.abs(highest))
+    constant = ~(highest - lowest > 1e-12 * size)
+    centre = lowest / 2 + highest / 2
+    span = np.where(constant, np.where(size > 0, size, 1.0), highest - lowest)
     # Below 2^-1000 the factor 2^-exponent itself would overflow; the squares are safe there all the same.
     exponent = np.maximum(np.frexp(span)[1].astype(np.int64), -1000)
     result = Spread(0, centre, exponent, np.zeros_like(centre), np.zeros_like(centre), np.zeros_like(centre))
@@ -77,14 +80,13 @@ def measure(columns: Columns) -> Spread:
         sums[1] += _exact_sums(away * away, columns.n_rows)
     first, second = sums.sum(axis=1) / max(count, 1)
     mean = np.where(constant, 0.0, first)
-    half = (highest - lowest) / 2 if count else np.zeros_like(centre)
     return Spread(
         count=count,
         centre=centre,
         exponent=exponent,
         unit_mean=mean,
         unit_std=np.where(constant, 0.0, np.sqrt(np.maximum(second - first * first, 0.0))),
-        unit_reach=np.where(constant, 0.0, half * np.ldexp(1.0, -exponent) + np.abs(mean)),
+        unit_reach=np.where(constant, 0.0, span / 2 * np.ldexp(1.0, -exponent) + np.abs(mean)),
     )
 
 

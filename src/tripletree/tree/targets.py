@@ -17,6 +17,9 @@ from tripletree.tree.spread import Spread, measure
 
 F64 = npt.NDArray[np.float64]
 
+SPARE_LANES = 4
+"""Lanes beyond the targets: "has a derivative", and three that the kernel uses for its own sums."""
+
 
 @dataclass(frozen=True, eq=False)
 class Scales:
@@ -80,7 +83,8 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         reach=max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True)),
         squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])),
     )
-    rows = np.zeros((log.n_samples, -(-(n_plain + n_derivative + 1) // 8) * 8), np.int32)
+    width = -(-(n_plain + n_derivative + SPARE_LANES) // 8) * 8
+    rows = np.zeros((log.n_samples, width), np.int32)
     lane = 0
     for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
         if not len(kept):
@@ -127,8 +131,9 @@ def _common_scale(reach: float, squares: float) -> float:
     """Return the largest power of two that keeps entries within 2^23 and the sum of all their squares within 2^61."""
     if not reach:
         return 1.0
-    by_reach = 23 - _ceil_log2(reach)
-    by_squares = (61 - _ceil_log2(squares)) // 2
+    # A hair less than measured: rounding errors must not halve the scale of targets that are just 1 or 2.
+    by_reach = 23 - _ceil_log2(reach * (1 - 1e-9))
+    by_squares = (61 - _ceil_log2(squares * (1 - 1e-9))) // 2
     return math.ldexp(1.0, min(by_reach, by_squares))
 
 

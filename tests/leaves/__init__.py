@@ -1,0 +1,1 @@
+"""Leaves: attributes, boxes, losses."""

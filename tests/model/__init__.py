@@ -1,0 +1,1 @@
+"""The fitted bundle: fit, bootstrap, tables."""
