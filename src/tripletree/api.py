@@ -67,8 +67,14 @@ class TripleTree:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from tripletree import Log, TripleTree
+    >>> states, actions, rewards = [[0.0], [0.5], [2.0], [2.5]], ["go", "go", "stop", "stop"], [1, 1, 0, 0]
+    >>> log = Log.from_arrays(states, actions, rewards, starts=[0])
+    >>> tree = TripleTree(max_leaves=2, gamma=0.5, theta=(1, 0, 0)).fit(log)
+    >>> tree.predict([0.7]).action
+    'go'
+    >>> print(tree.predict([2.1]))
+    Action = stop (100 %), value = 0 ± 0 (leaf 1, 2 samples).
     """
 
     def __init__(
@@ -129,9 +135,6 @@ class TripleTree:
             if repr(getattr(self, name)) != repr(default)
         )
         return f"TripleTree({', '.join(changed)})"
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_fitted")
 
     def fit(self, log: Log, validation: Log | None = None) -> TripleTree:
         """Grow the tree on a log and return self.

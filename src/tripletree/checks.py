@@ -101,7 +101,7 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         raise ParameterError(f"{name} must be {rule.allowed}; got {value!r}.{hint}")
     if parameters.get("truncation") == "bootstrap" and parameters.get("gamma") == 1:
         raise ParameterError(
-            'truncation="bootstrap" needs gamma below 1: without discount the value of an endless episode has no bound; '
+            'truncation="bootstrap" needs gamma below 1, otherwise the value of an endless episode has no bound; '
             "got gamma=1. Try gamma=0.99."
         )
 

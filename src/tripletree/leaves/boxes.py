@@ -40,7 +40,7 @@ def log_volume(lower: F64, upper: F64, feature_min: F64, feature_max: F64, whole
     share = (high - low) / np.where(span > 0, span, 1.0)
     # Whole numbers in [low, high), or in [low, high] where the log's maximum ends the box.
     numbers = np.maximum(np.where(np.isinf(upper), np.floor(high) + 1, np.ceil(high)) - np.ceil(low), 1.0)
-    share = np.where(whole, numbers / (np.floor(feature_max) - np.ceil(feature_min) + 1), share)
+    share = np.where(whole, numbers / np.maximum(np.floor(feature_max) - np.ceil(feature_min) + 1, 1.0), share)
     total: F64 = np.log(np.clip(np.where(span > 0, share, 1.0), THINNEST, 1.0)).sum(axis=1)
     return total
 

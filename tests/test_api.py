@@ -1,0 +1,419 @@
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from tests.logs import logs, make_log, random_log
+from tripletree import LogError, NotFittedError, ParameterError, TripleTree, TripleTreeWarning, load
+from tripletree.checks import PARAMETERS
+from tripletree.log.derive import derivatives, values
+from tripletree.log.log import TERMINATED, TRUNCATED, Log
+
+
+def quietly_fitted(log: Log, validation: Log | None = None, **parameters) -> TripleTree:
+    """Fit without the warnings about what a small random log lacks."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TripleTreeWarning)
+        return TripleTree(**parameters).fit(log, validation)
+
+
+def whole_episodes(seed: int = 0, **shape) -> Log:
+    """A log that gives no cause for warnings."""
+    log = random_log(seed, **shape)
+    return Log(**{**vars(log), "endings": np.full(log.n_episodes, TERMINATED)})
+
+
+# Manners of a scikit-learn estimator
+
+
+def test_parameters_are_stored_untouched():
+    theta = [1, 2, 3]
+    tree = TripleTree(5, theta, 0.5, mode="nonsense")
+    assert tree.theta is theta
+    assert tree.get_params()["mode"] == "nonsense"
+    assert set(tree.get_params()) == set(PARAMETERS)
+
+
+def test_defaults_pass_their_own_checks():
+    for name, value in TripleTree().get_params().items():
+        assert PARAMETERS[name].passes(value)
+
+
+def test_set_params():
+    tree = TripleTree().set_params(gamma=0.5, max_leaves=3)
+    assert (tree.gamma, tree.max_leaves) == (0.5, 3)
+    with pytest.raises(ParameterError, match=r"TripleTree has no 'gama'; .* Did you mean `gamma`\?"):
+        tree.set_params(gama=0.5)
+
+
+def test_clone_takes_parameters_and_leaves_the_fit():
+    tree = TripleTree(7, theta=(1, 0, 1), priority="gain").fit(whole_episodes())
+    other = clone(tree)
+    assert other.get_params() == tree.get_params()
+    assert not hasattr(other, "leaves_")
+
+
+def test_repr_shows_what_differs():
+    assert repr(TripleTree()) == "TripleTree()"
+    assert repr(TripleTree(50, gamma=0.9, priority="gain")) == "TripleTree(max_leaves=50, gamma=0.9, priority='gain')"
+    assert repr(TripleTree(theta=np.ones(3))) == "TripleTree(theta=array([1., 1., 1.]))"
+
+
+def test_fit_returns_self_and_is_deterministic():
+    log = whole_episodes()
+    tree = TripleTree(20)
+    assert tree.fit(log) is tree
+    again = TripleTree(20, threads=1).fit(log)
+    assert tree.tree_.threshold.tobytes() == again.tree_.threshold.tobytes()
+    assert tree.fitted_.curve_training.tobytes() == again.fitted_.curve_training.tobytes()
+
+
+def test_wrong_parameters_are_found_by_fit():
+    tree = TripleTree(theta=(1, 2))
+    with pytest.raises(ParameterError, match=r"theta must be three non-negative numbers"):
+        tree.fit(whole_episodes())
+
+
+@pytest.mark.parametrize("log", [np.zeros((3, 2)), None, "log.csv"])
+def test_what_is_no_log_is_explained(log):
+    with pytest.raises(ParameterError, match=r"log must be a Log; got .*read_log\(path\).*Log.from_arrays"):
+        TripleTree().fit(log)
+
+
+@pytest.mark.parametrize("name", ["fitted_", "tree_", "leaves_", "n_leaves_", "curve_"])
+def test_unfitted(name):
+    assert not hasattr(TripleTree(), name)
+    with pytest.raises(NotFittedError, match=r"Call fit\(log\) first"):
+        getattr(TripleTree(), name)
+
+
+def test_unfitted_questions():
+    with pytest.raises(NotFittedError, match="has not been fitted"):
+        TripleTree().predict([0.0])
+    with pytest.raises(NotFittedError, match="has not been fitted"):
+        TripleTree().losses(whole_episodes())
+
+
+def test_copies_and_pickles_answer_alike():
+    log = whole_episodes()
+    tree = TripleTree(9).fit(log)
+    for other in (copy.deepcopy(tree), pickle.loads(pickle.dumps(tree))):
+        assert other.apply(log.states).tolist() == tree.apply(log.states).tolist()
+
+
+# Growth
+
+
+def test_progress_is_told_and_may_stop():
+    log = whole_episodes(lengths=(3000,))
+
+    def stop(done, most):
+        raise KeyboardInterrupt("enough")
+
+    tree = TripleTree(1000, progress=stop)
+    with pytest.raises(KeyboardInterrupt, match="enough"):
+        tree.fit(log)
+    assert not hasattr(tree, "leaves_")
+
+
+def test_an_interrupted_refit_leaves_nothing_behind():
+    log = whole_episodes()
+    tree = TripleTree(5).fit(log)
+    with pytest.raises(ParameterError, match="gamma must be"):
+        tree.set_params(gamma=7).fit(log)
+    assert not hasattr(tree, "leaves_")
+
+
+def test_growth_limits():
+    log = whole_episodes(lengths=(80, 80))
+    assert TripleTree(7).fit(log).n_leaves_ == 7
+    assert TripleTree(max_depth=0).fit(log).n_leaves_ == 1
+    assert max(TripleTree(max_depth=3).fit(log).leaves_["depth"]) <= 3
+    assert min(TripleTree(min_samples_leaf=9).fit(log).leaves_["count"]) >= 9
+    demanding = TripleTree(min_quality=0.2).fit(log)
+    inner = demanding.tree_.left >= 0
+    assert (demanding.tree_.quality[inner] >= 0.2).all()
+    assert demanding.n_leaves_ < TripleTree().fit(log).n_leaves_
+
+
+def test_options_reach_growth():
+    log = whole_episodes(3, lengths=(200, 150))
+    default = TripleTree(20).fit(log)
+    for other in (
+        {"priority": "gain"},
+        {"thresholds": "midpoint"},
+        {"mode": "histogram", "bins": 4},
+        {"theta": (0, 1, 0)},
+    ):
+        assert TripleTree(20, **other).fit(log).tree_.threshold.tolist() != default.tree_.threshold.tolist()
+
+
+def test_quality_is_the_loss_of_impurity():
+    log = whole_episodes(2, lengths=(100, 60))
+    tree = TripleTree(10, theta=(0.5, 1, 2)).fit(log)
+    at, grown = tree.fitted_.attributes, tree.tree_
+    theta = np.array([0.5, 1, 2]) / at.impurity[0]
+    for node in grown.split_order:
+        left = grown.left[node]
+        n = np.stack([at.count, at.count, at.count_derivative], axis=1)
+        children = (n[left] * at.impurity[left] + n[left + 1] * at.impurity[left + 1]) / n[node]
+        assert grown.quality[node] == pytest.approx(((at.impurity[node] - children) * theta).sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize("features", [1, 1000])
+def test_few_and_many_features(features):
+    log = whole_episodes(1, lengths=(30, 30), features=features)
+    tree = TripleTree(10).fit(log)
+    assert tree.n_leaves_ == 10
+    assert np.isfinite(tree.leaves_["density"]).all()
+    assert tree.predict(log.states).derivative.shape == (60, features)
+
+
+def test_one_sample():
+    log = make_log([[1.0, 2.0]], [0], [5.0], labels=("only",))
+    with pytest.warns(TripleTreeWarning) as told:
+        tree = TripleTree().fit(log)
+    assert any("single leaf" in str(w.message) for w in told)
+    assert tree.n_leaves_ == 1
+    answer = tree.predict([1.0, 2.0])
+    assert (answer.action, answer.value, answer.count, answer.derivative) == ("only", 5.0, 1, None)
+    assert tree.losses(log).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_warnings_point_at_the_caller():
+    log = make_log([[0.0], [1.0]], [0, 1], [1.0, 1.0], np.arange(3), labels=("a", "b"))
+    with pytest.warns(TripleTreeWarning, match="All values in this log are the same") as told:
+        TripleTree(theta=(1, 1, 0)).fit(log)
+    assert {w.filename for w in told} == {__file__}
+
+
+@given(log=logs(), theta=st.sampled_from([(1, 1, 1), (0, 0, 1), (1, 0, 0)]), leaves=st.integers(1, 40))
+def test_any_log_gives_a_tree_of_finite_numbers(log, theta, leaves):
+    tree = quietly_fitted(log, max_leaves=leaves, theta=theta)
+    for name, column in tree.leaves_.to_dict().items():
+        if name != "action":
+            assert np.isfinite(column).all()
+    assert sum(tree.leaves_["count"]) == log.n_samples
+    json.dumps(tree.leaves_.to_dict())
+
+
+# Losses, sizes, early stopping
+
+
+@given(log=logs(), other=st.integers(0, 999))
+def test_losses_of_all_sizes_equal_those_of_truncated_trees(log, other):
+    tree = quietly_fitted(log, max_leaves=8, gamma=0.9)
+    shape = {"features": log.n_features, "lengths": (6, 4)}
+    if log.schema.action.kind == "discrete":
+        judged = random_log(other, labels=len(log.schema.action.labels), **shape)
+    else:
+        judged = random_log(other, dimensions=log.actions.shape[1], **shape)
+    curve = tree.losses(judged, "all")
+    assert curve.shape == (tree.n_leaves_, 3)
+    for k in range(1, tree.n_leaves_ + 1):
+        small = tree.truncate(k)
+        assert small.n_leaves_ == k
+        assert small.losses(judged).tolist() == pytest.approx(curve[k - 1].tolist(), rel=1e-9, abs=1e-12)
+        assert tree.losses(judged, k).tolist() == curve[k - 1].tolist()
+        answer = small.predict(judged.states)
+        assert curve[k - 1, 1] == pytest.approx(np.sqrt(((values(judged, 0.9) - answer.value) ** 2).mean()), rel=1e-9)
+        if log.schema.action.kind == "discrete":
+            labels = np.array(judged.schema.action.labels)[judged.actions]
+            assert curve[k - 1, 0] == pytest.approx((labels != answer.action).mean())
+        change = derivatives(judged)
+        known = ~np.isnan(change[:, 0])
+        if answer.derivative is not None and known.any():
+            error = np.sqrt(((change - answer.derivative)[known] ** 2).mean(axis=0))
+            sigma = tree.fitted_.derivative_scale
+            expected = sum(e / s for e, s in zip(error, sigma, strict=True) if s > 0)
+            assert curve[k - 1, 2] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_the_training_curve_equals_the_losses_on_the_training_log():
+    log = whole_episodes(4, lengths=(200, 100))
+    tree = TripleTree(40).fit(log)
+    np.testing.assert_allclose(tree.fitted_.curve_training, tree.losses(log, "all"), atol=1e-9)
+
+
+@pytest.mark.parametrize("n_leaves", [0, 41, 2.0, "every", True])
+def test_wrong_sizes_are_explained(n_leaves):
+    log = whole_episodes(4, lengths=(200, 100))
+    tree = TripleTree(40).fit(log)
+    with pytest.raises(ParameterError, match="n_leaves must be"):
+        tree.losses(log, n_leaves)
+    with pytest.raises(ParameterError, match="n_leaves must be"):
+        tree.truncate(n_leaves)
+
+
+def test_early_stopping_keeps_the_best_size():
+    log, held_out = whole_episodes(1, lengths=(30,) * 8).split(0.4)
+    theta = (1, 0.5, 0.2)
+    tree = TripleTree(60, theta).fit(log, held_out)
+    whole = TripleTree(60, theta, early_stopping=False).fit(log, held_out)
+    assert whole.n_leaves_ == 60
+    curve = whole.losses(held_out, "all")
+    score = curve / curve[0] @ np.array(theta)
+    assert tree.n_leaves_ == score.argmin() + 1
+    assert 1 < tree.n_leaves_ < 60
+    assert tree.curve_["score"].tolist() == pytest.approx(score.tolist())
+    assert len(tree.curve_) == 60
+    assert tree.curve_.columns == (
+        "leaves",
+        *(f"{part}_{name}" for part in ("training", "validation") for name in ("action", "value", "derivative")),
+        "score",
+    )
+    assert "score" not in TripleTree(5).fit(log).curve_.columns
+
+
+def test_a_loss_that_is_zero_from_the_start_does_not_count():
+    log = make_log([[0.0], [1.0], [2.0], [3.0]], [0] * 4, [0, 0, 5, 5], np.arange(5), labels=("stay",))
+    with pytest.warns(TripleTreeWarning, match="All actions"):
+        tree = TripleTree(4, (1, 1, 0)).fit(log, log)
+    assert tree.n_leaves_ == 2
+
+
+def test_labels_are_matched_by_name():
+    log = make_log([[0.0], [1.0], [2.0]], [0, 1, 1], [0, 1, 2], np.arange(4), labels=("a", "b"))
+    tree = quietly_fitted(log, theta=(1, 0, 0))
+    other = make_log([[0.0], [1.0], [2.0]], [1, 0, 2], [0, 1, 2], labels=("b", "a", "new"))
+    assert tree.losses(other)[0] == pytest.approx(1 / 3)
+
+
+def test_logs_about_other_things_are_refused():
+    log = whole_episodes(0, features=2)
+    tree = TripleTree(5).fit(log)
+    with pytest.raises(LogError, match=r"The log has the features `x0`, `x1`, `x2`, the tree was grown on `x0`, `x1`"):
+        tree.losses(random_log(features=3))
+    with pytest.raises(
+        LogError, match=r"The validation log has continuous actions, the tree was grown on discrete ones"
+    ):
+        TripleTree(5).fit(log, random_log(dimensions=1))
+    with pytest.raises(LogError, match=r"has the actions `a0`, the tree `a0`, `a1`"):
+        quietly_fitted(random_log(dimensions=2)).losses(random_log(dimensions=1))
+    with pytest.raises(ParameterError, match="validation must be a Log"):
+        TripleTree(5).fit(log, log.states)
+    with pytest.raises(ParameterError, match="log must be a Log"):
+        tree.losses(log.states)
+
+
+# Truncated episodes
+
+
+def endless(n: int = 400) -> Log:
+    """Round and round on a circle of ten states, a reward of 1 in each of the first five; cut off at the end."""
+    states = np.arange(n) % 10
+    return make_log(
+        states[:, None],
+        states >= 5,
+        states < 5,
+        final_states=[[n % 10]],
+        endings=[TRUNCATED],
+        labels=("a", "b"),
+        names=("place",),
+    )
+
+
+def test_truncated_episodes_are_warned_about():
+    with pytest.warns(TripleTreeWarning, match=r"7 % of the samples lie near the end of a truncated episode") as told:
+        TripleTree(gamma=0.9).fit(endless())
+    assert len(told) == 1
+
+
+def test_bootstrap_gives_the_values_of_the_endless_recording():
+    log = endless()
+    tree = TripleTree(gamma=0.9, truncation="bootstrap").fit(log)
+    # V at place p: five rewards of 1, then five of 0, for ever.
+    lap = 1 - 0.9**10
+    first = (1 - 0.9**5) / 0.1 / lap
+    assert tree.predict([0]).value == pytest.approx(first, rel=1e-9)
+    assert tree.predict([5]).value == pytest.approx(first * 0.9**5, rel=1e-9)
+    assert max(tree.leaves_["value_std"]) < 1e-9
+    assert tree.losses(log)[1] == pytest.approx(0, abs=1e-9)
+
+
+def test_bootstrap_agrees_with_its_own_predictions():
+    log = random_log(8, lengths=(30, 40, 20, 35))
+    tree = quietly_fitted(log, max_leaves=15, truncation="bootstrap")
+    assert (log.endings == TRUNCATED).any()
+    np.testing.assert_allclose(tree.losses(log, "all")[-1], tree.fitted_.curve_training[-1], atol=1e-9)
+
+
+def test_bootstrap_without_final_states_is_warned_about():
+    log = make_log([[0.0], [1.0]], [0, 1], [1.0, 2.0], np.arange(3), endings=[TRUNCATED, TERMINATED], labels=("a", "b"))
+    with pytest.warns(TripleTreeWarning, match="1 of 1 truncated episodes have no recorded final state"):
+        TripleTree(truncation="bootstrap", theta=(1, 1, 0)).fit(log)
+
+
+# Tables and files
+
+
+def test_the_table_of_leaves():
+    log = make_log(
+        [[0.0, 0], [1.0, 1], [4.0, 0], [8.0, 1]],
+        [0, 0, 1, 1],
+        [0, 0, 4, 4],
+        np.arange(5),
+        labels=("left", "right"),
+        names=("pos", "contact"),
+        kinds=("real", "binary"),
+    )
+    table = quietly_fitted(log, max_leaves=2).leaves_
+    data = table.to_dict()
+    assert data["leaf"] == [0, 1]
+    assert data["node"] == [1, 2]
+    assert data["depth"] == [1, 1]
+    assert data["count"] == [2, 2]
+    assert data["pos_min"] == [0.0, data["pos_max"][0]]
+    assert data["pos_max"][1] == 8.0
+    assert data["contact_min"] == [0.0, 0.0]
+    assert data["contact_max"] == [1.0, 1.0]
+    assert data["action"] == ["left", "right"]
+    assert data["action_probability"] == [1.0, 1.0]
+    assert data["value_mean"] == [0.0, 4.0]
+    assert data["value_std"] == [0.0, 0.0]
+    assert data["impurity_action"] == [0.0, 0.0]
+    cut = data["pos_max"][0] / 8
+    assert data["density"] == pytest.approx([2 / cut, 2 / (1 - cut)])
+    assert not any(name.startswith("derivative_") for name in table.columns)
+    frame = pd.DataFrame(table.to_dict())
+    assert frame.shape == (2, len(table.columns))
+
+
+def test_continuous_columns_carry_the_names_of_the_actions():
+    columns = quietly_fitted(random_log(1, dimensions=2), max_leaves=3).leaves_.columns
+    assert {"a0_mean", "a0_std", "a1_mean", "a1_std"} <= {name.removeprefix("action_") for name in columns}
+    assert {"derivative_x0_mean", "derivative_x0_std", "impurity_derivative", "density"} <= set(columns)
+
+
+def test_save_and_load(tmp_path):
+    log = whole_episodes()
+    tree = TripleTree(9, theta=[1, 2, 3], threads=1).fit(log)
+    path = tmp_path / "road.tripletree"
+    tree.save(path)
+    for other in (load(path), TripleTree.load(path)):
+        assert other.predict(log.states).to_dict() == tree.predict(log.states).to_dict()
+        assert other.leaves_.to_dict() == tree.leaves_.to_dict()
+        assert other.curve_.to_dict() == tree.curve_.to_dict()
+        assert other.losses(log).tolist() == tree.losses(log).tolist()
+        assert other.get_params() == {**tree.get_params(), "theta": (1.0, 2.0, 3.0), "threads": None}
+
+
+def test_a_truncated_tree_is_saved_too(tmp_path):
+    tree = TripleTree(9).fit(whole_episodes()).truncate(4)
+    tree.save(tmp_path / "small.tripletree")
+    assert load(tmp_path / "small.tripletree").leaves_.to_dict() == tree.leaves_.to_dict()
+
+
+def test_options_and_provenance_are_plain_data():
+    tree = TripleTree(np.int64(5), np.array([1, 1, 1]), np.float64(0.9)).fit(whole_episodes())
+    assert json.loads(json.dumps(tree.fitted_.options))["max_leaves"] == 5
+    assert json.loads(json.dumps(tree.fitted_.provenance))["samples"] == 120

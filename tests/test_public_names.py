@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import tripletree
+
+
+def test_public_names():
+    assert sorted(tripletree.__all__) == [
+        "Action",
+        "Feature",
+        "Log",
+        "LogError",
+        "MissingDependencyError",
+        "ModelFileError",
+        "NotFittedError",
+        "ParameterError",
+        "Schema",
+        "TripleTree",
+        "TripleTreeError",
+        "TripleTreeWarning",
+        "__version__",
+        "check",
+        "load",
+        "read_log",
+    ]
+    for name in tripletree.__all__:
+        assert hasattr(tripletree, name)
+
+
+def test_the_version_is_the_packages():
+    assert tripletree.__version__ == version("tripletree")
+
+
+def test_import_leaves_heavy_libraries_alone():
+    heavy = ("scipy", "matplotlib", "pandas", "pyarrow", "sklearn", "click", "rich", "safetensors")
+    code = f"import sys, tripletree; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
