@@ -1,4 +1,4 @@
-// Vector types, the team of threads, and the flag that stops all work.
+// The team of threads, and the flag that stops all work.
 #pragma once
 
 #include <atomic>
@@ -11,28 +11,7 @@
 #include <thread>
 #include <vector>
 
-// One source, one binary: hot functions are compiled for several instruction sets and chosen when the module loads.
-// All of them round alike (vector lanes and reduction order are written out, contraction is off), so the tree does not
-// depend on the choice. Sanitizers cannot run the loader's choice, so they get the plain build.
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__) && !defined(TRIPLETREE_SANITIZE)
-#define TT_CLONES __attribute__((target_clones("arch=skylake-avx512", "arch=haswell", "default")))
-#else
-#define TT_CLONES
-#endif
-#define TT_INLINE inline __attribute__((always_inline))
-
 namespace tripletree {
-
-typedef double V8 __attribute__((vector_size(64), aligned(8), may_alias));
-typedef double V4 __attribute__((vector_size(32)));
-typedef double V2 __attribute__((vector_size(16)));
-typedef int32_t I8 __attribute__((vector_size(32), aligned(4), may_alias));
-
-TT_INLINE double horizontal_sum(V8 v) {
-    V4 a = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
-    V2 b = __builtin_shufflevector(a, a, 0, 1) + __builtin_shufflevector(a, a, 2, 3);
-    return b[0] + b[1];
-}
 
 // Thrown inside a worker when the caller wants everything to stop.
 struct Cancelled : std::runtime_error {

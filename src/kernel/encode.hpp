@@ -5,14 +5,10 @@
 #include <cmath>
 
 #include "common.hpp"
+#include "layout.hpp"
 
 namespace tripletree {
 
-// A code is (bin << offset_bits) | offset. The bins hold about equally many samples each, a value that repeats a lot has
-// a bin of its own, and the offset orders the values inside a bin: 0 if the bin holds one value only, else from 1 up,
-// spread over the whole width so that codes are nearly uniform over the samples.
-constexpr int offset_bits = 20;
-constexpr uint32_t offset_mask = (1u << offset_bits) - 1;
 constexpr double equal_share = 1e-9;  // of a feature's range: values closer than this count as equal
 
 // Sorts 64-bit words by their upper half: three passes of 11 bits, passes that would change nothing left out.

@@ -2,6 +2,7 @@
 // searched ahead of time, several at once, and committed strictly in order: the tree is the same for any number of threads.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <queue>
 
@@ -36,46 +37,6 @@ struct Node {
     size_t size() const { return end - begin; }
 };
 
-template <int NV>
-TT_INLINE void sum_rows_impl(const Table& table, const uint32_t* order, size_t count, double* sums) {
-    const int nv = NV ? NV : table.lanes.vectors;
-    const size_t width = static_cast<size_t>(nv) * 8;
-    V8 local[NV ? NV : 1] = {};
-    V8* total = NV ? local : reinterpret_cast<V8*>(sums);
-    for (size_t i = 0; i < count; ++i) {
-        if (i + 16 < count) __builtin_prefetch(table.rows + order[i + 16] * width);
-        const auto* y = reinterpret_cast<const I8*>(table.rows + order[i] * width);
-        for (int j = 0; j < nv; ++j) total[j] += __builtin_convertvector(y[j], V8);
-    }
-    if (NV)
-        for (int j = 0; j < nv; ++j) reinterpret_cast<V8*>(sums)[j] = total[j];
-}
-
-// Sums of some rows, by lane; `sums` must be zero before.
-TT_CLONES void sum_rows(const Table& table, const uint32_t* order, size_t count, double* sums) {
-    switch (table.lanes.vectors) {
-        case 1: return sum_rows_impl<1>(table, order, count, sums);
-        case 2: return sum_rows_impl<2>(table, order, count, sums);
-        case 3: return sum_rows_impl<3>(table, order, count, sums);
-        case 4: return sum_rows_impl<4>(table, order, count, sums);
-        default: return sum_rows_impl<0>(table, order, count, sums);
-    }
-}
-
-// |y|^2 of rows a .. b, in integers.
-TT_CLONES void square_rows(const Table& table, size_t a, size_t b, uint64_t* squares, uint64_t* squares_d) {
-    const auto width = static_cast<size_t>(table.lanes.width);
-    const int plain = table.missing ? table.lanes.plain : table.lanes.targets;
-    for (size_t i = a; i < b; ++i) {
-        const int32_t* y = table.rows + i * width;
-        int64_t q = 0, q_d = 0;
-        for (int k = 0; k < plain; ++k) q += static_cast<int64_t>(y[k]) * y[k];
-        for (int k = plain; k < table.lanes.targets; ++k) q_d += static_cast<int64_t>(y[k]) * y[k];
-        squares[i] = static_cast<uint64_t>(q);
-        if (table.missing) squares_d[i] = static_cast<uint64_t>(q_d);
-    }
-}
-
 class Grower {
   public:
     Grower(Table& table, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
@@ -85,7 +46,7 @@ class Grower {
         for (Search& s : searches_) {
             s.min_leaf = static_cast<double>(options.min_samples_leaf);
             s.zero.assign(width, 0.0);
-            s.generic.assign(width, 0.0);
+            s.generic.resize(width / 8);
             for (auto* v : {&s.centre.whole, &s.centre.rest, &s.centre.plain, &s.centre.derivative}) v->assign(width, 0.0);
         }
     }
@@ -179,8 +140,8 @@ class Grower {
             stop_if(cancel_);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             for (size_t i = a; i < b; ++i) order_[i] = static_cast<uint32_t>(i);
-            square_rows(table_, a, b, table_.squares.data(), table_.squares_d.data());
-            sum_rows(table_, order_.data() + a, b - a, parts[static_cast<size_t>(task)].data());
+            hot.square_rows(table_, a, b, table_.squares.data(), table_.squares_d.data());
+            hot.sum_rows(table_, order_.data() + a, b - a, parts[static_cast<size_t>(task)].data());
         });
         for (const auto& part : parts)
             for (size_t k = 0; k < width; ++k) root->sums[k] += part[k];
@@ -258,6 +219,7 @@ class Grower {
         const auto n = static_cast<double>(count);
         if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
         centre(node, s.centre);
+        s.within = node.priority;
         s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
         const uint32_t* order = order_.data() + node.begin;
         if (count > pool_limit) {
@@ -331,7 +293,7 @@ class Grower {
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
         const uint32_t* rows = order_.data() + small.begin;
-        sum_rows(table_, rows, small.size(), small.sums.data());
+        hot.sum_rows(table_, rows, small.size(), small.sums.data());
         for (size_t i = 0; i < small.size(); ++i) small.squares += table_.squares[rows[i]];
         for (size_t i = 0; table_.missing && i < small.size(); ++i) small.squares_d += table_.squares_d[rows[i]];
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
@@ -341,7 +303,7 @@ class Grower {
         weigh(large);
         if (node.histogram && large.size() > pool_limit && live_histograms_.load() < spare_histograms_) {
             Histogram part = build_histogram(table_, rows, small.size(), team, cancel_);
-            subtract(node.histogram.get(), part.get(), table_.bins() * width);
+            hot.subtract(node.histogram.get(), part.get(), table_.bins() * width);
             large.histogram = std::move(node.histogram);
             if (small.size() > pool_limit) small.histogram = std::move(part), ++live_histograms_;
         }

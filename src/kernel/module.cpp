@@ -7,7 +7,7 @@
 #include <chrono>
 
 #include "apply.hpp"
-#include "columns.hpp"
+#include "encode.hpp"
 #include "grow.hpp"
 
 namespace nb = nanobind;
@@ -89,6 +89,7 @@ void run_interruptibly(const Work& work, const Poll& poll) {
     if (error) std::rethrow_exception(error);
 }
 
+// V_t = R_t + gamma V_{t+1} inside each episode; after its last step stands tail[episode].
 Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double gamma, In1<double> tail) {
     const size_t n = rewards.shape(0), episodes = tail.shape(0);
     require(starts.shape(0) == episodes + 1, "starts must have one entry more than tail");
@@ -96,7 +97,10 @@ Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double g
     for (size_t e = 0; e < episodes; ++e) require(starts(e) <= starts(e + 1), "starts must ascend");
     nb::capsule owner;
     double* values = allocate<double>(n, owner);
-    discounted(rewards.data(), starts.data(), episodes, gamma, tail.data(), values);
+    for (size_t e = 0; e < episodes; ++e) {
+        double v = tail(e);
+        for (int64_t t = starts(e + 1); t-- > starts(e);) values[t] = v = rewards.data()[t] + gamma * v;
+    }
     return Out1<double>(values, {n}, owner);
 }
 
@@ -127,7 +131,7 @@ void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matr
     const size_t n = matrix.shape(0), m = matrix.shape(1), width = out.shape(1);
     require(centre.shape(0) == m && scale.shape(0) == m, "centre and scale must have one entry per column");
     require(out.shape(0) == n && lane >= 0 && static_cast<size_t>(lane) + m <= width, "out must have room for the columns");
-    quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), scale.data(), out.data() + lane, width);
+    hot.quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), scale.data(), out.data() + lane, width);
 }
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;

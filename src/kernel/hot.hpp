@@ -1,0 +1,37 @@
+// The inner loops as a table of functions: one source (hot.inl), one binary, one table for each instruction set.
+//
+// All of them round alike: vector lanes and the order of every reduction are written out, and contraction into fused
+// multiply-add is off. So the tree does not depend on the machine. A file compiled for a newer instruction set must not
+// instantiate anything shared with the others (the linker may keep its copy for all), so hot.inl uses plain loops over
+// pointers only.
+#pragma once
+
+#include "layout.hpp"
+
+namespace tripletree {
+
+struct Hot {
+    void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* scale,
+                     int32_t* out, size_t width);
+    void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
+    void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, double* generic, double* histogram);
+    void (*subtract)(double* parent, const double* child, size_t size);
+    void (*scan_bins)(const double* sums, size_t bins, double square_unit, bool centred, const Lanes& lanes, const Centre& centre, const Base& base,
+                      double* generic, Scan& scan);
+    void (*weigh_bins)(size_t bins, const Centre& centre, double min_leaf, Scan& scan);
+    double (*tighten)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, Scan& scan);
+    void (*centre_rows)(const Table& table, const Centre& centre, const uint32_t* order, size_t count, Pool& pool);
+    CodeRange (*code_range)(const uint32_t* codes, const uint32_t* ids, size_t count);
+    void (*sort_into_bins)(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, uint64_t factor, size_t bins, uint32_t* bucket,
+                           uint32_t* start, uint32_t* sorted);
+    void (*bin_sums)(const Lanes& lanes, const Pool& pool, const uint32_t* sorted, const uint32_t* start, size_t bins, double* sums);
+    void (*try_all)(const Lanes& lanes, const Centre& centre, double min_leaf, const Pool& pool, const uint64_t* keys, size_t count, const Base& base,
+                    double* generic, double* gain);
+    void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums);
+    void (*square_rows)(const Table& table, size_t a, size_t b, uint64_t* squares, uint64_t* squares_d);
+};
+
+// The best table for this machine; the environment variable TRIPLETREE_ISA (baseline, avx2, avx512) chooses another.
+extern const Hot& hot;
+
+}  // namespace tripletree

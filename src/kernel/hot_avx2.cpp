@@ -1,0 +1,2 @@
+#define TT_ISA avx2
+#include "hot.inl"

@@ -1,0 +1,2 @@
+#define TT_ISA avx512
+#include "hot.inl"

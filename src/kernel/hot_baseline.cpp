@@ -1,0 +1,2 @@
+#define TT_ISA baseline
+#include "hot.inl"
