@@ -14,7 +14,7 @@ class ParameterError(TripleTreeError, ValueError):
 
 
 class ModelFileError(TripleTreeError, ValueError):
-    """A model file is damaged, hostile, or of a format that this version does not read."""
+    """A model file cannot be read (damaged, hostile, of another format) or cannot be written."""
 
 
 class NotFittedError(TripleTreeError, AttributeError):

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.hostile.forge import Raw, all_arrays, join, sign, split, with_arrays
+from tests.store.models import OPTIONS
 from tripletree.errors import ModelFileError, TripleTreeWarning
 from tripletree.store import load
 
@@ -125,11 +126,12 @@ def test_higher_minor_is_read_and_what_is_new_in_it_left_out_aloud(good: bytes, 
     header["__metadata__"].update(format=[1, 7], colours={"left": "red"})
     header["__metadata__"]["schema"]["features"][0]["latex"] = ["x"]
     header["__metadata__"]["schema"]["action"]["extra"] = None
+    header["__metadata__"]["options"]["speed"] = "fast"
     path = tmp_path / "new"
     path.write_bytes(with_arrays(header, all_arrays(good) | {"tree.flags": np.zeros(5, np.uint8)}))
-    text = "later format than 1.0, .* left out 'colours', 'latex', 'extra', 'tree.flags'.*pip install"
+    text = "later format than 1.0, .* left out 'colours', 'latex', 'extra', 'speed', 'tree.flags'.*pip install"
     with pytest.warns(TripleTreeWarning, match=text) as caught:
-        assert load(path).tree.n_leaves == 6
+        assert load(path).options == OPTIONS
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
@@ -160,6 +162,27 @@ def test_higher_minor_may_not_hide_a_giant(good: bytes, refused: Refused) -> Non
 )
 def test_unknown_key_in_a_known_format(edit: Callable[[Any], object], good: bytes, refused: Refused) -> None:
     refused(edited(good, lambda header: edit(header["__metadata__"])), "'extra', which its format does not know")
+
+
+def with_option(good: bytes, name: str, value: Any) -> bytes:
+    return edited(good, lambda header: header["__metadata__"]["options"].update({name: value}))
+
+
+NO_OPTION: list[Any] = [{}, [], "x", -1, [1, 1], [0, 0, 0], [1, 1, -1], [1, 1, "1"], [True, True, True], ["x"] * 3]
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_that_no_fit_allows(name: str, good: bytes, refused: Refused) -> None:
+    for value in NO_OPTION:
+        refused(with_option(good, name, value), f"option `{name}` must be")
+    refused(edited(good, lambda header: header["__metadata__"]["options"].pop(name)), f"`options` lacks `{name}`")
+
+
+@pytest.mark.parametrize(("name", "value"), [("threads", 10**9), ("progress", None), ("extra", 1)])
+def test_options_of_the_machine_are_not_taken_from_a_file(
+    name: str, value: object, good: bytes, refused: Refused
+) -> None:
+    refused(with_option(good, name, value), f"'{name}', which its format does not know")
 
 
 WRONG: list[object] = [None, 3, 1.5, True, "text", [], {}, ["a", 3], [None], [["a"]], {"a": "b"}]

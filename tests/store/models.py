@@ -22,6 +22,21 @@ ARRAYS = (
 
 
 ROAD = (Feature("pos", "m"), Feature("speed", "m/s"))
+OPTIONS: dict[str, Any] = {
+    "max_leaves": 5,
+    "theta": [1.0, 1.0, 1.0],
+    "gamma": 0.99,
+    "priority": "impurity",
+    "mode": "exact",
+    "bins": 1024,
+    "thresholds": "short",
+    "derivative_scale": "sigma",
+    "truncation": "paper",
+    "min_samples_leaf": 1,
+    "max_depth": None,
+    "min_quality": 0.0,
+    "early_stopping": True,
+}
 LEFT_RIGHT = Action("discrete", labels=("left", "right"))
 
 
@@ -101,7 +116,7 @@ def random_model(
         derivative_scale=abs(any_bits(rng, d)),
         curve_training=abs(any_bits(rng, steps, 3)),
         curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
-        options={"max_leaves": leaves, "theta": [1, 1, 1], "gamma": 0.99} if options is None else options,
+        options=OPTIONS if options is None else options,
         provenance={"tripletree": "0.1.0", "log": "0" * 64} if provenance is None else provenance,
     )
 
@@ -116,6 +131,16 @@ _json = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
     max_leaves=10,
 )
+_options = st.fixed_dictionaries(
+    {
+        "max_leaves": st.integers(1, 2**64 - 1),
+        "theta": st.lists(st.floats(0, 1e300), min_size=3, max_size=3).filter(any),
+        "gamma": st.floats(0, 1) | st.integers(0, 1),
+        "min_quality": st.floats(0, 1e300),
+        "max_depth": st.none() | st.integers(0, 2**31),
+        "early_stopping": st.booleans(),
+    }
+).map(lambda drawn: OPTIONS | drawn)
 _objects = st.dictionaries(st.text(max_size=12), _json, max_size=5)
 _actions = st.lists(_texts, min_size=1, max_size=5, unique=True).flatmap(
     lambda names: st.sampled_from(
@@ -140,7 +165,7 @@ models = st.builds(
     leaves=st.integers(1, 40),
     derivative=st.booleans(),
     validation=st.booleans(),
-    options=_objects,
+    options=_options,
     provenance=_objects,
 )
 """Models of every kind, for hypothesis."""

@@ -14,8 +14,7 @@ import safetensors
 from hypothesis import HealthCheck, given, settings
 from safetensors.numpy import load_file
 
-from tests.store.models import ARRAYS, models, random_model
-from tripletree import _kernel
+from tests.store.models import ARRAYS, OPTIONS, models, random_model
 from tripletree.errors import ModelFileError, ParameterError
 from tripletree.log.schema import Action, Feature
 from tripletree.model.fitted import Fitted
@@ -97,7 +96,6 @@ def test_many_features(tmp_path: Path) -> None:
     assert_same(load(tmp_path / "wide"), model)
 
 
-@pytest.mark.skipif(not hasattr(_kernel, "apply"), reason="needs the compiled module")
 def test_a_loaded_model_predicts_the_same_leaves(tmp_path: Path) -> None:
     model = random_model(7, leaves=20)
     save(model, tmp_path / "model")
@@ -162,6 +160,8 @@ def test_save_follows_a_symbolic_link(tmp_path: Path) -> None:
         ({"name": "\ud800"}, "not Unicode"),
         ({"name": "x" * 2**20}, "at most 1,048,576"),
         ([], "`options` must be an object"),
+        ({"theta": [1, 1, 1]}, "`options` lacks `max_leaves`"),
+        (OPTIONS | {"gamma": 2}, "option `gamma` must be a number from 0 to 1, got 2"),
     ],
 )
 def test_what_a_file_would_not_give_back_is_not_saved(options: object, text: str, tmp_path: Path) -> None:

@@ -88,6 +88,15 @@ def test_read_only_folder(path: Path) -> None:
     assert_old_and_alone(path)
 
 
+def test_write_protected_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.chmod(0o444)
+    if os.geteuid() == 0:  # root may write to it
+        monkeypatch.setattr(os, "access", lambda file, mode: False)
+    with pytest.raises(ModelFileError, match=r"Cannot save .* it is write-protected"):
+        save(new(), path)
+    assert_old_and_alone(path)
+
+
 def test_impossible_places(path: Path) -> None:
     places = {
         path.parent: "it is a folder. Give the name of a file in it",

@@ -56,6 +56,9 @@ def _mode(target: Path) -> int | None:
         raise ModelFileError("it is a folder. Give the name of a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise ModelFileError("it is not a regular file (but a pipe, a device or the like).")
+    if not os.access(target, os.W_OK):
+        # The rename would not mind; whoever protected the file would.
+        raise ModelFileError("it is write-protected. Choose another name, or remove it first.")
     return stat.S_IMODE(status.st_mode)
 
 

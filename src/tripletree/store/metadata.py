@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from tripletree.checks import listing
+from tripletree.checks import PARAMETERS, listing
 from tripletree.errors import ModelFileError, TripleTreeError
 from tripletree.log.schema import ACTION_KINDS, FEATURE_KINDS, Action, Feature, Schema
+from tripletree.model.fit import RUNTIME
 from tripletree.store import strict_json
 from tripletree.store.strict_json import show
 
@@ -36,10 +37,20 @@ def from_texts(texts: Mapping[str, str], unknown: list[str]) -> tuple[Schema, di
     keys = ("sha256", "schema", "options", "provenance")
     _check_keys(texts, keys, "`__metadata__`", unknown)
     schema, options, provenance = (strict_json.parse(texts[key], f"its `{key}`") for key in keys[1:])
-    for key, value in (("options", options), ("provenance", provenance)):
-        if not isinstance(value, dict):
-            raise ModelFileError(f"its `{key}` must be an object, got {show(value)}.")
-    return _schema(schema, unknown), options, provenance
+    if not isinstance(provenance, dict):
+        raise ModelFileError(f"its `provenance` must be an object, got {show(provenance)}.")
+    return _schema(schema, unknown), _options(options, unknown), provenance
+
+
+def _options(options: Any, unknown: list[str]) -> dict[str, Any]:
+    """Return the options that are parameters of a fit: all of them must be there, with values that a fit allows."""
+    # Those of the machine, not of the model, would let a file choose how many threads run here.
+    known = [name for name in PARAMETERS if name not in RUNTIME]
+    _check_keys(options, known, "its `options`", unknown)
+    for name in known:
+        if not PARAMETERS[name].passes(options[name]):
+            raise ModelFileError(f"its option `{name}` must be {PARAMETERS[name].allowed}, got {show(options[name])}.")
+    return {name: value for name, value in options.items() if name in known}
 
 
 def _schema(value: Any, unknown: list[str]) -> Schema:

@@ -16,6 +16,21 @@ from tripletree.store import save
 from tripletree.store.container import FORMAT
 from tripletree.tree.arrays import Tree
 
+OPTIONS = {
+    "max_leaves": 3,
+    "theta": [0.2, 0.6, 0.2],
+    "gamma": 0.99,
+    "priority": "impurity",
+    "mode": "exact",
+    "bins": 1024,
+    "thresholds": "short",
+    "derivative_scale": "sigma",
+    "truncation": "paper",
+    "min_samples_leaf": 1,
+    "max_depth": None,
+    "min_quality": 0.0,
+    "early_stopping": True,
+}
 FOLDER = Path(__file__).parent
 
 
@@ -50,7 +65,7 @@ def discrete() -> Fitted:
         derivative_scale=np.array([0.05, 0.001, 0.0]),
         curve_training=np.array([[0.4, 0.6, 2.0], [0.1, 0.3, 1.5], [0.0, 0.2, 1.25], [0.0, 0.1, 1.0]]),
         curve_validation=np.array([[0.5, 0.7, 2.5], [0.2, 0.4, 1.75], [0.1, 0.3, 1.5], [0.1, 0.4, 1.5]]),
-        options={"max_leaves": 3, "theta": [1, 1, 1], "gamma": 0.99, "priority": "impurity"},
+        options=OPTIONS,
         provenance={"tripletree": "0.1.0", "samples": 10, "log_sha256": "ab" * 32},
     )
 
@@ -78,7 +93,7 @@ def continuous() -> Fitted:
         derivative_scale=np.array([0.0]),
         curve_training=np.array([[2.0, 0.0, 0.0]]),
         curve_validation=None,
-        options={},
+        options=OPTIONS | {"max_depth": 7, "truncation": "bootstrap"},
         provenance={"tripletree": "0.1.0"},
     )
 
