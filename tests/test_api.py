@@ -196,6 +196,13 @@ def test_warnings_point_at_the_caller():
     assert {w.filename for w in told} == {__file__}
 
 
+def test_constant_features_are_named():
+    log = make_log([[0.0, 5.0], [1.0, 5.0]], [0, 1], [0, 1], np.arange(3), labels=("a", "b"), names=("t", "flat"))
+    with pytest.warns(TripleTreeWarning, match="Constant in this log, so no split can use it: `flat`"):
+        tree = TripleTree(theta=(1, 1, 0)).fit(log)
+    assert tree.n_leaves_ == 2
+
+
 @given(log=logs(), theta=st.sampled_from([(1, 1, 1), (0, 0, 1), (1, 0, 0)]), leaves=st.integers(1, 40))
 def test_any_log_gives_a_tree_of_finite_numbers(log, theta, leaves):
     tree = quietly_fitted(log, max_leaves=leaves, theta=theta)

@@ -28,7 +28,7 @@ from tripletree.errors import ParameterError
         ("priority", "gian", r"priority must be 'impurity' or 'gain'; got 'gian'\. Did you mean `gain`\?"),
         ("priority", None, r"'impurity' or 'gain'; got None\. Try priority='impurity'\."),
         ("mode", "Histogram", r"Did you mean `histogram`\?"),
-        ("bins", 1, "from 2 to 65536; got 1"),
+        ("bins", 1, "from 2 to 1024; got 1"),
         ("thresholds", "mid", "'short' or 'midpoint'"),
         ("derivative_scale", "sgima", r"Did you mean `sigma`\?"),
         ("truncation", "boot", "'paper' or 'bootstrap'"),

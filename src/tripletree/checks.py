@@ -73,7 +73,7 @@ PARAMETERS: dict[str, Rule] = {
     "gamma": Rule(lambda value: is_number(value) and 0 <= value <= 1, "a number from 0 to 1", 0.99),
     "priority": one_of("impurity", "gain"),
     "mode": one_of("exact", "histogram"),
-    "bins": Rule(lambda value: is_integer(value) and 2 <= value <= 65536, "a whole number from 2 to 65536", 1024),
+    "bins": Rule(lambda value: is_integer(value) and 2 <= value <= 1024, "a whole number from 2 to 1024", 1024),
     "thresholds": one_of("short", "midpoint"),
     "derivative_scale": one_of("sigma", "paper"),
     "truncation": one_of("paper", "bootstrap"),

@@ -148,17 +148,26 @@ def _moments(
     n = np.maximum(count, 1)
     mean = (origin + first / n / shrink[:, None]).T
     squares = np.maximum(second - first * first / n, 0.0).T  # sum of squared deviations from the mean, in units
+    tree.add_up(count)
+    inner, left = tree.split_order, tree.left[tree.split_order]
+    right_share = np.zeros((tree.n_nodes, 1))
+    right_share[inner, 0] = count[left + 1] / np.maximum(count[inner], 1)
     for nodes in reversed(tree.levels):
-        left = tree.left[nodes]
-        count[nodes] = count[left] + count[left + 1]
-        share = (count[left + 1] / np.maximum(count[nodes], 1))[:, None]
-        gap = mean[left + 1] - mean[left]
-        mean[nodes] = mean[left] + gap * share
-        between = (gap * shrink) ** 2 * (share * count[left, None])
-        squares[nodes] = squares[left] + squares[left + 1] + between
+        child = tree.left[nodes]
+        mean[nodes] = mean[child] + (mean[child + 1] - mean[child]) * right_share[nodes]
+    between = (mean[left + 1] - mean[left]) * shrink
+    squares[inner] = between * between * right_share[inner] * count[left, None]
+    tree.add_up(squares)
     std = np.sqrt(squares / np.maximum(count, 1)[:, None]) / shrink
+    if not count.all():
+        _inherit(tree, count, mean, std)
+    return count, mean, std
+
+
+def _inherit(tree: Tree, count: npt.NDArray[np.int64], *columns: F64) -> None:
+    """Give nodes without any sample their parent's columns, from the root down, in place."""
     for nodes in tree.levels:
         for child in (tree.left[nodes], tree.left[nodes] + 1):
             empty = count[child] == 0
-            mean[child[empty]], std[child[empty]] = mean[nodes[empty]], std[nodes[empty]]
-    return count, mean, std
+            for column in columns:
+                column[child[empty]] = column[nodes[empty]]

@@ -49,11 +49,12 @@ def loss_curve(
     value_mean = attributes.value_mean[:, None]
     # Any unit near the values' size keeps their squares within range.
     unit = np.array([max(np.abs(values).max(), np.abs(value_mean).max())])
-    value = _rmse(tree, value_mean, unit, *_residuals(tree, node, value_column(values), value_mean, unit))
+    value = _rmse(tree, value_mean, unit, *_residuals(tree, node, value_column(values), value_mean, unit)) * unit
     action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
     if codes is not None and attributes.action_count is not None:
         shape, known = attributes.action_count.shape, codes >= 0
         table = np.bincount(node[known] * shape[1] + codes[known], minlength=shape[0] * shape[1]).reshape(shape)
+        tree.add_up(table)
         action = _share_wrong(tree, attributes.action_count, table, len(codes))
     elif attributes.action_mean is not None and action_scale is not None:
         mean = attributes.action_mean
@@ -63,7 +64,7 @@ def loss_curve(
         mean = attributes.derivative_mean
         sums = _residuals(tree, node, derivative_columns(log), mean, derivative_scale)
         derivative = _rmse(tree, mean, derivative_scale, *sums).sum(axis=1)
-    return np.stack([action, value[:, 0] * unit, derivative], axis=1)
+    return np.stack([action, value[:, 0], derivative], axis=1)
 
 
 def training_curve(tree: Tree, attributes: Attributes, action_scale: F64 | None, derivative_scale: F64) -> F64:
@@ -71,20 +72,19 @@ def training_curve(tree: Tree, attributes: Attributes, action_scale: F64 | None,
 
     def rmse(mean: F64, std: F64, unit: F64, count: I64) -> F64:
         squares = count[tree.leaf_nodes] @ _divide(std[tree.leaf_nodes], unit) ** 2
-        return _rmse(tree, mean, unit, count.copy(), np.zeros_like(mean), squares)
+        return _rmse(tree, mean, unit, count, np.zeros_like(mean), squares)
 
-    count = attributes.count
-    unit = attributes.value_std[:1]
-    value = rmse(attributes.value_mean[:, None], attributes.value_std[:, None], unit, count)[:, 0] * unit
+    count, unit = attributes.count, attributes.value_std[:1]
+    value = rmse(attributes.value_mean[:, None], attributes.value_std[:, None], unit, count) * unit
     action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
     if attributes.action_count is not None:
-        action = _share_wrong(tree, attributes.action_count, attributes.action_count.copy(), int(count[0]))
+        action = _share_wrong(tree, attributes.action_count, attributes.action_count, int(count[0]))
     elif attributes.action_mean is not None and attributes.action_std is not None and action_scale is not None:
         action = rmse(attributes.action_mean, attributes.action_std, action_scale, count).sum(axis=1)
     if attributes.derivative_mean is not None and attributes.derivative_std is not None:
         means, stds = attributes.derivative_mean, attributes.derivative_std
         derivative = rmse(means, stds, derivative_scale, attributes.count_derivative).sum(axis=1)
-    return np.stack([action, value, derivative], axis=1)
+    return np.stack([action, value[:, 0], derivative], axis=1)
 
 
 def _divide(columns: F64, unit: F64) -> F64:
@@ -92,11 +92,22 @@ def _divide(columns: F64, unit: F64) -> F64:
     return columns * np.where(unit > 0, 1.0 / np.where(unit > 0, unit, 1.0), 0.0)
 
 
+def _shifts(tree: Tree, mean: F64, unit: F64) -> F64:
+    """Return by how much each node's mean exceeds its parent's, in units, shape (nodes, columns)."""
+    shift = np.zeros_like(mean)
+    shift[1:] = _divide(mean[1:] - mean[tree.parent[1:]], unit)
+    return shift
+
+
 def _residuals(tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64) -> tuple[I64, F64, F64]:
-    """Return count and sum of the residuals of each leaf, at its node, and the sum of all their squares, in units."""
+    """Return, about the means of each node, the number and sum of residuals; and the sum of squares about the leaves'.
+
+    A sample with residual r about its leaf's mean has residual r + d about the parent's, d being the shift between the
+    two means.
+    """
     count = np.zeros(tree.n_nodes, np.int64)
-    first = np.zeros((columns.n_columns, tree.n_nodes))
-    second = np.zeros(columns.n_columns)
+    sums = np.zeros((columns.n_columns, tree.n_nodes))
+    squares = np.zeros(columns.n_columns)
     means = np.ascontiguousarray(mean.T)
     for rows, block in columns.blocks(at_least=tree.n_nodes):
         here, known = node[rows], ~np.isnan(block[0])
@@ -104,39 +115,35 @@ def _residuals(tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64) ->
             here, block = here[known], block[:, known]
         count += np.bincount(here, minlength=tree.n_nodes)
         for k, column in enumerate(block):
-            away = _divide(column - means[k][here], unit[k])
-            first[k] += np.bincount(here, away, tree.n_nodes)
-            second[k] += away @ away
-    return count, first.T, second
+            residual = _divide(column - means[k][here], unit[k])
+            sums[k] += np.bincount(here, residual, tree.n_nodes)
+            squares[k] += residual @ residual
+    tree.add_up(count)
+    residuals = np.ascontiguousarray(sums.T)
+    moved = count[:, None] * _shifts(tree, mean, unit)
+    residuals[tree.split_order] = moved[1::2] + moved[2::2]
+    tree.add_up(residuals)
+    return count, residuals, squares
 
 
-def _rmse(tree: Tree, mean: F64, unit: F64, count: I64, first: F64, second: F64) -> F64:
+def _rmse(tree: Tree, mean: F64, unit: F64, count: I64, residuals: F64, squares: F64) -> F64:
     """Return the RMSE of each column in its unit at every leaf count, shape (leaf counts, columns).
 
-    A sample with residual r about its child's mean has residual r + d about the parent's, d being the difference of
-    the means. So undoing a split adds 2 d R + n d^2 to the sum of squares, R being the child's sum of residuals: no
-    difference of large numbers, and exactly 0 where nothing is lost.
+    Undoing a split adds 2 d R + n d^2 to the sum of squares for each of its two children, R being the child's sum of
+    residuals and d its shift: no difference of large numbers, and exactly 0 where nothing is lost.
     """
-    tree.add_up(count)
-    undone = np.zeros_like(mean)
-    for nodes in reversed(tree.levels):
-        for child in (tree.left[nodes], tree.left[nodes] + 1):
-            shift = _divide(mean[child] - mean[nodes], unit)
-            n = count[child, None]
-            undone[nodes] += shift * (2 * first[child] + n * shift)
-            first[nodes] += first[child] + n * shift
-    squares: F64 = np.vstack([second[None], undone[tree.split_order[::-1]]]).cumsum(axis=0)[::-1]
-    return np.sqrt(np.maximum(squares, 0.0) / max(int(count[0]), 1))
+    shift = _shifts(tree, mean, unit)
+    added = shift * (2 * residuals + count[:, None] * shift)
+    steps = np.vstack([squares[None], (added[1::2] + added[2::2])[::-1]])
+    total: F64 = steps.cumsum(axis=0)[::-1]
+    return np.sqrt(np.maximum(total, 0.0) / max(int(count[0]), 1))
 
 
 def _share_wrong(tree: Tree, training: I64, table: I64, n_samples: int) -> F64:
     """Return the share of samples whose label is not their leaf's, at every leaf count.
 
-    ``training`` and ``table`` count the labels, shape (nodes, labels), in the training log and in the one judged; the
-    inner nodes of the latter are filled in here.
+    ``training`` and ``table`` count the labels, shape (nodes, labels), in the training log and in the one judged.
     """
-    tree.add_up(table)
     right = np.take_along_axis(table, training.argmax(axis=1)[:, None], axis=1)[:, 0]
-    inner = tree.split_order
-    gained = right[tree.left[inner]] + right[tree.left[inner] + 1] - right[inner]
+    gained = right[1::2] + right[2::2] - right[tree.split_order]
     return (n_samples - np.concatenate([right[:1], gained]).cumsum()) / n_samples

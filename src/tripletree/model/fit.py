@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import __version__
+from tripletree.checks import listing
 from tripletree.errors import TripleTreeWarning
 from tripletree.leaves.attributes import describe
 from tripletree.leaves.losses import training_curve
@@ -21,7 +22,9 @@ from tripletree.model.bootstrap import ends_of_truncated, settled_tail
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema, judge
 from tripletree.tree.arrays import Tree
+from tripletree.tree.columns import state_columns
 from tripletree.tree.grow import grow
+from tripletree.tree.spread import ranges
 from tripletree.tree.targets import Targets, make_targets
 
 F64 = npt.NDArray[np.float64]
@@ -66,7 +69,8 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
     gamma, bootstrap = float(parameters["gamma"]), parameters["truncation"] == "bootstrap"
     value = values(log, gamma)
     targets, tree, node = _grow(log, value, parameters, threads)
-    notes = [*targets.notes, *_truncation_notes(log, gamma, bootstrap)]
+    lowest, highest = ranges(state_columns(log))
+    notes = [*targets.notes, *_feature_notes(log, lowest == highest), *_truncation_notes(log, gamma, bootstrap)]
     if bootstrap and len(ends_of_truncated(log)):
         value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
         targets, tree, node = _grow(log, value, parameters, threads)
@@ -83,8 +87,8 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         schema=log.schema,
         tree=tree,
         attributes=attributes,
-        feature_min=log.states.min(axis=0),
-        feature_max=log.states.max(axis=0),
+        feature_min=lowest,
+        feature_max=highest,
         action_scale=action_scale,
         derivative_scale=scales.derivative.std,
         curve_training=training_curve(tree, attributes, action_scale, scales.derivative.std),
@@ -134,6 +138,11 @@ def _grow(
     targets = make_targets(log, value, (first, second, third), parameters["derivative_scale"])
     tree, node = grow(log, targets, threads=threads, **{name: parameters[name] for name in GROWTH})
     return targets, tree, node
+
+
+def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
+    names = [feature.name for feature, flat in zip(log.schema.features, constant, strict=True) if flat]
+    return [f"Constant in this log, so no split can use it: {listing(names)}."] if names else []
 
 
 def _truncation_notes(log: Log, gamma: float, bootstrap: bool) -> list[str]:

@@ -76,7 +76,7 @@ class Tree:
     @cached_property
     def leaf_nodes(self) -> npt.NDArray[np.int64]:
         """Node number of each leaf, leaves counted from left to right: leaf ``i`` is node ``leaf_nodes[i]``."""
-        below = np.ones(self.n_nodes, np.int64)
+        below = (self.left < 0).astype(np.int64)
         self.add_up(below)
         first = np.zeros(self.n_nodes, np.int64)  # rank of the leftmost leaf below each node
         for nodes in self.levels:
@@ -95,10 +95,10 @@ class Tree:
         return depth
 
     def add_up(self, totals: npt.NDArray[Any]) -> None:
-        """Set the rows of inner nodes to the sum of their children's, from the leaves up, in place."""
+        """Add to the row of every inner node the rows of all nodes below it, in place."""
         for nodes in reversed(self.levels):
             left = self.left[nodes]
-            totals[nodes] = totals[left] + totals[left + 1]
+            totals[nodes] += totals[left] + totals[left + 1]
 
     def check_size(self, n_leaves: int) -> None:
         """Raise ParameterError unless ``n_leaves`` is a size that growth passed through."""

@@ -41,6 +41,11 @@ class Columns:
             yield rows, self.read(rows.start, rows.stop)
 
 
+def state_columns(log: Log) -> Columns:
+    """Return the features themselves."""
+    return Columns(log.n_samples, log.n_features, lambda a, b: np.ascontiguousarray(log.states[a:b].T))
+
+
 def action_columns(log: Log) -> Columns:
     """Return the dimensions of a continuous action, or a 0/1 column for each label of a discrete one."""
     if log.schema.action.kind == "continuous":

@@ -16,6 +16,9 @@ Progress = Callable[[int, int], None]
 
 NO_DEPTH_LIMIT = 2**31 - 1
 
+EXACT_BINS = 256
+"""Bins that exact growth starts its search from: they change its speed, not the tree."""
+
 
 def grow(
     log: Log,
@@ -39,7 +42,8 @@ def grow(
     if targets.n_plain + targets.n_derivative == 0:
         none = np.full(1, -1, np.int32)
         return Tree(none, np.zeros(1), none, np.zeros(1)), np.zeros(log.n_samples, np.int32)
-    codes = _kernel.encode(log.states, bins, mode == "exact", threads)
+    exact = mode == "exact"
+    codes = _kernel.encode(log.states, EXACT_BINS if exact else bins, exact, threads)
     feature, threshold, left, gain, node = _kernel.grow(
         log.states,
         codes,

@@ -53,15 +53,20 @@ class Spread:
         return (block - self.centre[:, None]) * np.ldexp(1.0, -self.exponent)[:, None]
 
 
-def measure(columns: Columns) -> Spread:
-    """Return mean and spread of ``columns`` over the rows that have the attribute."""
-    lowest = np.full(columns.n_columns, np.inf)
-    highest = np.full(columns.n_columns, -np.inf)
+def ranges(columns: Columns) -> tuple[F64, F64]:
+    """Return the smallest and largest number of each column, both 0 when no row has the attribute."""
+    lowest, highest = np.full(columns.n_columns, np.inf), np.full(columns.n_columns, -np.inf)
     for _, block in columns.blocks():
         np.fmin(lowest, np.fmin.reduce(block, axis=1), out=lowest)
         np.fmax(highest, np.fmax.reduce(block, axis=1), out=highest)
-    if not (lowest <= highest).all():  # no row has the attribute
-        lowest, highest = np.zeros_like(lowest), np.zeros_like(lowest)
+    if not (lowest <= highest).all():
+        return np.zeros_like(lowest), np.zeros_like(lowest)
+    return lowest, highest
+
+
+def measure(columns: Columns) -> Spread:
+    """Return mean and spread of ``columns`` over the rows that have the attribute."""
+    lowest, highest = ranges(columns)
     size = np.maximum(np.abs(lowest), np.abs(highest))
     constant = ~(highest - lowest > 1e-12 * size)
     centre = lowest / 2 + highest / 2

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.checks import listing
 from tripletree.log.derive import has_successor
 from tripletree.log.log import Log
 from tripletree.tree.columns import action_columns, derivative_columns, value_column
@@ -94,7 +93,7 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
             _kernel.quantise(centred, spread.unit_mean[kept], factor[kept] * scale, rows[part], lane)
         lane += len(kept)
     rows[:, lane] = has_successor(log)
-    notes = _notes(log, theta, used, spreads[2].count)
+    notes = _notes(theta, used, spreads[2].count)
     return Targets(rows, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
 
 
@@ -142,9 +141,7 @@ def _ceil_log2(number: float) -> int:
     return exponent - 1 if mantissa == 0.5 else exponent
 
 
-def _notes(
-    log: Log, theta: tuple[float, float, float], used: list[npt.NDArray[np.int64]], successors: int
-) -> list[str]:
+def _notes(theta: tuple[float, float, float], used: list[npt.NDArray[np.int64]], successors: int) -> list[str]:
     reasons = (
         "All actions in this log are the same: actions play no part in growth.",
         "All values in this log are the same (constant rewards?): values play no part in growth.",
@@ -153,13 +150,6 @@ def _notes(
         else "No sample of this log has a successor state: derivatives play no part in growth.",
     )
     notes = [reason for reason, weight, lanes in zip(reasons, theta, used, strict=True) if weight and not len(lanes)]
-    constant = [
-        feature.name
-        for feature, low, high in zip(log.schema.features, log.states.min(axis=0), log.states.max(axis=0), strict=True)
-        if low == high
-    ]
-    if constant:
-        notes.append(f"Constant in this log, so no split can use it: {listing(constant)}.")
     if not any(map(len, used)):
         notes.append("Nothing in this log varies that the tree could model: it stays a single leaf.")
     return notes
