@@ -100,6 +100,9 @@ def _read_discrete(
         if len(values) > MAX_LABELS:
             _say_too_many(len(values), name, columns, findings)
             return None
+        if len(columns) == 1:
+            texts, codes = [label_text(value) for value in values], own
+            break
         # Several discrete columns are one action whose labels are the combinations that occur.
         used, codes = np.unique(codes * len(values) + own, return_inverse=True)
         if len(used) > MAX_LABELS:

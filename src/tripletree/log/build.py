@@ -112,7 +112,11 @@ def _cut(draft: Draft, n: int, findings: Findings) -> Cut | None:
         ids = as_ids(draft.episode, "`episode`", findings)
         return None if ids is None else by_ids(ids, step, findings)
     if draft.previous_row is not None or draft.next_row is not None:
-        return by_pointers(draft.previous_row, draft.next_row, findings)
+        pointers = [
+            None if column is None else as_numbers(column, f"`{role}`", findings)
+            for role, column in (("previous_row", draft.previous_row), ("next_row", draft.next_row))
+        ]
+        return None if findings.failed else by_pointers(pointers[0], pointers[1], findings)
     if flags:
         known = [flag for flag in flags if flag is not None]
         return by_flags(np.logical_or.reduce(known)) if len(known) == len(flags) else None

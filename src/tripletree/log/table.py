@@ -82,7 +82,7 @@ def _add(table: dict[str, Array], name: str, values: object, findings: Findings)
 
 
 def _drop_counters(table: dict[str, Array], roles: Roles, findings: Findings) -> list[str]:
-    """Take out columns that only number the rows, as DataFrames write them; return their names."""
+    """Take out columns that only number the rows, and blank ones without a name; return their names."""
     used = {name for value in roles.values() if isinstance(value, (str, list, tuple)) for name in listed(value)}
     dropped = []
     for name in [name for name in table if name not in used]:
@@ -90,7 +90,9 @@ def _drop_counters(table: dict[str, Array], roles: Roles, findings: Findings) ->
         if not unnamed and name not in ("index", "__index_level_0__"):
             continue
         column = table[name]
-        if column.dtype.kind in NUMERIC and np.array_equal(column - column[:1], np.arange(len(column))):
+        numeric = column.dtype.kind in NUMERIC and column.dtype.kind != "b"
+        blank = unnamed and column.dtype.kind == "f" and bool(np.isnan(column).all())
+        if blank or (numeric and np.array_equal(column - column[:1], np.arange(len(column)))):
             dropped.append(name or "(unnamed)")
             del table[name]
         elif unnamed:

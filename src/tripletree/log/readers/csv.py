@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tripletree.log.report import Findings, plural
 
-BLOCK = 32_768
+BLOCK = 2048
 SEPARATORS = ",;\t|"
 # Missing among numbers; in a column of text only an empty cell is missing ("none" may well be an action).
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "null", "none"})

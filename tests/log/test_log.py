@@ -1,0 +1,135 @@
+"""Log itself: immutable, selectable, splittable, storable."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.logs import logs, random_log
+from tripletree.errors import LogError, ParameterError
+from tripletree.log import Log
+
+ARRAYS = ("states", "actions", "rewards", "starts", "final_states", "endings", "episode_ids")
+
+
+def test_nothing_can_be_changed() -> None:
+    log = random_log()
+    for name in ARRAYS:
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(log, name)[0] = 0
+    with pytest.raises(FrozenInstanceError, match="cannot assign"):
+        log.states = np.zeros((1, 1))  # type: ignore[misc]
+
+
+def test_repr_is_one_line() -> None:
+    assert repr(random_log()) == "Log(120 samples, 3 episodes, 2 features: x0, x1; discrete action: a, b, c)"
+    wide = random_log(features=9, dimensions=1)
+    assert repr(wide).endswith("9 features: x0, x1, x2, x3, x4, x5, ...; continuous action: a0)")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"states": np.zeros((120, 3))}, r"Log.states has shape \(120, 3\); \(120, 2\) is needed"),
+        ({"states": np.full((120, 2), np.nan)}, "must be finite"),
+        ({"rewards": np.full(120, np.inf)}, "must be finite"),
+        ({"starts": np.array([0, 70, 70, 120])}, "Log.starts must go up from 0"),
+        ({"starts": np.array([1, 40, 70, 120])}, "Log.starts must go up from 0"),
+        ({"actions": np.full(120, 3)}, "holds a code that has no label"),
+        ({"actions": np.full(120, -1)}, "holds a code that has no label"),
+        ({"endings": np.array([0, 1, 3])}, "Log.endings holds a number beyond 2"),
+    ],
+)
+def test_a_log_put_together_by_hand_is_checked(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        replace(random_log(), **change)
+
+
+@given(log=logs(), data=st.data())
+def test_select(log: Log, data: st.DataObject) -> None:
+    chosen = data.draw(st.lists(st.integers(0, log.n_episodes - 1), min_size=1, max_size=6))
+    some = log.select(chosen)
+    assert some.n_episodes == len(chosen)
+    for new, old in enumerate(chosen):
+        rows, origin = slice(some.starts[new], some.starts[new + 1]), slice(log.starts[old], log.starts[old + 1])
+        np.testing.assert_array_equal(some.states[rows], log.states[origin])
+        np.testing.assert_array_equal(some.actions[rows], log.actions[origin])
+        np.testing.assert_array_equal(some.rewards[rows], log.rewards[origin])
+        np.testing.assert_array_equal(some.final_states[new], log.final_states[old])
+        assert some.endings[new] == log.endings[old]
+        assert some.episode_ids[new] == log.episode_ids[old]
+    assert some.schema == log.schema
+    assert log.select(slice(None)).fingerprint() == log.fingerprint()
+
+
+def test_select_by_mask_and_slice() -> None:
+    log = random_log()
+    assert log.select([True, False, True]).fingerprint() == log.select([0, 2]).fingerprint()
+    assert log.select(slice(1, None)).fingerprint() == log.select([1, 2]).fingerprint()
+    assert log.select(-1).fingerprint() == log.select([2]).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("episodes", "message"),
+    [
+        ([3], "positions from 0 to 2, a slice or a mask of 3 booleans"),
+        ("a", "positions from 0 to 2"),
+        ([0.5], "positions from 0 to 2"),
+        ([True, False], "positions from 0 to 2"),
+        ([], "At least one episode"),
+        ([[0, 1]], "At least one episode|positions from 0"),
+        (slice(3, None), "At least one episode must be selected"),
+    ],
+)
+def test_select_what_is_not_there(episodes: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        random_log().select(episodes)
+
+
+@given(
+    lengths=st.lists(st.integers(1, 9), min_size=2, max_size=20), share=st.floats(0.001, 0.999), seed=st.integers(0, 99)
+)
+def test_split_parts_the_episodes(lengths: list[int], share: float, seed: int) -> None:
+    log = random_log(lengths=tuple(lengths))
+    training, validation = log.split(share, seed)
+    assert sorted([*training.episode_ids, *validation.episode_ids]) == log.episode_ids.tolist()
+    assert validation.n_episodes == min(max(round(share * len(lengths)), 1), len(lengths) - 1)
+    again = log.split(share, seed)
+    assert [part.fingerprint() for part in again] == [training.fingerprint(), validation.fingerprint()]
+
+
+def test_split_depends_on_the_seed() -> None:
+    log = random_log(lengths=(3,) * 30)
+    assert len({log.split(seed=seed)[1].fingerprint() for seed in range(5)}) > 1
+
+
+def test_split_needs_two_episodes_and_a_share() -> None:
+    with pytest.raises(LogError, match="A log of one episode cannot be split by episodes"):
+        random_log(lengths=(5,)).split()
+    for share in (0, 1, -1, 2.5, "0.2", True, None):
+        with pytest.raises(ParameterError, match="validation must be a share between 0 and 1"):
+            random_log().split(share)  # type: ignore[arg-type]
+
+
+def test_to_npz_replaces_whole_files_only(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    random_log(0).to_npz(path)
+    random_log(1).to_npz(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["log.npz"]
+
+
+def test_to_npz_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"must end in .npz"):
+        random_log().to_npz(tmp_path / "log.csv")
+    with pytest.raises(LogError, match=r"cannot be written to .*: No such file or directory"):
+        random_log().to_npz(tmp_path / "no" / "log.npz")
+    (tmp_path / "folder.npz").mkdir()
+    with pytest.raises(LogError, match="cannot be written"):
+        random_log().to_npz(tmp_path / "folder.npz")
+    assert [p.name for p in tmp_path.iterdir()] == ["folder.npz"]
