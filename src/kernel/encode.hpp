@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "common.hpp"
 #include "layout.hpp"
@@ -99,22 +100,11 @@ inline std::vector<uint16_t> assign_bins(const std::vector<uint32_t>& starts, si
     return bin;
 }
 
-// Codes of one feature, written with the given stride. exact: one code per cluster; else one per bin, at most `bins`.
-inline void encode_feature(const double* x, size_t n, size_t stride, size_t bins, bool exact, uint32_t* codes,
+// Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
+inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact,
                            const Flag& cancel, std::vector<uint64_t>& words, std::vector<uint64_t>& spare) {
-    double lo = x[0], hi = x[0];
-    for (size_t i = 0; i < n; ++i) lo = std::min(lo, x[i * stride]), hi = std::max(hi, x[i * stride]);
-    if (!(lo < hi)) {
-        for (size_t i = 0; i < n; ++i) codes[i * stride] = 0;
-        return;
-    }
-    // Halves avoid overflow of the range; they are exact but for denormal numbers, which have no such range.
-    const double half = std::isinf(hi - lo) ? 0.5 : 1.0, range = hi * half - lo * half;
     words.resize(n);
-    for (size_t i = 0; i < n; ++i) {
-        const double t = (x[i * stride] * half - lo * half) / range;
-        words[i] = static_cast<uint64_t>(t * 4294967295.0) << 32 | i;
-    }
+    for (size_t i = 0; i < n; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
     stop_if(cancel);
     sort_by_key(words, spare, cancel);
     stop_if(cancel);
@@ -133,22 +123,67 @@ inline void encode_feature(const double* x, size_t n, size_t stride, size_t bins
         while (j < k && bin[j] == bin[i]) ++j;
         const uint32_t spread = offset_mask / static_cast<uint32_t>(j - i);
         for (size_t c = i; c < j; ++c) {
-            uint32_t offset = j - i == 1 || !exact ? 0 : 1 + static_cast<uint32_t>(c - i) * spread;
+            const uint32_t offset = j - i == 1 || !exact ? 0 : 1 + static_cast<uint32_t>(c - i) * spread;
             const uint32_t code = static_cast<uint32_t>(bin[c]) << offset_bits | offset;
-            for (size_t p = starts[c]; p < starts[c + 1]; ++p) codes[(words[p] & 0xffffffffu) * stride] = code;
+            for (size_t p = starts[c]; p < starts[c + 1]; ++p) column[words[p] & 0xffffffffu] = code;
         }
         i = j;
         stop_if(cancel);
     }
 }
 
-inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel,
-                   uint32_t* codes) {
+// Codes of all features, n x d. Eight features at a time (a cache line of the states) are turned into columns and back.
+inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel, uint32_t* codes) {
+    constexpr size_t side = 8, block = 1 << 13;
     std::vector<std::vector<uint64_t>> words(static_cast<size_t>(team.size())), spare(words.size());
-    team.run(static_cast<int>(d), [&](int f, int thread) {
-        auto t = static_cast<size_t>(thread);
-        encode_feature(states + f, n, d, bins, exact, codes + f, cancel, words[t], spare[t]);
-    });
+    std::unique_ptr<uint32_t[]> columns(new uint32_t[n * std::min(d, side)]);
+    const size_t blocks = (n + block - 1) / block;
+    for (size_t f0 = 0; f0 < d; f0 += side) {
+        const size_t width = std::min(side, d - f0);
+        std::vector<double> lo(blocks * side), hi(blocks * side);
+        double half[side], range[side];
+        team.run(static_cast<int>(blocks), [&](int task, int) {
+            stop_if(cancel);
+            const size_t t = static_cast<size_t>(task), a = t * block, b = std::min(n, a + block);
+            double l[side], h[side];
+            for (size_t k = 0; k < width; ++k) l[k] = h[k] = states[a * d + f0 + k];
+            bool finite = true;
+            for (size_t i = a; i < b; ++i)
+                for (size_t k = 0; k < width; ++k) {
+                    const double x = states[i * d + f0 + k];
+                    finite &= x - x == 0;
+                    l[k] = std::min(l[k], x), h[k] = std::max(h[k], x);
+                }
+            if (!finite) throw std::invalid_argument("states must be finite");
+            for (size_t k = 0; k < width; ++k) lo[t * side + k] = l[k], hi[t * side + k] = h[k];
+        });
+        for (size_t k = 0; k < width; ++k) {
+            for (size_t t = 1; t < blocks; ++t) lo[k] = std::min(lo[k], lo[t * side + k]), hi[k] = std::max(hi[k], hi[t * side + k]);
+            // Halves avoid overflow of the range; they are exact but for denormal numbers, which have no such range.
+            half[k] = std::isinf(hi[k] - lo[k]) ? 0.5 : 1.0;
+            range[k] = hi[k] * half[k] - lo[k] * half[k];
+        }
+        team.run(static_cast<int>(blocks), [&](int task, int) {
+            stop_if(cancel);
+            const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
+            for (size_t i = a; i < b; ++i)
+                for (size_t k = 0; k < width; ++k) {
+                    const double t = range[k] > 0 ? (states[i * d + f0 + k] * half[k] - lo[k] * half[k]) / range[k] : 0.0;
+                    columns[k * n + i] = static_cast<uint32_t>(static_cast<int64_t>(t * 4294967295.0));
+                }
+        });
+        team.run(static_cast<int>(width), [&](int task, int thread) {
+            const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
+            if (range[k] > 0)
+                encode_feature(columns.get() + k * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, words[t], spare[t]);
+        });
+        team.run(static_cast<int>(blocks), [&](int task, int) {
+            stop_if(cancel);
+            const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
+            for (size_t i = a; i < b; ++i)
+                for (size_t k = 0; k < width; ++k) codes[i * d + f0 + k] = columns[k * n + i];
+        });
+    }
 }
 
 }  // namespace tripletree

@@ -54,8 +54,9 @@ class Grower {
     // Grows the tree; afterwards node_of[i] is the leaf of row i.
     Grown grow(int32_t* node_of) {
         start();
+        // Keys are compared in single precision: what is equal but for rounding must tie, and then the older leaf comes first.
         struct Entry {
-            double key;
+            float key;
             size_t id;
             bool operator<(const Entry& other) const { return key != other.key ? key < other.key : id > other.id; }
         };
@@ -72,7 +73,7 @@ class Grower {
                 return;
             }
             if (node.searched && !node.splits) return;
-            if (node.priority > 0) queue.push({options_.by_gain ? node.gain : node.priority, id});
+            if (node.priority > 0) queue.push({static_cast<float>(options_.by_gain ? node.gain : node.priority), id});
         };
         add(0);
         while (static_cast<int64_t>(nodes_.size() + 1) / 2 < options_.max_leaves) {
@@ -80,7 +81,7 @@ class Grower {
                 search(batch);
                 // Both children of the last split, or the root: queued now that their gains are known.
                 for (size_t id = nodes_.size() - batch.size(); id < nodes_.size(); ++id)
-                    if (nodes_[id]->splits) queue.push({nodes_[id]->gain, id});
+                    if (nodes_[id]->splits) queue.push({static_cast<float>(nodes_[id]->gain), id});
                 batch.clear();
             }
             if (queue.empty()) break;
@@ -149,23 +150,27 @@ class Grower {
         for (size_t i = 0; table_.missing && i < n; ++i) root->squares_d += table_.squares_d[i];
         weigh(*root);
         if (n > pool_limit) {
-            std::vector<uint32_t> bins(d);
-            std::vector<std::vector<uint8_t>> one(d, std::vector<uint8_t>(size_t{1} << (32 - offset_bits), 1));
-            team_.run(static_cast<int>(d), [&](int task, int) {
+            const size_t most = size_t{1} << (32 - offset_bits);
+            std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
+            team_.run(static_cast<int>(blocks), [&](int task, int thread) {
                 stop_if(cancel_);
-                const auto f = static_cast<size_t>(task);
-                uint32_t last = 0;
-                for (size_t i = 0; i < n; ++i) {
-                    const uint32_t code = table_.codes[i * d + f], bin = code >> offset_bits;
-                    last = std::max(last, bin);
-                    one[f][bin] = (code & offset_mask) == 0;  // alike for all samples of a bin
-                }
-                bins[f] = last + 1;
+                uint8_t* here = seen[static_cast<size_t>(thread)].data();
+                const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
+                for (size_t i = a; i < b; ++i)
+                    for (size_t f = 0; f < d; ++f) {  // offsets are 0 for all samples of a bin, or for none
+                        const uint32_t code = table_.codes[i * d + f];
+                        here[f * most + (code >> offset_bits)] = code & offset_mask ? 2 : 1;
+                    }
             });
             table_.first_bin.assign(1, 0);
             for (size_t f = 0; f < d; ++f) {
-                table_.first_bin.push_back(table_.first_bin.back() + bins[f]);
-                table_.one_value.insert(table_.one_value.end(), one[f].begin(), one[f].begin() + bins[f]);
+                for (size_t bin = 0; bin < most; ++bin) {
+                    uint8_t kind = 0;
+                    for (const auto& part : seen) kind |= part[f * most + bin];
+                    if (!kind) break;  // bins are numbered without gaps
+                    table_.one_value.push_back(kind == 1);
+                }
+                table_.first_bin.push_back(static_cast<uint32_t>(table_.one_value.size()));
             }
             // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again.
             const size_t bytes = table_.bins() * width * sizeof(double);
@@ -233,7 +238,7 @@ class Grower {
         node.splits = true;
         node.feature = chosen->feature;
         node.gain = chosen->gain;
-        divide(node, chosen->cut, team);
+        divide(node, chosen->cut, s, team);
     }
 
     void centre(const Node& node, Centre& c) const {
@@ -252,33 +257,36 @@ class Grower {
     }
 
     // Rows with code <= cut go left; the threshold is put between the values that end up next to it.
-    void divide(Node& node, uint32_t cut, Team* team) {
+    void divide(Node& node, uint32_t cut, Search& s, Team* team) {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature), width = static_cast<size_t>(table_.lanes.width);
         uint32_t *order = order_.data() + node.begin, *right = spare_.data() + node.begin;
-        size_t lefts = 0, rights = 0;
+        const uint32_t* codes = s.pool.codes.data() + f * count;
+        if (count > pool_limit) {
+            if (s.pool.codes.size() < count) s.pool.codes.resize(count);
+            for (size_t i = 0; i < count; ++i) {
+                if ((i & 0xffff) == 0) stop_if(cancel_);
+                if (i + 16 < count) __builtin_prefetch(table_.codes + order[i + 16] * d + f);
+                s.pool.codes[i] = table_.codes[order[i] * d + f];
+            }
+            codes = s.pool.codes.data();
+        }
         uint32_t code_lo = 0, code_hi = UINT32_MAX;
+        for (size_t i = 0; i < count; ++i) {
+            code_lo = std::max(code_lo, codes[i] <= cut ? codes[i] : 0u);
+            code_hi = std::min(code_hi, codes[i] <= cut ? UINT32_MAX : codes[i]);
+        }
+        size_t lefts = 0, rights = 0;
         double lo = -HUGE_VAL, hi = HUGE_VAL;
         for (size_t i = 0; i < count; ++i) {
-            if ((i & 0xffff) == 0) stop_if(cancel_);
-            const uint32_t row = order[i];
-            if (i + 16 < count) __builtin_prefetch(table_.codes + order[i + 16] * d + f);
-            const uint32_t code = table_.codes[row * d + f];
-            if (code <= cut) {
-                if (code >= code_lo) {
-                    const double x = table_.states[row * d + f];
-                    lo = code > code_lo ? x : std::max(lo, x);
-                    code_lo = code;
-                }
-                order[lefts++] = row;
-            } else {
-                if (code <= code_hi) {
-                    const double x = table_.states[row * d + f];
-                    hi = code < code_hi ? x : std::min(hi, x);
-                    code_hi = code;
-                }
-                right[rights++] = row;
-            }
+            const uint32_t row = order[i], code = codes[i];
+            if (code == code_lo) lo = std::max(lo, table_.states[row * d + f]);
+            if (code == code_hi) hi = std::min(hi, table_.states[row * d + f]);
+            const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
+            order[lefts] = row;
+            right[rights] = row;
+            lefts += goes_left;
+            rights += !goes_left;
         }
         std::memcpy(order + lefts, right, rights * sizeof(uint32_t));
         node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);

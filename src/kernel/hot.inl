@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
 
 #include "hot.hpp"
 
@@ -36,7 +39,13 @@ TT_INLINE I8 load(const int32_t* p) {
 TT_INLINE void store(double* p, V8 v) { std::memcpy(p, &v, sizeof v); }
 
 // Eight integers to doubles and back.
-TT_INLINE V8 widen(I8 v) { return __builtin_convertvector(v, V8); }
+TT_INLINE V8 widen(I8 v) {
+#if defined(__AVX512F__)
+    return (V8)_mm512_cvtepi32_pd((__m256i)v);  // GCC makes two halves of the generic form
+#else
+    return __builtin_convertvector(v, V8);
+#endif
+}
 TT_INLINE V8 widen(const int32_t* p) { return widen(load(p)); }
 TT_INLINE void narrow(V8 v, int32_t* p) {
     const I8 whole = __builtin_convertvector(v, I8);

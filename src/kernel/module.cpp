@@ -114,12 +114,7 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
     uint32_t* codes = allocate<uint32_t>(n * d, owner);
     run_interruptibly(
         [&](const Flag& cancel) {
-            for (size_t a = 0; a < n * d; a += 1 << 20) {
-                stop_if(cancel);
-                for (size_t i = a; i < std::min(n * d, a + (1 << 20)); ++i)
-                    if (!std::isfinite(states.data()[i])) throw std::invalid_argument("states must be finite");
-            }
-            Team team(n * d > 20000 ? std::min(threads, static_cast<int>(d)) : 1);
+            Team team(n * d > 20000 ? threads : 1);
             encode(states.data(), n, d, static_cast<size_t>(bins), exact, team, cancel, codes);
         },
         [] {});

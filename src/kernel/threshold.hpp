@@ -14,8 +14,13 @@ inline double midpoint(double lo, double hi) {
     return mid > lo && mid <= hi ? mid : hi;
 }
 
-// The double nearest to k * 10^e, through its decimal text so that what is printed is what is used.
+// The double nearest to k * 10^e: what a person reads in decimals is what the tree uses.
 inline double decimal(long double k, int e) {
+    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    if (std::fabs(k) < 9e15L && e >= -22 && e <= 22) {  // both factors are exact, so the one operation rounds correctly
+        const auto whole = static_cast<double>(k);
+        return e < 0 ? whole / powers[-e] : whole * powers[e];
+    }
     char text[64];
     std::snprintf(text, sizeof text, "%.0Lfe%d", k, e);
     return std::strtod(text, nullptr);
@@ -24,26 +29,22 @@ inline double decimal(long double k, int e) {
 // A multiple of the coarsest power of ten in (lo, hi], nearest to the middle: a person reads 1.48, not 1.4796132.
 inline double short_decimal(double lo, double hi) {
     if (lo < 0 && hi >= 0) return 0.0;
-    double mid = midpoint(lo, hi), largest = std::fmax(std::fabs(lo), std::fabs(hi));
-    int top = static_cast<int>(std::floor(std::log10(largest))) + 1;
+    const double mid = midpoint(lo, hi), largest = std::fmax(std::fabs(lo), std::fabs(hi));
+    const int top = static_cast<int>(std::floor(std::log10(largest))) + 1;
+    const long double slack = 1e-17L * largest;
     for (int e = top; e > top - 18 && e >= -330; --e) {
-        // Multiples are counted in units of 10^e; below 10^17 of them a long double holds each exactly.
-        long double unit = std::pow(10.0L, static_cast<long double>(e));
-        long double first = std::floor(static_cast<long double>(lo) / unit) - 1, last = std::ceil(static_cast<long double>(hi) / unit) + 1;
-        if (last - first > 40) {  // more multiples than the search below needs: only those around the middle matter
-            long double centre = std::round(static_cast<long double>(mid) / unit);
-            first = std::fmax(first, centre - 20);
-            last = std::fmin(last, centre + 20);
-        }
+        const long double unit = e >= -22 && e <= 22 ? (e < 0 ? 1 / static_cast<long double>(decimal(1, -e)) : static_cast<long double>(decimal(1, e)))
+                                                     : std::pow(10.0L, static_cast<long double>(e));
+        const long double last = std::floor(hi / unit);
+        if (last * unit < lo - slack && (last + 1) * unit > hi + slack) continue;  // surely none
+        // The multiple nearest to the middle, if it lies in the gap, or its neighbours where rounding decides.
+        const long double nearest = std::round(mid / unit);
         double best = 0, best_distance = HUGE_VAL;
-        bool found = false;
-        for (long double k = first; k <= last; ++k) {
-            double tau = decimal(k, e);
-            if (!(tau > lo && tau <= hi)) continue;
-            double distance = std::fabs(tau - mid);
-            if (!found || distance < best_distance) best = tau, best_distance = distance, found = true;
+        for (long double k = nearest - 1; k <= nearest + 1; ++k) {
+            const double tau = decimal(k, e), distance = std::fabs(tau - mid);
+            if (tau > lo && tau <= hi && distance < best_distance) best = tau, best_distance = distance;
         }
-        if (found) return best;
+        if (best_distance < HUGE_VAL) return best;
     }
     return hi;
 }
