@@ -44,17 +44,17 @@ def run(options: Options, report: Report) -> None:
         "predict (leaf means), 1 thread": lambda: mean[ours(1)],
     }
     methods = {name: methods[name] for name in options.chosen(list(methods))}
-    seconds, made = interleave(methods, options.repetitions(9))
+    timings, made = interleave(methods, options.repetitions(9))
     if BASE in made and "apply, 1 thread" in made and not np.array_equal(made[BASE], made["apply, 1 thread"]):
         raise RuntimeError("the two trees put a row into different leaves")
-    for name, times in seconds.items():
+    for name, timing in timings.items():
         report.rows.append(
             {
                 "method": name,
                 "rows": n,
-                "ns per row": statistics.median(times) / n * 1e9,
-                "faster": ratio(seconds[BASE], times) if BASE in seconds else None,
-                "_seconds": times,
+                "ns per row": statistics.median(timing.seconds) / n * 1e9,
+                "faster": ratio(timings[BASE].seconds, timing.seconds) if BASE in timings else None,
+                "_seconds": timing.seconds,
             }
         )
     report.notes.append("'faster' compares with scikit-learn's apply on the same float64 rows. One tree, made equal.")

@@ -25,9 +25,8 @@ CASES = {
 
 def log_of(recording: worlds.Recording) -> Any:
     """Make a log with continuous actions."""
-    from tripletree.log.log import TERMINATED
-
     from tripletree import Log
+    from tripletree.log.log import TERMINATED
     from tripletree.log.schema import Action, Feature, Schema
 
     episodes, d = recording.final_states.shape
@@ -42,7 +41,7 @@ def log_of(recording: worlds.Recording) -> Any:
         episode_ids=np.arange(episodes),
         schema=Schema(
             features=tuple(Feature(f"feature {i}") for i in range(d)),
-            action=Action(kind="continuous", names=tuple(f"action {i}" for i in range(m))),
+            action=Action(kind="continuous", names=tuple(f"action {i}" for i in range(m)), units=("",) * m),
         ),
     )
 
@@ -74,7 +73,7 @@ def run(options: Options, report: Report) -> None:
         log = log_of(recording)
         chosen = options.chosen(list(METHODS))
         jobs = {m: lambda m=m, leaves=leaves, log=log: fit(log, leaves, **METHODS[m]) for m in chosen}
-        seconds, _ = interleave(jobs, options.repetitions(usual))
+        timings, _ = interleave(jobs, options.repetitions(usual))
         size = sum(array.nbytes for array in vars(recording).values())
         for method in chosen:
             memory = None
@@ -88,9 +87,10 @@ def run(options: Options, report: Report) -> None:
                     "case": name,
                     "size": f"{len(recording.states):,} x {recording.states.shape[1]}, {leaves} leaves",
                     "method": method,
-                    "seconds": statistics.median(seconds[method]),
+                    "seconds": statistics.median(timings[method].seconds),
+                    "processor": statistics.median(timings[method].processor),
                     "memory": memory,
-                    "_seconds": seconds[method],
+                    "_seconds": timings[method].seconds,
                 }
             )
 

@@ -13,7 +13,6 @@ Grower = Callable[[np.ndarray, np.ndarray, int, int], Any]
 
 NO_LIMIT = 2**31 - 1
 BLOCK = 4096
-EXACT_BINS, HISTOGRAM_BINS = 256, 256
 
 
 def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
@@ -38,10 +37,10 @@ def ours(threads: int, exact: bool, by_gain: bool = False) -> Grower:
     """Our kernel, called as the package calls it."""
 
     def run(states: np.ndarray, targets: np.ndarray, n_plain: int, leaves: int) -> Any:
-        from tripletree import _kernel
+        from tripletree import TripleTree, _kernel
 
         rows = kernel_rows(targets)
-        codes = _kernel.encode(states, EXACT_BINS if exact else HISTOGRAM_BINS, exact, threads)
+        codes = _kernel.encode(states, TripleTree().bins, exact, threads)
         n_derivative = targets.shape[1] - n_plain
         return _kernel.grow(
             states, codes, rows, n_plain, n_derivative, leaves, NO_LIMIT, 1, 0.0, by_gain, False, threads, None

@@ -80,6 +80,7 @@ def run(options: Options, report: Report) -> None:
     speed = bandwidth(64 if options.quick else 256)
     report.notes += [
         "'faster' is the median over the repetitions of scikit-learn's time / this time, same repetition.",
+        "'processor' is the seconds of all cores together: a busy machine disturbs it less than the clock.",
         "'unexplained' is the share of the targets' variance left within the leaves.",
         "'memory' is the peak beyond the input arrays, in a process of its own, as a multiple of their size.",
         f"'x limit' is the time / (bytes that must be touched / {speed / 1e9:.1f} GB/s, one thread's measured best); "
@@ -105,25 +106,27 @@ def measure(name: str, case: Case, options: Options, report: Report, speed: floa
     # A first small tree loads libraries and starts thread pools outside the clock.
     for method in chosen:
         GROWERS[method](states[:500], targets[:500], case.n_plain, 4)
-    seconds, made = interleave({method: job(method) for method in chosen}, repeat)
+    timings, made = interleave({method: job(method) for method in chosen}, repeat)
     memory = peaks(chosen, states, targets, case) if options.memory else {}
     exact = made.get("exact, 1 thread")
     limit = bytes_to_touch(exact, states.shape[1], targets.shape[1]) / speed if exact is not None else None
     for method in chosen:
         left, leaves = unexplained(targets, leaf_of_rows(made[method], states))
-        median = statistics.median(seconds[method])
+        median = statistics.median(timings[method].seconds)
         report.rows.append(
             {
                 "case": name,
                 "size": shape,
                 "method": method,
                 "seconds": median,
-                "faster": ratio(seconds[BASE], seconds[method]) if BASE in seconds else None,
+                "processor": statistics.median(timings[method].processor),
+                "faster": ratio(timings[BASE].seconds, timings[method].seconds) if BASE in timings else None,
                 "memory": memory[method] / (states.nbytes + targets.nbytes) if method in memory else None,
                 "x limit": median / limit if limit else None,
                 "unexplained": left,
                 "leaves": leaves,
-                "_seconds": seconds[method],
+                "_seconds": timings[method].seconds,
+                "_processor": timings[method].processor,
                 "_memory_bytes": memory.get(method),
             }
         )

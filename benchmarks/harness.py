@@ -77,18 +77,28 @@ def say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def interleave(methods: dict[str, Callable[[], Any]], repeat: int) -> tuple[dict[str, list[float]], dict[str, Any]]:
+@dataclass
+class Timing:
+    """What the repetitions of one method took: by the clock, and of all cores together."""
+
+    seconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
+
+
+def interleave(methods: dict[str, Callable[[], Any]], repeat: int) -> tuple[dict[str, Timing], dict[str, Any]]:
     """Time all methods in turn, so that a busy minute hits all of them; also return what they made."""
-    seconds: dict[str, list[float]] = {name: [] for name in methods}
+    timings = {name: Timing() for name in methods}
     made: dict[str, Any] = {}
     for repetition in range(repeat):
         for name, run in methods.items():
+            made.pop(name, None)
             gc.collect()
-            begin = time.perf_counter()
+            used, begin = time.process_time(), time.perf_counter()
             made[name] = run()
-            seconds[name].append(time.perf_counter() - begin)
-            say(f"    {repetition + 1}/{repeat} {name}: {seconds[name][-1]:.3f} s")
-    return seconds, made
+            timings[name].seconds.append(time.perf_counter() - begin)
+            timings[name].processor.append(time.process_time() - used)
+            say(f"    {repetition + 1}/{repeat} {name}: {timings[name].seconds[-1]:.3f} s")
+    return timings, made
 
 
 def ratio(base: Sequence[float], other: Sequence[float]) -> float:
@@ -166,9 +176,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def save(reports: Sequence[Report], facts: dict[str, Any], interrupted: bool) -> str:
-    """Write one Markdown and one JSON file for each subject; return the text of all."""
-    RESULTS.mkdir(exist_ok=True)
+def save(reports: Sequence[Report], facts: dict[str, Any], interrupted: bool, keep: bool) -> str:
+    """Write one Markdown and one JSON file for each subject, if they are to be kept; return the text of all."""
     versions = ", ".join(f"{name} {version}" for name, version in facts["versions"].items())
     head = (
         f"{facts['processor']}, {facts['cores']} cores, cache {facts['cache']}, {facts['memory_gb']} GB, "
@@ -182,6 +191,9 @@ def save(reports: Sequence[Report], facts: dict[str, Any], interrupted: bool) ->
             continue
         table = report.markdown()
         whole.append(table)
+        if not keep:
+            continue
+        RESULTS.mkdir(exist_ok=True)
         (RESULTS / f"{report.subject}.md").write_text(f"{head}\n\n{table}")
         data = {"machine": facts, "title": report.title, "notes": report.notes, "rows": report.rows}
         (RESULTS / f"{report.subject}.json").write_text(json.dumps(data, indent=1) + "\n")

@@ -60,11 +60,12 @@ def load(options: Options, report: Report) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.tripletree")
         model.save(path)
-        seconds, _ = interleave(
+        timings, _ = interleave(
             {"save": lambda: model.save(path), "load": lambda: TripleTree.load(path)}, options.repetitions(11)
         )
         size = path.stat().st_size
-    for name, times in seconds.items():
+    for name, timing in timings.items():
+        times = timing.seconds
         report.rows.append(
             {"what": f"{name} a model, {size / 2**20:.2f} MB", "seconds": statistics.median(times), "_seconds": times}
         )

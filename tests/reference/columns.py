@@ -60,7 +60,7 @@ def columns(
     value: np.ndarray,
     derivative: np.ndarray,
     theta: tuple[float, float, float] = (1.0, 1.0, 1.0),
-    derivative_scale: str = "variance",
+    derivative_scale: str = "sigma",
 ) -> Columns:
     """All columns, each attribute weighted so that it counts theta at the root. What does not vary drops out."""
     has = ~np.isnan(derivative).any(axis=1)

@@ -47,7 +47,8 @@ def grow(
         ready = [i for i in open_nodes if nodes[i].can_split]
         if not ready:
             break
-        chosen = max(ready, key=lambda i: (nodes[i].gain if by_gain else nodes[i].impurity, -i))
+        # In single precision, so that what is equal but for rounding ties.
+        chosen = max(ready, key=lambda i: (np.float32(float(nodes[i].gain if by_gain else nodes[i].impurity)), -i))
         node = nodes[chosen]
         column = states[node.rows, node.feature]
         place = midpoint if midpoints else short

@@ -63,7 +63,7 @@ def moments(columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array([m for m, _ in both]), np.array([s for _, s in both])
 
 
-def statistics(samples: Table, rows: np.ndarray, derivative_scale: str = "variance") -> Statistics:
+def statistics(samples: Table, rows: np.ndarray, derivative_scale: str = "sigma") -> Statistics:
     """Statistics of some samples."""
     action_count = action_mean = action_std = None
     if samples.n_labels is None:
@@ -95,7 +95,9 @@ def statistics(samples: Table, rows: np.ndarray, derivative_scale: str = "varian
     )
 
 
-def node_statistics(grown: Grown, states: np.ndarray, samples: Table) -> list[Statistics]:
+def node_statistics(
+    grown: Grown, states: np.ndarray, samples: Table, derivative_scale: str = "sigma"
+) -> list[Statistics]:
     """Statistics of every node; one without derivatives has its parent's mean and standard deviation."""
     below: list[list[int]] = [[] for _ in grown.feature]
     for row, state in enumerate(states):
@@ -104,7 +106,7 @@ def node_statistics(grown: Grown, states: np.ndarray, samples: Table) -> list[St
         while grown.left[node] >= 0:
             node = int(grown.left[node]) + int(not state[grown.feature[node]] < grown.threshold[node])
             below[node].append(row)
-    nodes = [statistics(samples, np.array(rows)) for rows in below]
+    nodes = [statistics(samples, np.array(rows), derivative_scale) for rows in below]
     for parent, child in enumerate(grown.left.tolist()):
         for node in nodes[child : child + 2] if child >= 0 else []:
             if node.derivative_mean is None:

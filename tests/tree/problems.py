@@ -103,7 +103,7 @@ def random_log(rng: np.random.Generator, n: int, d: int) -> Log:
     return Log(states, actions, rewards, starts, final_states, n_labels)
 
 
-def targets(log: Log, theta: tuple[float, float, float] = (1.0, 1.0, 1.0), scale: str = "variance") -> Grid:
+def targets(log: Log, theta: tuple[float, float, float] = (1.0, 1.0, 1.0), scale: str = "sigma") -> Grid:
     """Value, derivative, columns and grid of a log, all by the reference."""
     value = values(log.rewards, log.starts, 0.9)
     derivative = derivatives(log.states, log.starts, log.final_states)
@@ -116,7 +116,7 @@ def random_problem(rng: np.random.Generator, n: int, d: int, max_leaves: int) ->
         theta = rng.choice([0.0, 0.2, 1.0, 30.0], 3)
         made = random_log(rng, n, d)
         if theta.any():
-            on_grid = targets(made, tuple(theta.tolist()), str(rng.choice(["variance", "paper"])))
+            on_grid = targets(made, tuple(theta.tolist()), str(rng.choice(["sigma", "paper"])))
             if on_grid.n_plain + on_grid.n_derivative or n == 1:
                 break
     options = {
