@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
+from importlib import metadata
 
 project = "tripletree"
 author = "The tripletree maintainers"
 copyright = author  # noqa: A001 - Sphinx's name
-release = version("tripletree")
+release = metadata.version("tripletree")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["_build"]
