@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
+from tripletree.errors import ParameterError
 from tripletree.log.log import Log
 from tripletree.tree.arrays import Tree
 from tripletree.tree.targets import Targets
@@ -18,6 +19,9 @@ NO_DEPTH_LIMIT = 2**31 - 1
 
 EXACT_BINS = 256
 """Bins that exact growth starts its search from: they change its speed, not the tree."""
+
+ROWS_PER_BIN = 2**20
+"""Most samples for each bin that the kernel's codes have room for."""
 
 
 def grow(
@@ -43,6 +47,9 @@ def grow(
         none = np.full(1, -1, np.int32)
         return Tree(none, np.zeros(1), none, np.zeros(1)), np.zeros(log.n_samples, np.int32)
     exact = mode == "exact"
+    if not exact and log.n_samples > bins * ROWS_PER_BIN:
+        least = -(-log.n_samples // ROWS_PER_BIN)
+        raise ParameterError(f"bins must be at least {least} for {log.n_samples} samples; got {bins}. Try bins=1024.")
     codes = _kernel.encode(log.states, EXACT_BINS if exact else bins, exact, threads)
     feature, threshold, left, gain, node = _kernel.grow(
         log.states,
