@@ -133,6 +133,17 @@ def test_steps_alone_cut_where_they_restart() -> None:
     assert make(episodes=None, steps=times).starts.tolist() == [0, 2, 4]
 
 
+def test_steps_that_restart_cut_where_no_flag_is_set() -> None:
+    log = make(episodes=None, terminated=[0, 0, 0, 1], steps=[0, 1, 0, 1])
+    assert log.starts.tolist() == [0, 2, 4]
+    assert log.endings.tolist() == [TRUNCATED, TERMINATED]
+
+
+def test_steps_sort_the_rows_between_starts() -> None:
+    log = make(episodes=None, starts=[0, 2], steps=[1, 0, 0, 1])
+    assert log.states[:, 0].tolist() == [1.5, 0.5, 2.5, 3.5]
+
+
 def test_an_endless_recording_is_one_truncated_episode() -> None:
     log = make(episodes=None, endless=True)
     assert log.starts.tolist() == [0, 4]
@@ -196,6 +207,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"states": [object()] * 4}, r"holds Python objects \(object\)"),
     ({"states": [10**400, 1, 2, 3]}, "does not fit a double"),
     ({"states": [10**400, 1.5, 2, 3]}, "does not fit a double"),
+    ({"states": np.array([10, 1, 2, 3], np.longdouble) ** 400}, r"`s0` 1 time \(first in row 0\)"),
     ({"states": [1e101, 1, 2, 3]}, "`s0` goes beyond 1e\\+100"),
     ({"states": [[0, np.nan], [0, np.inf], [np.nan, 0], [0, 0]]}, r"`s0` 1 time .*row 2\), `s1` 2 times .*row 0\)"),
     ({"states": np.ma.masked_array(STATES, [[0, 0], [1, 0], [0, 0], [0, 0]])}, r"`s0` 1 time \(first in row 1\)"),
@@ -226,6 +238,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"episodes": [0, np.nan, 1, 1]}, r"`episode` is missing \(NaN\) in row 1"),
     ({"episodes": ["a", None, "b", "b"]}, "`episode` is missing in row 1"),
     ({"endless": True}, "endless=True says that all rows are one recording, but episodes came too"),
+    ({"starts": [0, 2]}, "Both starts and episodes came; one of them is enough"),
     ({"steps": [0, 0, 0, 1]}, "Episode 0 holds step 0 twice"),
     ({"steps": [0, np.nan, 0, 1]}, r"`step` is missing \(NaN\) in row 1"),
     ({"steps": ["a", "b", "c", "d"]}, "`step` holds text, first 'a' in row 0"),
@@ -274,3 +287,24 @@ def test_all_errors_come_at_once() -> None:
 def test_unknown_options_are_told() -> None:
     with pytest.raises(ParameterError, match=r"There is no option `unit`. Did you mean `units`"):
         make(unit={"s0": "m"})
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("units", "m", r"units='m' is not possible; type units=\{"),
+        ("kinds", ["angle"], "type kinds="),
+        ("labels", 3, "type labels="),
+        ("action_kind", 3, "type action_kind="),
+        ("ending", 3, "type ending="),
+        ("endless", "yes", "type endless=True"),
+    ],
+)
+def test_options_of_a_wrong_type_are_told(option: str, value: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        make(**{option: value})
+
+
+def test_none_is_as_good_as_not_given() -> None:
+    options = dict.fromkeys(("units", "kinds", "labels", "action_kind", "ending", "endless", "feature_names"))
+    assert make(**options).fingerprint() == make().fingerprint()

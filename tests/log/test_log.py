@@ -43,6 +43,10 @@ def test_repr_is_one_line() -> None:
         ({"starts": np.array([1, 40, 70, 120])}, "Log.starts must go up from 0"),
         ({"actions": np.full(120, 3)}, "holds a code that has no label"),
         ({"actions": np.full(120, -1)}, "holds a code that has no label"),
+        ({"actions": np.full(120, 2**32)}, "Log.actions must hold whole numbers that fit int32"),
+        ({"actions": np.full(120, 0.5)}, "Log.actions must hold whole numbers"),
+        ({"final_states": np.full((3, 2), np.inf)}, "Log.final_states must be finite, or a whole row of NaN"),
+        ({"final_states": np.array([[0, np.nan]] * 3)}, "Log.final_states must be finite, or a whole row of NaN"),
         ({"endings": np.array([0, 1, 3])}, "Log.endings holds a number beyond 2"),
     ],
 )

@@ -195,6 +195,9 @@ def test_not_a_table() -> None:
     for thing in (3, "text", [1, 2], {"a": [1]}):
         with pytest.raises(LogError, match=r"A DataFrame \(pandas, polars\) or an Arrow table is needed"):
             Log.from_frame(thing)
+    for option in ("ignore", "features", "action", "episode"):
+        with pytest.raises(ParameterError, match=rf"{option}=3 is not possible; type {option}="):
+            Log.from_dict(TABLE, **{option: 3})  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"There is no option `rewards`. Did you mean `reward`"):
         Log.from_dict(TABLE, rewards="reward")  # type: ignore[call-arg]
 

@@ -34,7 +34,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         states = fill([np.zeros(n) if column is None else column for column in columns], order)
     found = survey(states)
     _check_states(found, draft.feature_names, order, findings)
-    units = dict(draft.naming.get("units", {}))
+    units = dict(draft.naming.get("units") or {})
     actions = read_actions(
         draft.actions,
         draft.action_names,
@@ -107,7 +107,9 @@ def _cut(draft: Draft, n: int, findings: Findings) -> Cut | None:
             )
         return Cut.at(np.zeros(n, bool))
     if draft.starts is not None:
-        return by_starts(draft.starts, n, findings)
+        if draft.episode is not None:
+            findings.error("starts", "Both starts and episodes came; one of them is enough.")
+        return by_starts(draft.starts, n, step, findings)
     if draft.episode is not None:
         ids = as_ids(draft.episode, "`episode`", findings)
         return None if ids is None else by_ids(ids, step, findings)
@@ -119,7 +121,7 @@ def _cut(draft: Draft, n: int, findings: Findings) -> Cut | None:
         return None if findings.failed else by_pointers(pointers[0], pointers[1], findings)
     if flags:
         known = [flag for flag in flags if flag is not None]
-        return by_flags(np.logical_or.reduce(known)) if len(known) == len(flags) else None
+        return by_flags(np.logical_or.reduce(known), step) if len(known) == len(flags) else None
     if step is not None:
         return by_steps(step)
     if draft.step is None:
@@ -183,7 +185,7 @@ def _read_rewards(column: Array, findings: Findings) -> F64 | None:
 def _schema(
     draft: Draft, found: Survey, final: Survey, action: Action, units: dict[str, str], findings: Findings
 ) -> Schema | None:
-    kinds = dict(draft.naming.get("kinds", {}))
+    kinds = dict(draft.naming.get("kinds") or {})
     names = list(draft.feature_names)
     action_names = [*action.names, *draft.action_names]
     for option, given, known in (("units", units, [*names, *action_names]), ("kinds", kinds, names)):

@@ -77,10 +77,12 @@ def by_steps(steps: Array) -> Cut:
     return Cut.at(begins)
 
 
-def by_flags(ends: Bool) -> Cut:
-    """Return episodes that end in the rows whose flag is set."""
+def by_flags(ends: Bool, steps: Array | None) -> Cut:
+    """Return episodes that end in the rows whose flag is set, and where the step counter does not go up."""
     begins = np.ones(len(ends), bool)
     begins[1:] = ends[:-1]
+    if steps is not None:
+        begins[1:] |= steps[1:] <= steps[:-1]
     return Cut.at(begins)
 
 
@@ -144,7 +146,7 @@ def _as_pointers(column: Array | None, name: str, n: int, findings: Findings) ->
     return values.astype(np.int64)
 
 
-def by_starts(starts: Array, n: int, findings: Findings) -> Cut | None:
+def by_starts(starts: Array, n: int, steps: Array | None, findings: Findings) -> Cut | None:
     """Return the episodes that begin in the given rows; the number of rows may close the list."""
     rows: Any = starts.tolist() if starts.ndim == 1 else []
     good = starts.ndim == 1 and starts.dtype.kind in "iu" and len(rows) > 0 and rows[0] == 0
@@ -157,7 +159,8 @@ def by_starts(starts: Array, n: int, findings: Findings) -> Cut | None:
             f"needed, as integers that go up from 0 to at most {n - 1}.",
         )
         return None
-    return Cut(None, np.array(rows, np.int64), np.arange(len(rows) - 1, dtype=np.int64))
+    cut = Cut(None, np.array(rows, np.int64), np.arange(len(rows) - 1, dtype=np.int64))
+    return cut if steps is None else _sort_steps(cut, steps, findings)
 
 
 def _sort_steps(cut: Cut, steps: Array, findings: Findings) -> Cut:

@@ -15,7 +15,7 @@ from tripletree.log.tidy import as_flags, as_numbers
 
 def read_endings(draft: Draft, cut: Cut, findings: Findings) -> npt.NDArray[np.uint8]:
     """Return the ending of each episode; a flag that is set before an episode's last row is an error."""
-    default = str(draft.naming.get("ending", "unknown"))
+    default = str(draft.naming.get("ending") or "unknown")
     if default not in ENDING_NAMES:
         findings.error(
             "ending", f"ending is {default!r}; allowed are {listing(ENDING_NAMES)}.", hint(default, ENDING_NAMES)

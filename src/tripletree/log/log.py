@@ -103,7 +103,10 @@ class Log:
             ("endings", np.uint8, (episodes,)),
             ("episode_ids", ids_type, (episodes,)),
         ):
-            array = np.ascontiguousarray(getattr(self, name), dtype)
+            given = np.asarray(getattr(self, name))
+            array = np.ascontiguousarray(given, dtype)
+            if array.dtype.kind in "iu" and given.dtype != array.dtype and not np.array_equal(given, array):
+                raise LogError(f"Log.{name} must hold whole numbers that fit {array.dtype}.")
             if array.shape != shape:
                 raise LogError(f"Log.{name} has shape {array.shape}; {shape} is needed.")
             # A view, so that the caller's own array stays writable for the caller.
@@ -119,6 +122,9 @@ class Log:
             raise LogError(
                 "Log.states, actions and rewards must be finite; make logs with Log.from_arrays, which says where."
             )
+        missing = np.isnan(self.final_states)
+        if np.isinf(self.final_states).any() or (missing.any(axis=1) != missing.all(axis=1)).any():
+            raise LogError("Log.final_states must be finite, or a whole row of NaN where it was not recorded.")
         if (self.endings > TRUNCATED).any():
             raise LogError(f"Log.endings holds a number beyond {TRUNCATED}.")
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
+import numpy as np
+
 from tripletree.checks import listing
 from tripletree.errors import ParameterError
 from tripletree.log.report import Findings, hint
@@ -59,6 +61,23 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
 }
 WEAK = frozenset({"t", "time", "frame", "run", "r", "a", "act", "next", "prev", "previous"})
 NEXT_PREFIXES = ("next_", "next.", "next ", "next")
+OPTION_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("units", "kinds"), (Mapping,)),
+    **dict.fromkeys(("features", "ignore", "action"), (str, Sequence, np.ndarray)),
+    "labels": (Mapping, Sequence, np.ndarray),
+    "endless": (bool,),
+}
+OPTION_EXAMPLES = {
+    "units": 'units={"speed": "m/s"}',
+    "kinds": 'kinds={"phi": "angle"}',
+    "features": 'features=["x", "y"]',
+    "ignore": 'ignore=["x", "y"]',
+    "action": 'action="a" or action=["a", "b"]',
+    "labels": 'labels={0: "left", 1: "right"}',
+    "action_kind": 'action_kind="discrete" or "continuous"',
+    "ending": 'ending="terminated" or "truncated"',
+    "endless": "endless=True",
+}
 SINGLE_ROLES = tuple(role for role in SYNONYMS if role != "action")
 
 
@@ -77,9 +96,12 @@ class Assignment:
 def check_options(options: Mapping[str, Any], allowed: type) -> None:
     """Raise for a keyword that is not one of the options in the typed dictionary ``allowed``."""
     known = sorted(allowed.__annotations__)
-    for name in options:
+    for name, value in options.items():
         if name not in known:
             raise ParameterError(f"There is no option `{name}`. {hint(name, known)}")
+        if value is not None and not isinstance(value, OPTION_TYPES.get(name, (str,))):
+            example = OPTION_EXAMPLES.get(name, f'{name}="..." with the name of a column')
+            raise ParameterError(f"{name}={value!r} is not possible; type {example}.")
 
 
 def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment:
@@ -137,7 +159,7 @@ def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment
 
 def listed(value: str | Sequence[str] | None) -> list[str]:
     """Return one name, several, or None as a list."""
-    return [] if value is None else [value] if isinstance(value, str) else list(value)
+    return [] if value is None else [value] if isinstance(value, str) else list(map(str, value))
 
 
 def _folded(name: str) -> str:

@@ -29,12 +29,11 @@ def fill(columns: Sequence[Array], order: npt.NDArray[np.int64] | None) -> npt.N
     n = len(columns[0])
     out = np.empty((n, len(columns)))
     # Row blocks: writing a whole column at a time would touch every cache line of the matrix once a column.
-    with np.errstate(over="ignore"):
-        for begin in range(0, n, BLOCK):
-            rows = slice(begin, begin + BLOCK)
-            take = rows if order is None else order[rows]
-            for f, column in enumerate(columns):
-                out[rows, f] = column[take]
+    for begin in range(0, n, BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        take = rows if order is None else order[rows]
+        for f, column in enumerate(columns):
+            out[rows, f] = column[take]
     return out
 
 

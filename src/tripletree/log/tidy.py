@@ -128,6 +128,9 @@ def _from_numbers(
 def as_numbers(array: Array, what: str, findings: Findings, fix: str = "") -> Array | None:
     """Return a column of numbers of any real dtype, or None after an error was noted."""
     if array.dtype.kind in NUMERIC:
+        if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+            with np.errstate(over="ignore"):  # what overflows is found as infinite
+                return array.astype(np.float64)
         if array.dtype.kind in "iu" and array.size and _magnitude(array) > 2**53:
             findings.warning("digits-lost", f"{what} holds integers beyond 2**53; as doubles they lose digits.")
         return array
