@@ -13,6 +13,7 @@ Grower = Callable[[np.ndarray, np.ndarray, int, int], Any]
 
 NO_LIMIT = 2**31 - 1
 BLOCK = 4096
+EXACT_BINS = 256
 
 
 def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
@@ -20,7 +21,7 @@ def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
     from tripletree import _kernel
 
     n, k = targets.shape
-    centre = targets.mean(axis=0)
+    centre = np.einsum("ij->j", targets) / n
     squares, reach = 0.0, 0.0
     for start in range(0, n, block):
         away = targets[start : start + block] - centre
@@ -40,7 +41,7 @@ def ours(threads: int, exact: bool, by_gain: bool = False) -> Grower:
         from tripletree import TripleTree, _kernel
 
         rows = kernel_rows(targets)
-        codes = _kernel.encode(states, TripleTree().bins, exact, threads)
+        codes = _kernel.encode(states, EXACT_BINS if exact else TripleTree().bins, exact, threads)
         n_derivative = targets.shape[1] - n_plain
         return _kernel.grow(
             states, codes, rows, n_plain, n_derivative, leaves, NO_LIMIT, 1, 0.0, by_gain, False, threads, None

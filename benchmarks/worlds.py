@@ -139,16 +139,15 @@ def lander(n: int, seed: int = 0) -> Recording:
         thrust = np.where(main > 0, 0.5 + 0.5 * main, 0.0)
         torque = np.where(np.abs(side) > 0.5, side, 0.0)
         dt = 0.02
-        vx1 = vx + dt * (-2.2 * thrust * np.sin(angle) + 0.2 * torque * np.cos(angle))
-        vy1 = vy + dt * (2.2 * thrust * np.cos(angle) - 1.0)
-        spin1 = spin + dt * (2.0 * torque)
+        gust = rng.normal(0, 0.004, (3, episodes))
+        touch = left + right
+        # Legs are springs with friction, so that nothing rests at exactly the same place twice.
+        vx1 = vx + dt * (-2.2 * thrust * np.sin(angle) + 0.2 * torque * np.cos(angle) - 4 * touch * vx) + gust[0]
+        vy1 = vy + dt * (2.2 * thrust * np.cos(angle) - 1.0 - touch * (30 * y + 5 * vy)) + gust[1]
+        spin1 = spin + dt * (2.0 * torque - touch * (10 * angle + 5 * spin)) + gust[2]
         x1, y1, angle1 = x + dt * vx1 * 2, y + dt * vy1 * 2, angle + dt * spin1 * 2
-        left1 = (y1 - 0.1 * np.abs(np.sin(angle1)) * (angle1 < 0) <= 0.02).astype(float)
-        right1 = (y1 - 0.1 * np.abs(np.sin(angle1)) * (angle1 > 0) <= 0.02).astype(float)
-        touch = (left1 + right1) > 0
-        y1 = np.maximum(y1, 0.0)
-        vy1 = np.where(touch, np.maximum(vy1, 0.0) * 0.5, vy1)
-        vx1, spin1 = np.where(touch, vx1 * 0.8, vx1), np.where(touch, -spin1 * 0.3 - angle1 * 0.5, spin1)
+        left1 = (y1 - 0.1 * np.sin(angle1) <= 0.02).astype(float)
+        right1 = (y1 + 0.1 * np.sin(angle1) <= 0.02).astype(float)
         after = np.stack([x1, y1, vx1, vy1, angle1, spin1, left1, right1], axis=1)
 
         def shaping(s: np.ndarray) -> np.ndarray:
