@@ -424,3 +424,31 @@ def test_options_and_provenance_are_plain_data():
     tree = TripleTree(np.int64(5), np.array([1, 1, 1]), np.float64(0.9)).fit(whole_episodes())
     assert json.loads(json.dumps(tree.fitted_.options))["max_leaves"] == 5
     assert json.loads(json.dumps(tree.fitted_.provenance))["samples"] == 120
+
+
+@given(
+    seed=st.integers(0, 9999),
+    dimensions=st.sampled_from([0, 1]),
+    sizes=st.tuples(*[st.sampled_from([1e-300, 1e-150, 0.001, 1.0, 3600.0, 1e150, 1e300])] * 3),
+)
+def test_units_change_no_partition(seed, dimensions, sizes):
+    log = random_log(seed, lengths=(25, 30), dimensions=dimensions)
+    state, action, reward = sizes
+    scaled = Log(
+        **{
+            **vars(log),
+            "states": log.states * state,
+            "final_states": log.final_states * state,
+            "actions": log.actions * action if dimensions else log.actions,
+            "rewards": log.rewards * reward,
+        }
+    )
+    one, other = quietly_fitted(log, max_leaves=12), quietly_fitted(scaled, max_leaves=12)
+    assert other.apply(scaled.states).tolist() == one.apply(log.states).tolist()
+    value = other.predict(scaled.states).value / reward
+    assert value.tolist() == pytest.approx(one.predict(log.states).value.tolist())
+    for name, column in other.leaves_.to_dict().items():
+        if name != "action":
+            assert np.isfinite(column).all(), name
+    losses = other.losses(scaled) / np.array([1, reward, 1])
+    assert losses.tolist() == pytest.approx(one.losses(log).tolist(), rel=1e-6)
