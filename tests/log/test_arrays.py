@@ -197,6 +197,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"states": np.zeros((4, 2, 2))}, r"shape \(4, 2, 2\).*reshape\(len\(array\), -1\)"),
     ({"states": [[1, 2], [3], [4, 5], [6, 7]]}, "ragged: row 0 has 2 values, row 1 has 1 value;"),
     ({"states": [[1, 2], 3, [4, 5], [6, 7]]}, "ragged: row 0 has 2 values, row 1 has a single value;"),
+    ({"states": [np.ma.masked, [1, 2], [3, 4], [5, 6]]}, "ragged: row 0 has a single value, row 1 has 2 values"),
     ({"states": [["1", "x"], ["2", "y"], ["3", "z"], ["4", "w"]]}, "`s1` holds text, first 'x' in row 0"),
     ({"states": np.array(STATES, complex)}, "The states holds complex numbers"),
     ({"states": [1j, None, 2, 3]}, "The states holds complex numbers"),

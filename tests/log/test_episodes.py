@@ -100,6 +100,7 @@ def test_the_log_does_not_share_memory_with_its_source() -> None:
         ([GOOD | {"terminated": {}}], "Episode 0: terminated is {}, of type dict"),
         ([GOOD | {"states": {"x": [1, 2]}}], "Episode 0: states is .*, of type dict"),
         ([GOOD | {"states": [[np.nan], [1]]}], r"NaN or infinite values: `s0` 1 time \(first in row 0\)"),
+        ([GOOD | {"id": np.array([1, 2])}, GOOD | {"id": np.array([3, 4])}], r"`episode_ids` has shape \(2, 2\)"),
         ([GOOD | {"rewards": [[1, 2], [3, 4]]}], r"Episode 0: rewards has shape \(2, 2\)"),
     ],
 )

@@ -69,7 +69,7 @@ def from_episodes(
     actions = _join(pieces.actions, "actions", findings)
     rewards = _join(pieces.rewards, "rewards", findings)
     findings.stop_if_failed()
-    if episode_ids is None and None not in pieces.ids:
+    if episode_ids is None and all(name is not None for name in pieces.ids):
         episode_ids = pieces.ids
     return from_arrays(
         states,

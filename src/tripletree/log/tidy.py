@@ -58,11 +58,16 @@ def as_array(values: object, what: str, findings: Findings) -> Array | None:
 def _say_ragged(values: object, what: str, error: Exception, findings: Findings) -> None:
     text = f"{what} cannot be read as an array ({type(error).__name__})"
     if isinstance(values, (list, tuple)):
-        lengths = [len(v) if isinstance(v, (list, tuple, np.ndarray)) else -1 for v in values]
+        lengths = [_length(v) for v in values]
         odd = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
         if odd is not None:
             text = f"{what} is ragged: row 0 has {_count(lengths[0])}, row {odd} has {_count(lengths[odd])}"
     findings.error("ragged", f"{text}; every row must hold the same number of values.")
+
+
+def _length(value: object) -> int:
+    scalar = not isinstance(value, (list, tuple, np.ndarray)) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    return -1 if scalar else len(value)  # type: ignore[arg-type]
 
 
 def _count(length: int) -> str:
