@@ -354,6 +354,15 @@ def test_bootstrap_agrees_with_its_own_predictions():
     np.testing.assert_allclose(tree.losses(log, "all")[-1], tree.fitted_.curve_training[-1], atol=1e-9)
 
 
+def test_bootstrapped_constant_rewards_are_warned_about():
+    log = make_log(
+        [[0.0], [1.0]] * 4, [0, 1] * 4, [1.0] * 8, final_states=[[0.0]], endings=[TRUNCATED], labels=("a", "b")
+    )
+    with pytest.warns(TripleTreeWarning, match="All values in this log are the same"):
+        tree = TripleTree(gamma=0.9, truncation="bootstrap").fit(log)
+    assert tree.predict([[0.0], [1.0]]).value.tolist() == pytest.approx([10.0, 10.0])
+
+
 def test_bootstrap_without_final_states_is_warned_about():
     log = make_log([[0.0], [1.0]], [0, 1], [1.0, 2.0], np.arange(3), endings=[TRUNCATED, TERMINATED], labels=("a", "b"))
     with pytest.warns(TripleTreeWarning, match="1 of 1 truncated episodes have no recorded final state"):
@@ -418,6 +427,22 @@ def test_a_truncated_tree_is_saved_too(tmp_path):
     tree = TripleTree(9).fit(whole_episodes()).truncate(4)
     tree.save(tmp_path / "small.tripletree")
     assert load(tmp_path / "small.tripletree").leaves_.to_dict() == tree.leaves_.to_dict()
+
+
+def test_what_a_tree_knows_is_read_only():
+    tree = TripleTree(5).fit(whole_episodes())
+    with pytest.raises(ValueError, match="read-only"):
+        tree.tree_.threshold[0] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        tree.truncate(2).fitted_.attributes.value_mean[0] = 1.0
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_only_the_ratios_of_theta_matter(size):
+    log = whole_episodes()
+    one, other = TripleTree(9, (1, 2, 3)).fit(log), TripleTree(9, (size, 2 * size, 3 * size)).fit(log)
+    assert other.tree_.threshold.tolist() == one.tree_.threshold.tolist()
+    assert (other.tree_.quality / size).tolist() == pytest.approx(one.tree_.quality.tolist())
 
 
 def test_options_and_provenance_are_plain_data():

@@ -186,7 +186,9 @@ def test_wrong_dtype_and_wrong_counts_are_not_saved(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"`tree.left` must be an array of int32, got int64"):
         save(model, tmp_path / "model")
     model = random_model(1)
-    model.attributes.count[1] += 1
+    count = model.attributes.count.copy()
+    count[1] += 1
+    object.__setattr__(model.attributes, "count", count)
     with pytest.raises(ModelFileError, match="not add up to"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())

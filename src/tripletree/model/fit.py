@@ -25,7 +25,7 @@ from tripletree.tree.arrays import Tree
 from tripletree.tree.columns import state_columns
 from tripletree.tree.grow import grow
 from tripletree.tree.spread import ranges
-from tripletree.tree.targets import Targets, make_targets
+from tripletree.tree.targets import Scales, make_targets
 
 F64 = npt.NDArray[np.float64]
 
@@ -68,19 +68,16 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
     threads = parameters["threads"] or available_cores()
     gamma, bootstrap = float(parameters["gamma"]), parameters["truncation"] == "bootstrap"
     value = values(log, gamma)
-    targets, tree, node = _grow(log, value, parameters, threads)
-    lowest, highest = ranges(state_columns(log))
-    notes = [*targets.notes, *_feature_notes(log, lowest == highest), *_truncation_notes(log, gamma, bootstrap)]
+    tree, node, scales, notes = _grow(log, value, parameters, threads)
     if bootstrap and len(ends_of_truncated(log)):
         value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
-        targets, tree, node = _grow(log, value, parameters, threads)
+        tree, node, scales, notes = _grow(log, value, parameters, threads)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
         value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
-    for note in notes:
+    lowest, highest = ranges(state_columns(log))
+    for note in (*notes, *_feature_notes(log, lowest == highest), *_truncation_notes(log, gamma, bootstrap)):
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
 
-    scales = targets.scales
-    del targets  # its rows are as large as the log
     attributes = describe(tree, node, log, value, scales, parameters["derivative_scale"])
     action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
     fitted = Fitted(
@@ -133,11 +130,12 @@ def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _grow(
     log: Log, value: F64, parameters: Mapping[str, Any], threads: int
-) -> tuple[Targets, Tree, npt.NDArray[np.int32]]:
-    first, second, third = map(float, parameters["theta"])
-    targets = make_targets(log, value, (first, second, third), parameters["derivative_scale"])
+) -> tuple[Tree, npt.NDArray[np.int32], Scales, tuple[str, ...]]:
+    """Return tree, node of each sample, scales and notes; the targets, as large as the log, are gone by then."""
+    action, worth, derivative = map(float, parameters["theta"])
+    targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"])
     tree, node = grow(log, targets, threads=threads, **{name: parameters[name] for name in GROWTH})
-    return targets, tree, node
+    return tree, node, targets.scales, targets.notes
 
 
 def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:

@@ -15,7 +15,7 @@ from tripletree.tree.arrays import Tree
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A grown tree with its schema, statistics and provenance.
+    """A grown tree with its schema, statistics and provenance; all arrays are read-only.
 
     Attributes
     ----------
@@ -51,6 +51,12 @@ class Fitted:
     curve_validation: npt.NDArray[np.float64] | None
     options: dict[str, Any]
     provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        for part in (self, self.tree, self.attributes):
+            for value in vars(part).values():
+                if isinstance(value, np.ndarray):
+                    value.setflags(write=False)
 
     def truncate(self, n_leaves: int) -> Fitted:
         """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""

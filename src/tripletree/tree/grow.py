@@ -60,7 +60,7 @@ def grow(
         max_leaves=min(max_leaves, log.n_samples),
         max_depth=NO_DEPTH_LIMIT if max_depth is None else min(max_depth, NO_DEPTH_LIMIT),
         min_samples_leaf=min(min_samples_leaf, log.n_samples),
-        min_gain=min_quality * targets.scale**2,
+        min_gain=min_quality * targets.scale * targets.scale,
         by_gain=priority == "gain",
         midpoint=thresholds == "midpoint",
         threads=threads,
@@ -69,4 +69,4 @@ def grow(
     tree = Tree(feature, threshold, left, gain)
     count = np.bincount(node, minlength=tree.n_nodes)
     tree.add_up(count)
-    return Tree(feature, threshold, left, gain / (count * targets.scale**2)), node
+    return Tree(feature, threshold, left, gain / count / targets.scale / targets.scale), node
