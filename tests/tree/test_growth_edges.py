@@ -153,3 +153,19 @@ def test_pure_and_constant_nodes_stay_leaves():
     rows[:, 0] = np.arange(10) * 100
     codes = _kernel.encode(constant, BINS, True, 1)
     assert kernel_grow(Problem(constant, Grid(rows, 1, 0, 1.0)), codes).left.tolist() == [-1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_large_nodes_without_the_missing_derivatives(seed):
+    # Derivatives are missing in one corner only, so large nodes elsewhere have all of them.
+    rng = np.random.default_rng(seed)
+    n = 15_000
+    states = rng.normal(size=(n, 2))
+    has = states[:, 0] > -1.5
+    rows = np.zeros((n, 8), np.int32)
+    rows[:, 0] = 2000 * ~has + rng.integers(-200, 200, n)
+    rows[:, 1] = 3000 * np.sin(2 * states[:, 1]) + rng.integers(-4000, 4000, n)
+    rows[:, 2] = rng.integers(-4000, 4000, n)
+    rows[:, 1:3] *= has[:, None]
+    rows[:, 3] = has
+    check(Problem(states, Grid(rows, 1, 2, 1.0), {"max_leaves": 20, "by_gain": bool(seed % 2)}), threads=1 + seed // 2)

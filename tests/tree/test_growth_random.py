@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.reference.columns import Grid
 from tests.reference.split import split_by_fractions
 from tests.tree.problems import Problem, check, random_problem
 
@@ -62,22 +63,22 @@ def test_many_features(features):
     check(problem)
 
 
-@pytest.mark.parametrize("n", [60, 300, 6_000])
-def test_targets_that_fill_the_grid(n):
-    # Entries of 2^23 and sums of squares near 2^61: the largest numbers that the kernel has to add.
+@pytest.mark.parametrize("share", [0.5, 0.05])
+@pytest.mark.parametrize("n", [60, 300, 4_000, 6_000])
+def test_targets_that_fill_the_grid(n, share):
+    # Entries of 2^23 and a sum of squares near 2^61: the largest numbers that the kernel has to add. A few rows far from
+    # all others, next to each other along a feature, are the largest distances from a mean.
     rng = np.random.default_rng(n)
-    problem = random_problem(rng, n, 2, 12)
+    size = int(min(2**23, np.sqrt(2**61 / (5 * n))))
+    states = rng.normal(size=(n, 2))
     rows = np.zeros((n, 16), np.int32)
-    size = int(min(2**23, np.sqrt(2**61 / (7 * n))))
-    rows[:, :7] = rng.choice([-size, size, size - 1], (n, 7))
-    rows[:, :7] += np.int32(n % 7) - np.round(rows[:, :7].mean(axis=0)).astype(np.int32)
-    rows[:, :7] = np.clip(rows[:, :7], -size, size)
+    rows[:, :5] = np.where(states[:, :1] < np.quantile(states[:, 0], share), size, -size)
+    rows[:, 1:5] -= np.sign(rows[:, 1:5]) * rng.integers(0, 3, (n, 4))
     has = rng.random(n) < 0.9
-    rows[:, 3:7] *= has[:, None]
-    rows[:, 7] = has
-    problem.grid.rows, problem.grid.n_plain, problem.grid.n_derivative = rows, 3, 4
-    problem.options = {"max_leaves": 12}
-    check(problem)
+    rows[:, 3:5] *= has[:, None]
+    rows[:, 5] = has
+    for n_plain in (3, 5):
+        check(Problem(states, Grid(rows, n_plain, 5 - n_plain, 1.0), {"max_leaves": 12}))
 
 
 def test_equal_impurities_split_the_older_leaf_first():
@@ -88,6 +89,4 @@ def test_equal_impurities_split_the_older_leaf_first():
             rows = np.tile(rng.integers(-1000, 1000, (n, 8)), (4, 1)).astype(np.int32)
             rows[:, 2:] = 0
             states = np.stack([np.repeat(np.arange(4.0), n), np.tile(rng.normal(size=n), 4)], axis=1)
-            from tests.reference.columns import Grid
-
             check(Problem(np.ascontiguousarray(states), Grid(rows, 2, 0, 1.0), {"by_gain": by_gain}))
