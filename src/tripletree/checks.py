@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,7 +61,8 @@ def _whole(least: int, example: int, none: str = "") -> Rule:
 
 
 def _is_theta(value: Any) -> bool:
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+    # A tuple, a list or an array: what has an order and can be read twice.
+    if not isinstance(value, Sequence) and getattr(value, "ndim", 0) != 1:
         return False
     weights = list(value)
     return len(weights) == 3 and all(is_number(w) and w >= 0 for w in weights) and any(w > 0 for w in weights)

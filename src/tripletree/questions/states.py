@@ -64,11 +64,10 @@ def _by_name(states: Any, names: list[str]) -> F64:
 def _numbers(values: Any, what: str) -> F64:
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "biuf":
-            array = array.astype(np.float64) if array.dtype.kind == "O" else np.asarray(array, dtype="V")
-        return array.astype(np.float64)
+        if array.dtype.kind in "biufO":
+            return array.astype(np.float64)
     except (TypeError, ValueError):
-        kind = type(values).__name__
-        raise ParameterError(
-            f"{what} must be numbers; got a {kind} that does not turn into an array of them."
-        ) from None
+        pass
+    raise ParameterError(
+        f"{what} must be numbers; got a {type(values).__name__} that does not turn into an array of them."
+    )
