@@ -12,32 +12,33 @@ namespace tripletree {
 
 constexpr double equal_share = 1e-9;  // of a feature's range: values closer than this count as equal
 
-// Sorts 64-bit words by their upper half: three passes of 11 bits, passes that would change nothing left out.
+// Sorts 64-bit words by their upper half: two passes over its upper 22 bits, then the few that share those bits.
 inline void sort_by_key(std::vector<uint64_t>& words, std::vector<uint64_t>& spare, const Flag& cancel) {
     const size_t n = words.size();
     if (n < 512) {
         std::sort(words.begin(), words.end());
         return;
     }
-    constexpr int digits = 3, bits = 11, buckets = 1 << bits;
-    std::vector<size_t> count(digits * buckets, 0);
-    for (uint64_t w : words)
-        for (int p = 0; p < digits; ++p) ++count[static_cast<size_t>(p * buckets) + ((w >> (32 + bits * p)) & (buckets - 1))];
+    constexpr int bits = 11, buckets = 1 << bits, low = 64 - 2 * bits, high = 64 - bits;
+    std::vector<uint32_t> count(2 * buckets, 0);
+    uint32_t *count_low = count.data(), *count_high = count.data() + buckets;
+    for (const uint64_t w : words) ++count_low[w >> low & (buckets - 1)], ++count_high[w >> high];
+    uint32_t at_low = 0, at_high = 0;
+    for (int b = 0; b < buckets; ++b) {
+        std::swap(count_low[b], at_low), at_low += count_low[b];
+        std::swap(count_high[b], at_high), at_high += count_high[b];
+    }
     spare.resize(n);
-    for (int p = 0; p < digits; ++p) {
-        stop_if(cancel);
-        size_t* c = count.data() + p * buckets;
-        size_t at = 0;
-        bool one_bucket = false;
-        for (int b = 0; b < buckets; ++b) {
-            size_t here = c[b];
-            one_bucket |= here == n;
-            c[b] = at;
-            at += here;
-        }
-        if (one_bucket) continue;
-        for (uint64_t w : words) spare[c[(w >> (32 + bits * p)) & (buckets - 1)]++] = w;
-        words.swap(spare);
+    for (const uint64_t w : words) spare[count_low[w >> low & (buckets - 1)]++] = w;
+    stop_if(cancel);
+    for (const uint64_t w : spare) words[count_high[w >> high]++] = w;
+    for (size_t i = 1; i < n; ++i) {
+        if (words[i - 1] >> 32 <= words[i] >> 32) continue;
+        size_t a = i - 1, b = i + 1;
+        while (a > 0 && words[a - 1] >> low == words[i] >> low) --a;
+        while (b < n && words[b] >> low == words[i] >> low) ++b;
+        std::sort(words.begin() + static_cast<std::ptrdiff_t>(a), words.begin() + static_cast<std::ptrdiff_t>(b));
+        i = b - 1;
     }
 }
 

@@ -173,8 +173,8 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
             a += u * u * load(plain + 8 * j);
             if (TWO) a_d += u * u * load(deriv + 8 * j);
         }
-        scan.uu_start = uu = horizontal_sum(a);
-        if (TWO) scan.uu_start_d = uu_d = horizontal_sum(a_d);
+        out_uu[0] = uu = horizontal_sum(a);
+        if (TWO) out_uu_d[0] = uu_d = horizontal_sum(a_d);
     }
     for (size_t b = 0; b < bins; ++b) {
         const double* record = sums + b * width;
@@ -184,8 +184,8 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
         if (TWO) before_d[b] = left_d, count_d[b] = c_d;
         for (int j = 0; j < nv; ++j) store(out_prefix + b * width + 8 * j, prefix[j]);
         if (c == 0) {  // nothing to add; never opened, never a cut of its own
-            out_uu[b] = uu, spread[b] = ss[b] = 0;
-            if (TWO) out_uu_d[b] = uu_d, spread_d[b] = ss_d[b] = 0;
+            out_uu[b + 1] = uu, spread[b] = ss[b] = 0;
+            if (TWO) out_uu_d[b + 1] = uu_d, spread_d[b] = ss_d[b] = 0;
             continue;
         }
         left += c;
@@ -205,8 +205,8 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
                 if (TWO) d_v += v * v * load(deriv + 8 * j), d_x += x * x * load(deriv + 8 * j);
             }
         }
-        out_uu[b] = uu = horizontal_sum(a_u);
-        if (TWO) out_uu_d[b] = uu_d = horizontal_sum(d_u);
+        out_uu[b + 1] = uu = horizontal_sum(a_u);
+        if (TWO) out_uu_d[b + 1] = uu_d = horizontal_sum(d_u);
         const double q = record[lane_q] * square_unit, q_d = TWO ? record[lane_qd] * square_unit : 0;
         if (CENTRED) {
             spread[b] = ss[b] = q;
@@ -260,40 +260,40 @@ TT_INLINE double bound_of(double l0, double c, double u0, double u1, double spre
 }
 
 // Bound for the cuts strictly inside bin b; -1 where there is none.
-TT_INLINE double bin_bound(size_t b, const Centre& centre, double min_leaf, const Scan& scan) {
+static double bin_bound(size_t b, const Centre& centre, double min_leaf, const Scan& scan) {
     const double n = centre.n, nd = centre.nd, l0 = scan.before[b], c = scan.count[b];
     const double first = std::max(l0 + 1, min_leaf), last = std::min(l0 + c - 1, n - min_leaf);
     if (first > last) return -1;
-    double bound = bound_of(l0, c, b ? scan.uu[b - 1] : scan.uu_start, scan.uu[b], scan.spread[b], scan.ss[b], first, last, n);
+    double bound = bound_of(l0, c, scan.uu[b], scan.uu[b + 1], scan.spread[b], scan.ss[b], first, last, n);
     if (centre.two_groups && nd > 0) {
         const double d0 = scan.before_d[b], c_d = scan.count_d[b];
-        bound += bound_of(d0, c_d, b ? scan.uu_d[b - 1] : scan.uu_start_d, scan.uu_d[b], scan.spread_d[b], scan.ss_d[b], d0, d0 + c_d, nd) * (n / nd);
+        bound += bound_of(d0, c_d, scan.uu_d[b], scan.uu_d[b + 1], scan.spread_d[b], scan.ss_d[b], d0, d0 + c_d, nd) * (n / nd);
     }
     return bound;
 }
 
-// Gains at the end of each bin (0 where no cut is allowed) and bounds for the cuts inside (-1 where there is none).
-static void weigh_bins(size_t bins, const Centre& centre, double min_leaf, Scan& scan) {
-    const double n = centre.n;
-    const double *before = scan.before.data(), *count = scan.count.data(), *uu = scan.uu.data(), *spread = scan.spread.data(), *ss = scan.ss.data();
-    double *gain = scan.gain.data(), *bound = scan.bound.data();
+// Gain of the cut at the end of bin b; 0 where none is allowed.
+static double bin_gain(size_t b, const Centre& centre, double min_leaf, const Scan& scan) {
+    const double n = centre.n, left = scan.before[b] + scan.count[b];
+    if (scan.count[b] == 0 || left < min_leaf || n - left < min_leaf || left >= n) return 0;
+    return centre.two_groups ? gain_of(scan.uu[b + 1], left, scan.uu_d[b + 1], scan.before_d[b] + scan.count_d[b], n, centre.nd) : gain_of(scan.uu[b + 1], left, n);
+}
+
+// Marks the bins worth a closer look, without a root or a division: (a + b)^2 <= 2 (a^2 + b^2).
+static void mark_bins(size_t bins, const Centre& centre, double floor, Scan& scan) {
+    const double n = centre.n, generous = 1 + tie_share;
+    const double *before = scan.before.data(), *count = scan.count.data(), *uu = scan.uu.data(), *ss = scan.ss.data();
+    double* hope = scan.hope.data();
     if (centre.two_groups) {
-        for (size_t b = 0; b < bins; ++b) {
-            const double left = before[b] + count[b];
-            const bool cut = count[b] > 0 && left >= min_leaf && n - left >= min_leaf && left < n;
-            gain[b] = cut ? gain_of(uu[b], left, scan.uu_d[b], scan.before_d[b] + scan.count_d[b], n, centre.nd) : 0.0;
-            bound[b] = bin_bound(b, centre, min_leaf, scan);
-        }
+        for (size_t b = 0; b < bins; ++b) hope[b] = count[b] > 0 ? 3 : 0;
         return;
     }
-    double u0 = scan.uu_start;
     for (size_t b = 0; b < bins; ++b) {
-        const double l0 = before[b], c = count[b], l1 = l0 + c, u1 = uu[b];
-        const bool cut = c > 0 && l1 >= min_leaf && n - l1 >= min_leaf && l1 < n;
-        gain[b] = cut ? gain_of(u1, l1, n) : 0.0;
-        const double first = std::max(l0 + 1, min_leaf), last = std::min(l1 - 1, n - min_leaf);
-        bound[b] = first <= last ? bound_of(l0, c, u0, u1, spread[b], ss[b], first, last, n) : -1.0;
-        u0 = u1;
+        const double l0 = before[b], c = count[b], l1 = l0 + c, first = l0 + 1, last = l1 - 1;
+        const double inner = std::min(first * (n - first), last * (n - last));
+        const double edge = uu[b + 1] * n * generous >= floor * (l1 * (n - l1)) ? 1.0 : 0.0;
+        const double inside = 2 * (std::max(uu[b], uu[b + 1]) + c * ss[b] / 4) * n * generous >= floor * inner ? 2.0 : 0.0;
+        hope[b] = (c > 0 ? edge : 0.0) + (c > 1 ? inside : 0.0);
     }
 }
 
@@ -359,6 +359,42 @@ static void centre_rows(const Table& table, const Centre& centre, const uint32_t
         default: TT_CASE(0)
     }
 #undef TT_CASE
+}
+
+// Codes of some rows, turned into columns: out[f * count + i]. Blocks of 8 x 8 stay in registers.
+static void gather_codes(const uint32_t* codes, size_t d, const uint32_t* order, size_t count, uint32_t* out) {
+    typedef uint32_t U8 __attribute__((vector_size(32)));
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+        const uint32_t* row[8];
+        for (int k = 0; k < 8; ++k) row[k] = codes + order[i + static_cast<size_t>(k)] * d;
+        if (i + 24 <= count)
+            for (size_t k = 16; k < 24; ++k) __builtin_prefetch(codes + order[i + k] * d);
+        size_t f = 0;
+        for (; f + 8 <= d; f += 8) {
+            U8 a[8], b[8];
+            for (int k = 0; k < 8; ++k) std::memcpy(&a[k], row[k] + f, sizeof(U8));
+            for (int k = 0; k < 4; ++k) {
+                b[2 * k] = __builtin_shufflevector(a[2 * k], a[2 * k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+                b[2 * k + 1] = __builtin_shufflevector(a[2 * k], a[2 * k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+            }
+            for (int k = 0; k < 2; ++k) {
+                a[4 * k] = __builtin_shufflevector(b[4 * k], b[4 * k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+                a[4 * k + 1] = __builtin_shufflevector(b[4 * k], b[4 * k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+                a[4 * k + 2] = __builtin_shufflevector(b[4 * k + 1], b[4 * k + 3], 0, 1, 8, 9, 4, 5, 12, 13);
+                a[4 * k + 3] = __builtin_shufflevector(b[4 * k + 1], b[4 * k + 3], 2, 3, 10, 11, 6, 7, 14, 15);
+            }
+            for (int k = 0; k < 4; ++k) {
+                b[k] = __builtin_shufflevector(a[k], a[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+                b[k + 4] = __builtin_shufflevector(a[k], a[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+            }
+            for (size_t k = 0; k < 8; ++k) std::memcpy(out + (f + k) * count + i, &b[k], sizeof(U8));
+        }
+        for (; f < d; ++f)
+            for (size_t k = 0; k < 8; ++k) out[f * count + i + k] = row[k][f];
+    }
+    for (; i < count; ++i)
+        for (size_t f = 0; f < d; ++f) out[f * count + i] = codes[order[i] * d + f];
 }
 
 // Smallest and largest code of some local numbers (all of 0 .. count-1 without `ids`), and the bits set in any offset.
@@ -534,7 +570,7 @@ static void square_rows(const Table& table, size_t a, size_t b, uint64_t* square
     }
 }
 
-extern const Hot table = {quantise, apply_block, add_rows, subtract, scan_bins, weigh_bins, tighten, centre_rows, code_range,
+extern const Hot table = {quantise, apply_block, add_rows, subtract, scan_bins, mark_bins, bin_gain, bin_bound, tighten, centre_rows, gather_codes, code_range,
                           sort_into_bins, bin_sums, try_all, sum_rows, square_rows};
 
 }  // namespace TT_ISA

@@ -65,14 +65,13 @@ struct Pool {
 // Scratch for one scan over the bins of a feature.
 struct Scan {
     std::vector<double> prefix;  // record width for each bin: centred sums before it
-    std::vector<double> before, count, uu, spread, ss;            // plain group: samples before, in it; |U|^2 after; sum of |u|^2; s
+    std::vector<double> before, count, uu, spread, ss;            // plain group: samples before, in it; |U|^2 before (one more than bins); sum of |u|^2; s
     std::vector<double> before_d, count_d, uu_d, spread_d, ss_d;  // derivative group
-    std::vector<double> gain, bound;
-    double uu_start = 0, uu_start_d = 0;  // |U|^2 before the first bin
+    std::vector<double> hope;             // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
     void reserve(size_t bins, size_t width) {
-        if (gain.size() >= bins && prefix.size() >= (bins + 1) * width) return;
+        if (hope.size() >= bins && prefix.size() >= (bins + 1) * width) return;
         prefix.resize((bins + 1) * width);
-        for (auto* v : {&before, &count, &uu, &spread, &ss, &before_d, &count_d, &uu_d, &spread_d, &ss_d, &gain, &bound}) v->resize(bins);
+        for (auto* v : {&before, &count, &uu, &spread, &ss, &before_d, &count_d, &uu_d, &spread_d, &ss_d, &hope}) v->resize(bins + 1);
     }
 };
 

@@ -8,7 +8,7 @@
 
 namespace tripletree {
 
-constexpr size_t rows_per_bin = 8, sort_limit = 40;
+constexpr size_t rows_per_bin = 12, sort_limit = 40;
 
 // A range of neighbouring samples along one feature that may hide the best cut.
 struct Item {
@@ -45,29 +45,7 @@ inline void fill_pool(const Table& table, const Centre& centre, double within, c
         for (size_t i = 0; i < count; ++i) pool.codes[i] = table.codes[order[i] * d + static_cast<size_t>(only_feature)];
         return;
     }
-    constexpr size_t block = 16;  // a cache line of codes of each feature at a time
-    for (size_t a = 0; a < count; a += block) {
-        const size_t b = std::min(a + block, count);
-        for (size_t f = 0; f < d; ++f)
-            for (size_t i = a; i < b; ++i) pool.codes[f * count + i] = table.codes[order[i] * d + f];
-    }
-}
-
-// Keeps the bins of the last scan whose bound leaves hope. `member(b)` gives a bin's local numbers.
-template <class Members>
-inline void keep_hopeful(Search& s, size_t bins, const Lanes& lanes, int feature, const uint32_t* codes, const Members& members) {
-    const auto width = static_cast<size_t>(lanes.width);
-    for (size_t b = 0; b < bins; ++b) {
-        if (!(s.scan.bound[b] >= s.best.floor()) || s.scan.count[b] < 2) continue;
-        const double bound = hot.tighten(b, lanes, s.centre, s.min_leaf, s.scan);
-        if (bound < s.best.floor()) continue;
-        Item item{bound, feature, codes, s.ids.size(), 0, s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0};
-        item.count = members(b);
-        if (!item.count) continue;
-        const double* base = s.scan.prefix.data() + b * width;
-        s.bases.insert(s.bases.end(), base, base + width);
-        s.items.push_back(item);
-    }
+    hot.gather_codes(table.codes, d, order, count, pool.codes.data());
 }
 
 // One range along one feature: all cuts if it is short, else edges of bins and the hopeful bins for later.
@@ -102,18 +80,25 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     const uint32_t* start = s.start.data();
     hot.bin_sums(table.lanes, s.pool, s.sorted.data(), start, bins, s.sums.data());
     hot.scan_bins(s.sums.data(), bins, s.pool.square_unit, true, table.lanes, s.centre, base, s.generic[0].lane, s.scan);
-    hot.weigh_bins(bins, s.centre, s.min_leaf, s.scan);
+    hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
     for (size_t b = 0; b < bins; ++b)
-        if (s.scan.gain[b] >= s.best.floor() && s.scan.gain[b] > 0) {
+        if (s.scan.hope[b] > 0) {
+            const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
+            if (gain <= 0 || gain < s.best.floor()) continue;
             uint32_t cut = 0;
             for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, codes[s.sorted[i]]);
-            s.best.offer(s.scan.gain[b], feature, s.scan.before[b] + s.scan.count[b], cut);
+            s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], cut);
         }
     if (repeated) return;  // nothing inside
-    keep_hopeful(s, bins, table.lanes, feature, codes, [&](size_t b) {
+    for (size_t b = 0; b < bins; ++b) {
+        if (s.scan.hope[b] < 2 || hot.bin_bound(b, s.centre, s.min_leaf, s.scan) < s.best.floor()) continue;
+        const double bound = hot.tighten(b, table.lanes, s.centre, s.min_leaf, s.scan);
+        if (bound < s.best.floor()) continue;
+        s.items.push_back({bound, feature, codes, s.ids.size(), start[b + 1] - start[b], s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
         s.ids.insert(s.ids.end(), s.sorted.begin() + start[b], s.sorted.begin() + start[b + 1]);
-        return static_cast<size_t>(start[b + 1] - start[b]);
-    });
+        const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
+        s.bases.insert(s.bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
+    }
 }
 
 // Opens the hopeful ranges, most promising first, until none can hold a better cut.
@@ -145,58 +130,78 @@ inline void search_pool(const Table& table, const uint32_t* order, size_t count,
 
 // The best split of a large node from its histogram; rows are fetched only for the bins that are opened.
 inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, const Flag& cancel) {
-    const size_t width = static_cast<size_t>(table.lanes.width);
+    const size_t width = static_cast<size_t>(table.lanes.width), d = table.d;
     struct Hope {
         double bound;
-        size_t feature, bin, base;
+        size_t feature, bin, base, count;
         double left, left_d;
-        size_t count;
     };
     std::vector<Hope> hopes;
     std::vector<double> bases;
-    for (size_t f = 0; f < table.d; ++f) {
+    for (size_t f = 0; f < d; ++f) {
         const size_t first = table.first_bin[f], bins = table.first_bin[f + 1] - first;
         s.scan.reserve(bins, width);
         hot.scan_bins(histogram + first * width, bins, histogram_square_unit, false, table.lanes, s.centre, {s.zero.data(), 0, 0}, s.generic[0].lane, s.scan);
-        hot.weigh_bins(bins, s.centre, s.min_leaf, s.scan);
+        hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
         for (size_t b = 0; b < bins; ++b)
-            if (s.scan.gain[b] >= s.best.floor() && s.scan.gain[b] > 0)
-                s.best.offer(s.scan.gain[b], static_cast<int>(f), s.scan.before[b] + s.scan.count[b], static_cast<uint32_t>(b) << offset_bits | offset_mask);
-        for (size_t b = 0; b < bins; ++b)
-            if (s.scan.bound[b] >= s.best.floor() && !table.one_value[first + b]) {
-                hopes.push_back({s.scan.bound[b], f, b, bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0, static_cast<size_t>(s.scan.count[b])});
-                bases.insert(bases.end(), s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width), s.scan.prefix.begin() + static_cast<std::ptrdiff_t>((b + 1) * width));
+            if (s.scan.hope[b] > 0) {
+                const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
+                if (gain > 0) s.best.offer(gain, static_cast<int>(f), s.scan.before[b] + s.scan.count[b], static_cast<uint32_t>(b) << offset_bits | offset_mask);
             }
-    }
-    std::stable_sort(hopes.begin(), hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
-    std::vector<uint32_t> slot, picked, fill;
-    std::vector<bool> done(table.d, false);
-    for (const Hope& lead : hopes) {  // one pass over the node for each feature with a hopeful bin, the best feature first
-        if (lead.bound < s.best.floor()) break;
-        if (done[lead.feature]) continue;
-        const size_t f = lead.feature;
-        done[f] = true;
-        slot.assign(table.first_bin[f + 1] - table.first_bin[f], UINT32_MAX);
-        fill.clear();
-        size_t rows = 0;
-        for (const Hope& h : hopes)
-            if (h.feature == f && h.bound >= s.best.floor()) {
-                slot[h.bin] = static_cast<uint32_t>(fill.size());
-                fill.push_back(static_cast<uint32_t>(rows));
-                s.items.push_back({h.bound, static_cast<int>(f), nullptr, rows, h.count, s.bases.size(), h.left, h.left_d});
-                s.bases.insert(s.bases.end(), bases.begin() + static_cast<std::ptrdiff_t>(h.base), bases.begin() + static_cast<std::ptrdiff_t>(h.base + width));
-                rows += h.count;
-            }
-        picked.resize(rows);
-        for (size_t i = 0; i < count; ++i) {
-            if ((i & 0xffff) == 0) stop_if(cancel);
-            if (i + 16 < count) __builtin_prefetch(table.codes + order[i + 16] * table.d + f);
-            const uint32_t k = slot[table.codes[order[i] * table.d + f] >> offset_bits];
-            if (k != UINT32_MAX) picked[fill[k]++] = order[i];
+        for (size_t b = 0; b < bins; ++b) {
+            if (s.scan.hope[b] < 2 || table.one_value[first + b]) continue;
+            const double bound = hot.bin_bound(b, s.centre, s.min_leaf, s.scan);
+            if (bound < s.best.floor()) continue;
+            hopes.push_back({bound, f, b, bases.size(), static_cast<size_t>(s.scan.count[b]), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
+            const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
+            bases.insert(bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
         }
-        fill_pool(table, s.centre, s.within, picked.data(), rows, static_cast<int>(f), s.pool);
-        s.ids.resize(rows);
-        for (size_t i = 0; i < rows; ++i) s.ids[i] = static_cast<uint32_t>(i);
+    }
+    hopes.erase(std::remove_if(hopes.begin(), hopes.end(), [&](const Hope& h) { return h.bound < s.best.floor(); }), hopes.end());
+    if (hopes.empty()) return;
+
+    // One pass over the node picks the rows of all hopeful bins.
+    std::vector<size_t> features, begin{0};
+    std::vector<uint32_t> slot(table.bins(), UINT32_MAX), fill, picked;
+    size_t rows = 0;
+    for (size_t h = 0; h < hopes.size(); ++h) {  // in order of features
+        if (features.empty() || features.back() != hopes[h].feature) features.push_back(hopes[h].feature);
+        slot[table.first_bin[hopes[h].feature] + hopes[h].bin] = static_cast<uint32_t>(h);
+        fill.push_back(static_cast<uint32_t>(rows));
+        begin.push_back(rows += hopes[h].count);
+    }
+    picked.resize(rows);
+    for (size_t i = 0; i < count; ++i) {
+        if ((i & 0xffff) == 0) stop_if(cancel);
+        if (i + 16 < count) __builtin_prefetch(table.codes + order[i + 16] * d);
+        const uint32_t* code = table.codes + order[i] * d;
+        for (const size_t f : features) {
+            const uint32_t h = slot[table.first_bin[f] + (code[f] >> offset_bits)];
+            if (h != UINT32_MAX) picked[fill[h]++] = order[i];
+        }
+    }
+
+    // The feature with the highest bound first; its bins are opened together.
+    auto highest = [&](size_t f) {
+        double top = -1;
+        for (const Hope& h : hopes)
+            if (h.feature == f) top = std::max(top, h.bound);
+        return top;
+    };
+    std::stable_sort(features.begin(), features.end(), [&](size_t a, size_t b) { return highest(a) > highest(b); });
+    for (const size_t f : features) {
+        std::vector<uint32_t> members;
+        for (size_t h = 0; h < hopes.size(); ++h) {
+            if (hopes[h].feature != f || hopes[h].bound < s.best.floor()) continue;
+            s.items.push_back({hopes[h].bound, static_cast<int>(f), nullptr, members.size(), hopes[h].count, s.bases.size(), hopes[h].left, hopes[h].left_d});
+            members.insert(members.end(), picked.begin() + static_cast<std::ptrdiff_t>(begin[h]), picked.begin() + static_cast<std::ptrdiff_t>(begin[h + 1]));
+            const auto base = bases.begin() + static_cast<std::ptrdiff_t>(hopes[h].base);
+            s.bases.insert(s.bases.end(), base, base + static_cast<std::ptrdiff_t>(width));
+        }
+        if (members.empty()) continue;
+        fill_pool(table, s.centre, s.within, members.data(), members.size(), static_cast<int>(f), s.pool);
+        s.ids.resize(members.size());
+        for (size_t i = 0; i < members.size(); ++i) s.ids[i] = static_cast<uint32_t>(i);
         for (Item& item : s.items) item.codes = s.pool.codes.data();
         open_items(table, s);
     }
