@@ -48,26 +48,30 @@ def test_logs_beyond_the_small_nodes(seed):
     check(problem, threads=1 + seed % 2)
 
 
+@pytest.mark.parametrize(("n", "features", "leaves"), [(20_000, 3, 30), (80_000, 2, 12)])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_large_log(threads):
-    problem = random_problem(np.random.default_rng(7), 20_000, 3, 30)
-    problem.options = {"max_leaves": 30}
-    check(problem, threads)
+def test_large_log(n, features, leaves, threads):
+    problem = random_problem(np.random.default_rng(n), n, features, leaves)
+    problem.options = {"max_leaves": leaves}
+    grown = check(problem, threads)
+    assert len(grown.left) == 2 * leaves - 1
 
 
-@pytest.mark.parametrize("features", [20, 70])
-def test_many_features(features):
+@pytest.mark.parametrize(("n", "features"), [(300, 20), (300, 70), (5_000, 9), (5_000, 25), (5_000, 40)])
+def test_many_features(n, features):
     rng = np.random.default_rng(features)
-    problem = random_problem(rng, 300, features, 10)
-    problem.options = {"max_leaves": 10}
+    problem = random_problem(rng, n, features, 10)
+    while problem.grid.n_derivative == 0:
+        problem = random_problem(rng, n, features, 10)
+    problem.options = {"max_leaves": 6}
     check(problem)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.05])
 @pytest.mark.parametrize("n", [60, 300, 4_000, 6_000])
 def test_targets_that_fill_the_grid(n, share):
-    # Entries of 2^23 and a sum of squares near 2^61: the largest numbers that the kernel has to add. A few rows far from
-    # all others, next to each other along a feature, are the largest distances from a mean.
+    # Entries of 2^23 and a sum of squares near 2^61: the largest numbers that the kernel has to add. A few rows far
+    # from all others, next to each other along a feature, are the largest distances from a mean.
     rng = np.random.default_rng(n)
     size = int(min(2**23, np.sqrt(2**61 / (5 * n))))
     states = rng.normal(size=(n, 2))

@@ -1,0 +1,51 @@
+"""The same tree, bit for bit, whichever instruction set the inner loops were compiled for."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.tree.problems import kernel_grow, random_problem
+from tripletree import _kernel
+
+
+@functools.cache
+def digest() -> str:
+    """Return a hash over trees of all sizes and widths, codes, grids and leaves."""
+    rng = np.random.default_rng(0)
+    found = hashlib.sha256()
+    for n, d in ((5, 1), (60, 2), (900, 3), (3_000, 12), (6_000, 3), (12_000, 20), (9_000, 40)):
+        for exact in (True, False):
+            problem = random_problem(rng, n, d, 40)
+            codes = _kernel.encode(problem.states, 128, exact, 1)
+            grown = kernel_grow(problem, codes)
+            number = np.arange(len(grown.left), dtype=np.int32)
+            leaf = _kernel.apply(problem.states, grown.feature, grown.threshold, grown.left, number, 1)
+            rounded = np.zeros((n, 8), np.int32)
+            targets = rng.normal(size=(n, 5)) * 1000
+            targets[::7, 2] = np.nan
+            _kernel.quantise(targets, np.full(5, 0.1), np.full(5, 64.0), rounded, 1)
+            for array in (codes, *vars(grown).values(), leaf, rounded):
+                found.update(np.ascontiguousarray(array).tobytes())
+    return found.hexdigest()
+
+
+@pytest.mark.parametrize("isa", ["baseline", "avx2", "avx512"])
+def test_every_instruction_set_grows_the_same_tree(isa):
+    # A set that this machine lacks falls back to the baseline, which must agree as well.
+    done = subprocess.run(
+        [sys.executable, "-c", "from tests.tree.test_growth_machines import digest; print(digest())"],
+        env=os.environ | {"TRIPLETREE_ISA": isa},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == digest()
