@@ -151,6 +151,7 @@ class Grower {
         weigh(*root);
         if (n > pool_limit) {
             const size_t most = size_t{1} << (32 - offset_bits);
+            table_.row_codes.resize(n * d);
             std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
             team_.run(static_cast<int>(blocks), [&](int task, int thread) {
                 stop_if(cancel_);
@@ -158,7 +159,8 @@ class Grower {
                 const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
                 for (size_t i = a; i < b; ++i)
                     for (size_t f = 0; f < d; ++f) {  // offsets are 0 for all samples of a bin, or for none
-                        const uint32_t code = table_.codes[i * d + f];
+                        const uint32_t code = table_.codes[f * n + i];
+                        table_.row_codes[i * d + f] = code;
                         here[f * most + (code >> offset_bits)] = code & offset_mask ? 2 : 1;
                     }
             });
@@ -264,24 +266,17 @@ class Grower {
         const uint32_t* codes = s.pool.codes.data() + f * count;
         if (count > pool_limit) {
             if (s.pool.codes.size() < count) s.pool.codes.resize(count);
-            for (size_t i = 0; i < count; ++i) {
-                if ((i & 0xffff) == 0) stop_if(cancel_);
-                if (i + 16 < count) __builtin_prefetch(table_.codes + order[i + 16] * d + f);
-                s.pool.codes[i] = table_.codes[order[i] * d + f];
-            }
+            hot.gather_column(table_.codes + f * table_.n, order, count, s.pool.codes.data());
             codes = s.pool.codes.data();
         }
-        uint32_t code_lo = 0, code_hi = UINT32_MAX;
-        for (size_t i = 0; i < count; ++i) {
-            code_lo = std::max(code_lo, codes[i] <= cut ? codes[i] : 0u);
-            code_hi = std::min(code_hi, codes[i] <= cut ? UINT32_MAX : codes[i]);
-        }
+        stop_if(cancel_);
+        const CodeRange next = hot.codes_at(codes, count, cut);
         size_t lefts = 0, rights = 0;
         double lo = -HUGE_VAL, hi = HUGE_VAL;
         for (size_t i = 0; i < count; ++i) {
             const uint32_t row = order[i], code = codes[i];
-            if (code == code_lo) lo = std::max(lo, table_.states[row * d + f]);
-            if (code == code_hi) hi = std::min(hi, table_.states[row * d + f]);
+            if (code == next.lo) lo = std::max(lo, table_.states[row * d + f]);
+            if (code == next.hi) hi = std::min(hi, table_.states[row * d + f]);
             const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
             order[lefts] = row;
             right[rights] = row;

@@ -18,14 +18,16 @@ struct Hot {
     void (*subtract)(double* parent, const double* child, size_t size);
     void (*scan_bins)(const double* sums, size_t bins, double square_unit, bool centred, const Lanes& lanes, const Centre& centre, const Base& base,
                       double* generic, Scan& scan);
-    void (*mark_bins)(size_t bins, const Centre& centre, double floor, Scan& scan);
+    size_t (*mark_bins)(size_t bins, const Centre& centre, double floor, Scan& scan);
     double (*bin_gain)(size_t b, const Centre& centre, double min_leaf, const Scan& scan);
     double (*bin_bound)(size_t b, const Centre& centre, double min_leaf, const Scan& scan);
     double (*tighten)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, Scan& scan);
     void (*centre_rows)(const Table& table, const Centre& centre, const uint32_t* order, size_t count, Pool& pool);
-    void (*gather_codes)(const uint32_t* codes, size_t d, const uint32_t* order, size_t count, uint32_t* out);
+    void (*gather_column)(const uint32_t* column, const uint32_t* order, size_t count, uint32_t* out);
+    void (*gather_rows)(const uint32_t* codes, size_t d, const uint32_t* order, size_t count, uint32_t* out);
     CodeRange (*code_range)(const uint32_t* codes, const uint32_t* ids, size_t count);
-    void (*sort_into_bins)(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, uint64_t factor, size_t bins, uint32_t* bucket,
+    CodeRange (*codes_at)(const uint32_t* codes, size_t count, uint32_t cut);
+    void (*sort_into_bins)(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, float factor, size_t bins, uint32_t* bucket,
                            uint32_t* start, uint32_t* sorted);
     void (*bin_sums)(const Lanes& lanes, const Pool& pool, const uint32_t* sorted, const uint32_t* start, size_t bins, double* sums);
     void (*try_all)(const Lanes& lanes, const Centre& centre, double min_leaf, const Pool& pool, const uint64_t* keys, size_t count, const Base& base,

@@ -104,7 +104,7 @@ TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t c
     unit[0][lanes.count() - tail * 8] = unit[1][lanes.squares() - tail * 8] = unit[2][lanes.derivative_squares() - tail * 8] = 1;
     V8 local[NV ? NV : 1];
     V8* v = NV ? local : reinterpret_cast<V8*>(generic);
-    const uint32_t *first = table.first_bin.data(), *codes = table.codes;
+    const uint32_t *first = table.first_bin.data(), *codes = table.row_codes.data();
     const int32_t* rows = table.rows;
     const uint64_t *squares = table.squares.data(), *squares_d = table.missing ? table.squares_d.data() : nullptr;
     for (size_t i = 0; i < count; ++i) {
@@ -279,22 +279,31 @@ static double bin_gain(size_t b, const Centre& centre, double min_leaf, const Sc
     return centre.two_groups ? gain_of(scan.uu[b + 1], left, scan.uu_d[b + 1], scan.before_d[b] + scan.count_d[b], n, centre.nd) : gain_of(scan.uu[b + 1], left, n);
 }
 
-// Marks the bins worth a closer look, without a root or a division: (a + b)^2 <= 2 (a^2 + b^2).
-static void mark_bins(size_t bins, const Centre& centre, double floor, Scan& scan) {
-    const double n = centre.n, generous = 1 + tie_share;
+// Marks the bins worth a closer look, without a root or a division: with A = max |U|^2, B = c s / 4 and T = what would be
+// enough, (sqrt(A) + sqrt(B))^2 >= T if T <= A + B or (T - A - B)^2 <= 4 A B. Returns their number; `marked` lists them.
+static size_t mark_bins(size_t bins, const Centre& centre, double floor, Scan& scan) {
+    const double n = centre.n, generous = 1 + tie_share, enough = floor / (n * generous);
     const double *before = scan.before.data(), *count = scan.count.data(), *uu = scan.uu.data(), *ss = scan.ss.data();
     double* hope = scan.hope.data();
     if (centre.two_groups) {
         for (size_t b = 0; b < bins; ++b) hope[b] = count[b] > 0 ? 3 : 0;
-        return;
+    } else {
+        for (size_t b = 0; b < bins; ++b) {
+            const double l0 = before[b], c = count[b], l1 = l0 + c, first = l0 + 1, last = l1 - 1;
+            const double inner = std::min(first * (n - first), last * (n - last));
+            const double A = std::max(uu[b], uu[b + 1]), B = c * ss[b] / 4, short_of = enough * inner - A - B;
+            const double edge = uu[b + 1] >= enough * (l1 * (n - l1)) ? 1.0 : 0.0;
+            const double inside = short_of <= 0 ? 2.0 : (short_of * short_of <= 4 * A * B * generous ? 2.0 : 0.0);
+            hope[b] = (c > 0 ? edge : 0.0) + (c > 1 ? inside : 0.0);
+        }
     }
+    size_t found = 0;
+    uint32_t* marked = scan.marked.data();
     for (size_t b = 0; b < bins; ++b) {
-        const double l0 = before[b], c = count[b], l1 = l0 + c, first = l0 + 1, last = l1 - 1;
-        const double inner = std::min(first * (n - first), last * (n - last));
-        const double edge = uu[b + 1] * n * generous >= floor * (l1 * (n - l1)) ? 1.0 : 0.0;
-        const double inside = 2 * (std::max(uu[b], uu[b + 1]) + c * ss[b] / 4) * n * generous >= floor * inner ? 2.0 : 0.0;
-        hope[b] = (c > 0 ? edge : 0.0) + (c > 1 ? inside : 0.0);
+        marked[found] = static_cast<uint32_t>(b);
+        found += hope[b] > 0;
     }
+    return found;
 }
 
 // A tighter bound for one bin of a centred scan: s without the distance of the bin's mean from the node's.
@@ -361,13 +370,22 @@ static void centre_rows(const Table& table, const Centre& centre, const uint32_t
 #undef TT_CASE
 }
 
-// Codes of some rows, turned into columns: out[f * count + i]. Blocks of 8 x 8 stay in registers.
-static void gather_codes(const uint32_t* codes, size_t d, const uint32_t* order, size_t count, uint32_t* out) {
+// Codes of some rows, column by column: out[f * count + i]. From columns: one feature's, without the gather instructions,
+// which are slower than plain loads.
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("no-tree-vectorize")))
+#endif
+static void gather_column(const uint32_t* column, const uint32_t* order, size_t count, uint32_t* out) {
+    for (size_t i = 0; i < count; ++i) out[i] = column[order[i]];
+}
+
+// From rows: all features', in blocks of 8 x 8 that are transposed in registers.
+static void gather_rows(const uint32_t* codes, size_t d, const uint32_t* order, size_t count, uint32_t* out) {
     typedef uint32_t U8 __attribute__((vector_size(32)));
     size_t i = 0;
     for (; i + 8 <= count; i += 8) {
         const uint32_t* row[8];
-        for (int k = 0; k < 8; ++k) row[k] = codes + order[i + static_cast<size_t>(k)] * d;
+        for (size_t k = 0; k < 8; ++k) row[k] = codes + order[i + k] * d;
         if (i + 24 <= count)
             for (size_t k = 16; k < 24; ++k) __builtin_prefetch(codes + order[i + k] * d);
         size_t f = 0;
@@ -410,14 +428,15 @@ static CodeRange code_range(const uint32_t* codes, const uint32_t* ids, size_t c
     return {lo, hi, offsets};
 }
 
-// Counting sort of local numbers into bins, linear in the code: bin = (code - lo) * factor >> 32. `start` must hold
-// bins + 2 zeros; afterwards bin b is sorted[start[b] .. start[b + 1]).
-static void sort_into_bins(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, uint64_t factor, size_t bins,
+// Counting sort of local numbers into bins: bin = (code - lo) * factor, rounded down; any monotone map will do, so single
+// precision is enough. `start` must hold bins + 2 zeros; afterwards bin b is sorted[start[b] .. start[b + 1]).
+static void sort_into_bins(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, float factor, size_t bins,
                            uint32_t* bucket, uint32_t* start, uint32_t* sorted) {
+    // Codes stay below 2^31, so the differences may be taken as signed, which converts faster.
     if (ids)
-        for (size_t i = 0; i < count; ++i) bucket[i] = static_cast<uint32_t>((codes[ids[i]] - lo) * factor >> 32);
+        for (size_t i = 0; i < count; ++i) bucket[i] = static_cast<uint32_t>(static_cast<int32_t>(static_cast<float>(static_cast<int32_t>(codes[ids[i]] - lo)) * factor));
     else
-        for (size_t i = 0; i < count; ++i) bucket[i] = static_cast<uint32_t>((codes[i] - lo) * factor >> 32);
+        for (size_t i = 0; i < count; ++i) bucket[i] = static_cast<uint32_t>(static_cast<int32_t>(static_cast<float>(static_cast<int32_t>(codes[i] - lo)) * factor));
     uint32_t* next = start + 2;  // two ahead: sums make it each bin's end, one back its begin, placing moves that to its end
     for (size_t i = 0; i < count; ++i) ++next[bucket[i]];
     for (size_t b = 1; b < bins; ++b) next[b] += next[b - 1];
@@ -426,6 +445,16 @@ static void sort_into_bins(const uint32_t* codes, const uint32_t* ids, size_t co
         for (size_t i = 0; i < count; ++i) sorted[next[bucket[i]]++] = ids[i];
     else
         for (size_t i = 0; i < count; ++i) sorted[next[bucket[i]]++] = static_cast<uint32_t>(i);
+}
+
+// The codes next to a cut: the largest that is <= cut, the smallest that is greater.
+static CodeRange codes_at(const uint32_t* codes, size_t count, uint32_t cut) {
+    uint32_t below = 0, above = UINT32_MAX;
+    for (size_t i = 0; i < count; ++i) {
+        below = std::max(below, codes[i] <= cut ? codes[i] : 0u);
+        above = std::min(above, codes[i] <= cut ? UINT32_MAX : codes[i]);
+    }
+    return {below, above, 0};
 }
 
 template <int NV>
@@ -570,7 +599,7 @@ static void square_rows(const Table& table, size_t a, size_t b, uint64_t* square
     }
 }
 
-extern const Hot table = {quantise, apply_block, add_rows, subtract, scan_bins, mark_bins, bin_gain, bin_bound, tighten, centre_rows, gather_codes, code_range,
+extern const Hot table = {quantise, apply_block, add_rows, subtract, scan_bins, mark_bins, bin_gain, bin_bound, tighten, centre_rows, gather_column, gather_rows, code_range, codes_at,
                           sort_into_bins, bin_sums, try_all, sum_rows, square_rows};
 
 }  // namespace TT_ISA

@@ -44,11 +44,12 @@ struct Centre {
 // The log as the search sees it.
 struct Table {
     const double* states;
-    const uint32_t* codes;  // n x d
+    const uint32_t* codes;  // one column after the other
     const int32_t* rows;    // n x lanes.width
     size_t n, d;
     Lanes lanes;
     bool missing;                               // some derivative is missing: two groups
+    std::vector<uint32_t> row_codes;            // the same by rows, for histograms; empty for a small log
     std::vector<uint64_t> squares, squares_d;   // |y|^2 of each row and group (one group: all in `squares`)
     std::vector<uint32_t> first_bin;            // of each feature in a histogram, closed by the number of bins
     std::vector<uint8_t> one_value;             // by bin: holds a single code, so there is nothing to open
@@ -68,9 +69,11 @@ struct Scan {
     std::vector<double> before, count, uu, spread, ss;            // plain group: samples before, in it; |U|^2 before (one more than bins); sum of |u|^2; s
     std::vector<double> before_d, count_d, uu_d, spread_d, ss_d;  // derivative group
     std::vector<double> hope;             // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
+    std::vector<uint32_t> marked;         // the bins where it is not
     void reserve(size_t bins, size_t width) {
         if (hope.size() >= bins && prefix.size() >= (bins + 1) * width) return;
         prefix.resize((bins + 1) * width);
+        marked.resize(bins + 1);
         for (auto* v : {&before, &count, &uu, &spread, &ss, &before_d, &count_d, &uu_d, &spread_d, &ss_d, &hope}) v->resize(bins + 1);
     }
 };

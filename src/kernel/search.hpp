@@ -36,16 +36,16 @@ struct Search {
 
 // Fills the pool with some rows of a node; codes of all features, or of one only.
 inline void fill_pool(const Table& table, const Centre& centre, double within, const uint32_t* order, size_t count, int only_feature, Pool& pool) {
-    const size_t width = static_cast<size_t>(table.lanes.width), d = table.d, features = only_feature < 0 ? d : 1;
+    const size_t width = static_cast<size_t>(table.lanes.width), features = only_feature < 0 ? table.d : 1;
     if (pool.y.size() < count * width) pool.y.resize(count * width);
     if (pool.codes.size() < count * features) pool.codes.resize(count * features);
     pool.square_unit = within / (1 << 30);
     hot.centre_rows(table, centre, order, count, pool);
-    if (only_feature >= 0) {
-        for (size_t i = 0; i < count; ++i) pool.codes[i] = table.codes[order[i] * d + static_cast<size_t>(only_feature)];
-        return;
-    }
-    hot.gather_codes(table.codes, d, order, count, pool.codes.data());
+    uint32_t* codes = pool.codes.data();
+    if (only_feature >= 0) hot.gather_column(table.codes + static_cast<size_t>(only_feature) * table.n, order, count, codes);
+    else if (!table.row_codes.empty()) hot.gather_rows(table.row_codes.data(), table.d, order, count, codes);
+    else
+        for (size_t f = 0; f < table.d; ++f) hot.gather_column(table.codes + f * table.n, order, count, codes + f * count);
 }
 
 // One range along one feature: all cuts if it is short, else edges of bins and the hopeful bins for later.
@@ -71,7 +71,7 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     // A few repeated values get one bin each; else bins of a few rows.
     const bool repeated = !range.offsets;
     const size_t bins = repeated ? ((range.hi - range.lo) >> offset_bits) + 1 : std::max<size_t>(4, count / rows_per_bin);
-    const uint64_t factor = repeated ? uint64_t{1} << (32 - offset_bits) : (static_cast<uint64_t>(bins) << 32) / (static_cast<uint64_t>(range.hi - range.lo) + 1);
+    const float factor = repeated ? 1.0f / (1u << offset_bits) : static_cast<float>(static_cast<double>(bins) / (static_cast<double>(range.hi - range.lo) + 1) * (1 - 1e-6));
     if (s.bucket.size() < count) s.bucket.resize(count), s.sorted.resize(count);
     s.start.assign(bins + 2, 0);
     hot.sort_into_bins(codes, ids, count, range.lo, factor, bins, s.bucket.data(), s.start.data(), s.sorted.data());
@@ -80,17 +80,18 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     const uint32_t* start = s.start.data();
     hot.bin_sums(table.lanes, s.pool, s.sorted.data(), start, bins, s.sums.data());
     hot.scan_bins(s.sums.data(), bins, s.pool.square_unit, true, table.lanes, s.centre, base, s.generic[0].lane, s.scan);
-    hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
-    for (size_t b = 0; b < bins; ++b)
-        if (s.scan.hope[b] > 0) {
-            const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
-            if (gain <= 0 || gain < s.best.floor()) continue;
-            uint32_t cut = 0;
-            for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, codes[s.sorted[i]]);
-            s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], cut);
-        }
+    const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
+    for (size_t k = 0; k < marked; ++k) {
+        const size_t b = s.scan.marked[k];
+        const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
+        if (gain <= 0 || gain < s.best.floor()) continue;
+        uint32_t cut = 0;
+        for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, codes[s.sorted[i]]);
+        s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], cut);
+    }
     if (repeated) return;  // nothing inside
-    for (size_t b = 0; b < bins; ++b) {
+    for (size_t k = 0; k < marked; ++k) {
+        const size_t b = s.scan.marked[k];
         if (s.scan.hope[b] < 2 || hot.bin_bound(b, s.centre, s.min_leaf, s.scan) < s.best.floor()) continue;
         const double bound = hot.tighten(b, table.lanes, s.centre, s.min_leaf, s.scan);
         if (bound < s.best.floor()) continue;
@@ -142,13 +143,14 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         const size_t first = table.first_bin[f], bins = table.first_bin[f + 1] - first;
         s.scan.reserve(bins, width);
         hot.scan_bins(histogram + first * width, bins, histogram_square_unit, false, table.lanes, s.centre, {s.zero.data(), 0, 0}, s.generic[0].lane, s.scan);
-        hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
-        for (size_t b = 0; b < bins; ++b)
-            if (s.scan.hope[b] > 0) {
-                const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
-                if (gain > 0) s.best.offer(gain, static_cast<int>(f), s.scan.before[b] + s.scan.count[b], static_cast<uint32_t>(b) << offset_bits | offset_mask);
-            }
-        for (size_t b = 0; b < bins; ++b) {
+        const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
+        for (size_t k = 0; k < marked; ++k) {
+            const size_t b = s.scan.marked[k];
+            const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
+            if (gain > 0) s.best.offer(gain, static_cast<int>(f), s.scan.before[b] + s.scan.count[b], static_cast<uint32_t>(b) << offset_bits | offset_mask);
+        }
+        for (size_t k = 0; k < marked; ++k) {
+            const size_t b = s.scan.marked[k];
             if (s.scan.hope[b] < 2 || table.one_value[first + b]) continue;
             const double bound = hot.bin_bound(b, s.centre, s.min_leaf, s.scan);
             if (bound < s.best.floor()) continue;
@@ -160,7 +162,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
     hopes.erase(std::remove_if(hopes.begin(), hopes.end(), [&](const Hope& h) { return h.bound < s.best.floor(); }), hopes.end());
     if (hopes.empty()) return;
 
-    // One pass over the node picks the rows of all hopeful bins.
+    // The rows of all hopeful bins.
     std::vector<size_t> features, begin{0};
     std::vector<uint32_t> slot(table.bins(), UINT32_MAX), fill, picked;
     size_t rows = 0;
@@ -171,12 +173,11 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         begin.push_back(rows += hopes[h].count);
     }
     picked.resize(rows);
-    for (size_t i = 0; i < count; ++i) {
-        if ((i & 0xffff) == 0) stop_if(cancel);
-        if (i + 16 < count) __builtin_prefetch(table.codes + order[i + 16] * d);
-        const uint32_t* code = table.codes + order[i] * d;
-        for (const size_t f : features) {
-            const uint32_t h = slot[table.first_bin[f] + (code[f] >> offset_bits)];
+    for (const size_t f : features) {
+        stop_if(cancel);
+        const uint32_t *code = table.codes + f * table.n, *to = slot.data() + table.first_bin[f];
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t h = to[code[order[i]] >> offset_bits];
             if (h != UINT32_MAX) picked[fill[h]++] = order[i];
         }
     }

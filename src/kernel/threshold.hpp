@@ -31,7 +31,7 @@ inline double short_decimal(double lo, double hi) {
     if (lo < 0 && hi >= 0) return 0.0;
     const double mid = midpoint(lo, hi), largest = std::fmax(std::fabs(lo), std::fabs(hi));
     const int top = static_cast<int>(std::floor(std::log10(largest))) + 1;
-    const long double slack = 1e-17L * largest;
+    const long double slack = 4e-16L * largest;  // a few roundings of a double
     for (int e = top; e > top - 18 && e >= -330; --e) {
         const long double unit = e >= -22 && e <= 22 ? (e < 0 ? 1 / static_cast<long double>(decimal(1, -e)) : static_cast<long double>(decimal(1, e)))
                                                      : std::pow(10.0L, static_cast<long double>(e));
