@@ -8,7 +8,7 @@
 
 namespace tripletree {
 
-constexpr size_t rows_per_bin = 12, sort_limit = 40;
+constexpr size_t rows_per_bin = 16, sort_limit = 40;
 
 // A range of neighbouring samples along one feature that may hide the best cut.
 struct Item {
