@@ -207,7 +207,8 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
         }
         out_uu[b + 1] = uu = horizontal_sum(a_u);
         if (TWO) out_uu_d[b + 1] = uu_d = horizontal_sum(d_u);
-        const double q = record[lane_q] * square_unit, q_d = TWO ? record[lane_qd] * square_unit : 0;
+        // A histogram keeps the squares of the groups apart, also for a node that needs one group only.
+        const double q = (TWO || CENTRED ? record[lane_q] : record[lane_q] + record[lane_qd]) * square_unit, q_d = TWO ? record[lane_qd] * square_unit : 0;
         if (CENTRED) {
             spread[b] = ss[b] = q;
             if (TWO) spread_d[b] = ss_d[b] = q_d;
