@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # No deadlines: a busy machine is not a bug. The sanitized build is several times slower, so it gets fewer examples.
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.register_profile("sanitize", settings.get_profile("house"), max_examples=25)
 settings.load_profile("house")
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[Path]:
+    """Return a folder of a user whom file permissions bind: root takes the place of somebody else meanwhile."""
+    folder = Path(tempfile.mkdtemp())
+    nobody = 65534
+    as_root = os.geteuid() == 0
+    if as_root:
+        os.chown(folder, nobody, nobody)
+        os.seteuid(nobody)
+    try:
+        yield folder
+    finally:
+        if as_root:
+            os.seteuid(0)
+        shutil.rmtree(folder)

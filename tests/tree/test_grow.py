@@ -7,7 +7,7 @@ from tests.logs import random_log
 from tripletree import _kernel
 from tripletree.errors import ParameterError
 from tripletree.log.derive import values
-from tripletree.tree.grow import grow
+from tripletree.tree.grow import encode, grow
 from tripletree.tree.targets import make_targets
 
 OPTIONS = {
@@ -25,8 +25,10 @@ OPTIONS = {
 
 
 def grown(log, **options):
+    options = {**OPTIONS, **options}
+    codes = encode(log, options.pop("mode"), options.pop("bins"), options["threads"])
     targets = make_targets(log, values(log, 0.9), (1, 1, 1), "sigma")
-    return grow(log, targets, **{**OPTIONS, **options})
+    return grow(log, codes, targets, **options)
 
 
 def test_nodes_of_samples_agree_with_apply():

@@ -23,7 +23,7 @@ from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema, judge
 from tripletree.tree.arrays import Tree
 from tripletree.tree.columns import state_columns
-from tripletree.tree.grow import grow
+from tripletree.tree.grow import encode, grow
 from tripletree.tree.spread import ranges
 from tripletree.tree.targets import Scales, make_targets
 
@@ -35,8 +35,6 @@ GROWTH = (
     "min_samples_leaf",
     "min_quality",
     "priority",
-    "mode",
-    "bins",
     "thresholds",
     "progress",
 )
@@ -67,13 +65,16 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()
     gamma, bootstrap = float(parameters["gamma"]), parameters["truncation"] == "bootstrap"
+    # First of all: what encoding needs for a while is free again before the targets, as large as the log, come.
+    codes = encode(log, parameters["mode"], parameters["bins"], threads)
     value = values(log, gamma)
-    tree, node, scales, notes = _grow(log, value, parameters, threads)
+    tree, node, scales, notes = _grow(log, codes, value, parameters, threads)
     if bootstrap and len(ends_of_truncated(log)):
         value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
-        tree, node, scales, notes = _grow(log, value, parameters, threads)
+        tree, node, scales, notes = _grow(log, codes, value, parameters, threads)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
         value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
+    del codes
     lowest, highest = ranges(state_columns(log))
     for note in (*notes, *_feature_notes(log, lowest == highest), *_truncation_notes(log, gamma, bootstrap)):
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
@@ -129,12 +130,12 @@ def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _grow(
-    log: Log, value: F64, parameters: Mapping[str, Any], threads: int
+    log: Log, codes: npt.NDArray[np.uint32], value: F64, parameters: Mapping[str, Any], threads: int
 ) -> tuple[Tree, npt.NDArray[np.int32], Scales, tuple[str, ...]]:
-    """Return tree, node of each sample, scales and notes; the targets, as large as the log, are gone by then."""
+    """Return tree, node of each sample, scales and notes; the targets are gone by then."""
     action, worth, derivative = map(float, parameters["theta"])
     targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"])
-    tree, node = grow(log, targets, threads=threads, **{name: parameters[name] for name in GROWTH})
+    tree, node = grow(log, codes, targets, threads=threads, **{name: parameters[name] for name in GROWTH})
     return tree, node, targets.scales, targets.notes
 
 

@@ -24,8 +24,18 @@ ROWS_PER_BIN = 2**20
 """Most samples for each bin that the kernel's codes have room for."""
 
 
+def encode(log: Log, mode: str, bins: int, threads: int) -> npt.NDArray[np.uint32]:
+    """Return the codes that growth compares instead of the states' values; near-equal values share one."""
+    exact = mode == "exact"
+    if not exact and log.n_samples > bins * ROWS_PER_BIN:
+        least = -(-log.n_samples // ROWS_PER_BIN)
+        raise ParameterError(f"bins must be at least {least} for {log.n_samples} samples; got {bins}. Try bins=1024.")
+    return _kernel.encode(log.states, EXACT_BINS if exact else bins, exact, threads)
+
+
 def grow(
     log: Log,
+    codes: npt.NDArray[np.uint32],
     targets: Targets,
     *,
     max_leaves: int,
@@ -33,8 +43,6 @@ def grow(
     min_samples_leaf: int,
     min_quality: float,
     priority: str,
-    mode: str,
-    bins: int,
     thresholds: str,
     threads: int,
     progress: Progress | None,
@@ -46,11 +54,6 @@ def grow(
     if targets.n_plain + targets.n_derivative == 0:
         none = np.full(1, -1, np.int32)
         return Tree(none, np.zeros(1), none, np.zeros(1)), np.zeros(log.n_samples, np.int32)
-    exact = mode == "exact"
-    if not exact and log.n_samples > bins * ROWS_PER_BIN:
-        least = -(-log.n_samples // ROWS_PER_BIN)
-        raise ParameterError(f"bins must be at least {least} for {log.n_samples} samples; got {bins}. Try bins=1024.")
-    codes = _kernel.encode(log.states, EXACT_BINS if exact else bins, exact, threads)
     feature, threshold, left, gain, node = _kernel.grow(
         log.states,
         codes,

@@ -111,6 +111,8 @@ def _numbers(cells: tuple[str, ...]) -> Array | None:
             values = np.array(["nan" if cell.strip().lower() in MISSING else cell for cell in cells], np.float64)
         except ValueError:
             return None
+        if np.isnan(values).all() and any(cell.strip() for cell in cells):
+            return None  # words such as "none" with no number among them are labels
     if not np.isfinite(values).all() or (values != np.floor(values)).any() or any(mark in joined for mark in ".eE"):
         return values
     if np.abs(values).max() < 2**53:
