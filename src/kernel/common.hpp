@@ -10,8 +10,38 @@
 #include <stdexcept>
 #include <thread>
 #include <vector>
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 namespace tripletree {
+
+// Moves the calling thread, once, to the core that is `steps` after `from` among those it may use. Left alone, Linux often
+// wakes a team on one core and moves it apart only after several milliseconds.
+inline void step_aside(int from, int steps) {
+#ifdef __linux__
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+    int core = from;
+    for (int tries = 0; steps > 0 && tries < 4 * CPU_SETSIZE; ++tries) {
+        core = (core + 1) % CPU_SETSIZE;
+        steps -= CPU_ISSET(core, &all) ? 1 : 0;
+    }
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof all, &all);
+#else
+    (void)from, (void)steps;
+#endif
+}
+
+inline int current_core() {
+#ifdef __linux__
+    return sched_getcpu();
+#else
+    return 0;
+#endif
+}
 
 // Thrown inside a worker when the caller wants everything to stop.
 struct Cancelled : std::runtime_error {
@@ -52,6 +82,7 @@ class Team {
             std::lock_guard<std::mutex> lock(mutex_);
             work_ = &work;
             tasks_ = tasks;
+            core_ = current_core();
             next_.store(0);
             busy_.store(static_cast<int>(members_.size()));
             round_.fetch_add(1);
@@ -80,7 +111,7 @@ class Team {
     }
     void serve(int thread) {
         for (uint64_t seen = 0;;) {
-            for (int spin = 0; spin < 4000 && round_.load(std::memory_order_acquire) == seen; ++spin) {
+            for (int spin = 0; spin < 200000 && round_.load(std::memory_order_acquire) == seen; ++spin) {
             }
             {
                 std::unique_lock<std::mutex> lock(mutex_);
@@ -88,6 +119,7 @@ class Team {
                 seen = round_.load();
                 if (quit_) return;
             }
+            if (current_core() == core_) step_aside(core_, thread);
             take(thread);
             busy_.fetch_sub(1, std::memory_order_release);
         }
@@ -99,7 +131,7 @@ class Team {
     std::atomic<uint64_t> round_{0};
     std::atomic<int> next_{0}, busy_{0};
     const std::function<void(int, int)>* work_ = nullptr;
-    int tasks_ = 0;
+    int tasks_ = 0, core_ = 0;
     bool quit_ = false;
     std::exception_ptr error_;
 };
