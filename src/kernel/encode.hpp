@@ -44,7 +44,8 @@ inline void sort_by_key(std::vector<uint64_t>& words, std::vector<uint64_t>& spa
 // Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key.
 inline std::vector<uint32_t> clusters(const std::vector<uint64_t>& words, const double* x, size_t stride, double half, double range) {
     const size_t n = words.size();
-    std::vector<uint32_t> starts{0};
+    std::vector<uint32_t> starts(n + 1);
+    size_t found = 1;  // the first cluster starts at 0
     double cluster_max = 0;   // of the cluster under way; only known where it matters
     bool max_known = false;
     const double tolerance = equal_share * range;
@@ -64,7 +65,7 @@ inline std::vector<uint32_t> clusters(const std::vector<uint64_t>& words, const 
         if (next == n) break;
         // Keys are 2^-32 of the range apart, so eight steps are surely more than the tolerance.
         if ((words[next] >> 32) - key > 8) {
-            starts.push_back(static_cast<uint32_t>(next));
+            starts[found++] = static_cast<uint32_t>(next);
             max_known = false;
         } else {
             double here = extreme(group, next, true);
@@ -73,13 +74,14 @@ inline std::vector<uint32_t> clusters(const std::vector<uint64_t>& words, const 
             size_t end = next + 1;
             while (end < n && words[end] >> 32 == words[next] >> 32) ++end;
             if (extreme(next, end, false) * half - cluster_max * half > tolerance) {
-                starts.push_back(static_cast<uint32_t>(next));
+                starts[found++] = static_cast<uint32_t>(next);
                 max_known = false;
             }
         }
         group = next;
     }
-    starts.push_back(static_cast<uint32_t>(n));
+    starts[found] = static_cast<uint32_t>(n);
+    starts.resize(found + 1);
     return starts;
 }
 
@@ -103,6 +105,12 @@ inline std::vector<uint16_t> assign_bins(const std::vector<uint32_t>& starts, si
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
 inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact,
                            const Flag& cancel, std::vector<uint64_t>& words, std::vector<uint64_t>& spare) {
+    bool two_values = true;
+    for (size_t i = 0; i < n; ++i) two_values &= column[i] + 1 < 2;  // the lowest key, or the highest
+    if (two_values) {
+        for (size_t i = 0; i < n; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
+        return;
+    }
     words.resize(n);
     for (size_t i = 0; i < n; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
     stop_if(cancel);

@@ -146,8 +146,8 @@ class Grower {
         });
         for (const auto& part : parts)
             for (size_t k = 0; k < width; ++k) root->sums[k] += part[k];
-        for (size_t i = 0; i < n; ++i) root->squares += table_.squares[i];
-        for (size_t i = 0; table_.missing && i < n; ++i) root->squares_d += table_.squares_d[i];
+        root->squares = hot.sum_squares(table_.squares.data(), order_.data(), n);
+        if (table_.missing) root->squares_d = hot.sum_squares(table_.squares_d.data(), order_.data(), n);
         weigh(*root);
         if (n > pool_limit) {
             const size_t most = size_t{1} << (32 - offset_bits);
@@ -297,8 +297,8 @@ class Grower {
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
         const uint32_t* rows = order_.data() + small.begin;
         hot.sum_rows(table_, rows, small.size(), small.sums.data());
-        for (size_t i = 0; i < small.size(); ++i) small.squares += table_.squares[rows[i]];
-        for (size_t i = 0; table_.missing && i < small.size(); ++i) small.squares_d += table_.squares_d[rows[i]];
+        small.squares = hot.sum_squares(table_.squares.data(), rows, small.size());
+        if (table_.missing) small.squares_d = hot.sum_squares(table_.squares_d.data(), rows, small.size());
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
         large.squares_d = node.squares_d - small.squares_d;

@@ -33,6 +33,7 @@ struct Hot {
     void (*try_all)(const Lanes& lanes, const Centre& centre, double min_leaf, const Pool& pool, const uint64_t* keys, size_t count, const Base& base,
                     double* generic, double* gain);
     void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums);
+    uint64_t (*sum_squares)(const uint64_t* squares, const uint32_t* order, size_t count);
     void (*square_rows)(const Table& table, size_t a, size_t b, uint64_t* squares, uint64_t* squares_d);
 };
 

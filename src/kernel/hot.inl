@@ -430,7 +430,9 @@ static CodeRange code_range(const uint32_t* codes, const uint32_t* ids, size_t c
 }
 
 // Counting sort of local numbers into bins: bin = (code - lo) * factor, rounded down; any monotone map will do, so single
-// precision is enough. `start` must hold bins + 2 zeros; afterwards bin b is sorted[start[b] .. start[b + 1]).
+// precision is enough. Both halves of the numbers are counted and placed side by side: neighbours in time tend to share
+// a bin, and one counter alone would wait for itself. `start` has room for 3 bins + 1; afterwards bin b is
+// sorted[start[b] .. start[b + 1]).
 static void sort_into_bins(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, float factor, size_t bins,
                            uint32_t* bucket, uint32_t* start, uint32_t* sorted) {
     // Codes stay below 2^31, so the differences may be taken as signed, which converts faster.
@@ -438,14 +440,22 @@ static void sort_into_bins(const uint32_t* codes, const uint32_t* ids, size_t co
         for (size_t i = 0; i < count; ++i) bucket[i] = static_cast<uint32_t>(static_cast<int32_t>(static_cast<float>(static_cast<int32_t>(codes[ids[i]] - lo)) * factor));
     else
         for (size_t i = 0; i < count; ++i) bucket[i] = static_cast<uint32_t>(static_cast<int32_t>(static_cast<float>(static_cast<int32_t>(codes[i] - lo)) * factor));
-    uint32_t* next = start + 2;  // two ahead: sums make it each bin's end, one back its begin, placing moves that to its end
-    for (size_t i = 0; i < count; ++i) ++next[bucket[i]];
-    for (size_t b = 1; b < bins; ++b) next[b] += next[b - 1];
-    --next;
-    if (ids)
-        for (size_t i = 0; i < count; ++i) sorted[next[bucket[i]]++] = ids[i];
-    else
-        for (size_t i = 0; i < count; ++i) sorted[next[bucket[i]]++] = static_cast<uint32_t>(i);
+    uint32_t *first = start + bins + 1, *second = first + bins;
+    std::memset(first, 0, 2 * bins * sizeof(uint32_t));
+    const size_t half = count / 2;
+    for (size_t i = 0; i < half; ++i) ++first[bucket[i]], ++second[bucket[half + i]];
+    if (count & 1) ++second[bucket[count - 1]];
+    uint32_t at = 0;
+    for (size_t b = 0; b < bins; ++b) {
+        const uint32_t in_first = first[b], in_second = second[b];
+        start[b] = first[b] = at;
+        second[b] = at + in_first;
+        at += in_first + in_second;
+    }
+    start[bins] = at;
+    auto number = [&](size_t i) { return ids ? ids[i] : static_cast<uint32_t>(i); };
+    for (size_t i = 0; i < half; ++i) sorted[first[bucket[i]]++] = number(i), sorted[second[bucket[half + i]]++] = number(half + i);
+    if (count & 1) sorted[second[bucket[count - 1]]++] = number(count - 1);
 }
 
 // The codes next to a cut: the largest that is <= cut, the smallest that is greater.
@@ -586,6 +596,15 @@ static void sum_rows(const Table& table, const uint32_t* order, size_t count, do
     }
 }
 
+#if defined(__GNUC__) && !defined(__clang__)
+__attribute__((optimize("no-tree-vectorize")))
+#endif
+static uint64_t sum_squares(const uint64_t* squares, const uint32_t* order, size_t count) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; ++i) sum += squares[order[i]];
+    return sum;
+}
+
 // |y|^2 of rows a .. b, in integers.
 static void square_rows(const Table& table, size_t a, size_t b, uint64_t* squares, uint64_t* squares_d) {
     const auto width = static_cast<size_t>(table.lanes.width);
@@ -601,7 +620,7 @@ static void square_rows(const Table& table, size_t a, size_t b, uint64_t* square
 }
 
 extern const Hot table = {quantise, apply_block, add_rows, subtract, scan_bins, mark_bins, bin_gain, bin_bound, tighten, centre_rows, gather_column, gather_rows, code_range, codes_at,
-                          sort_into_bins, bin_sums, try_all, sum_rows, square_rows};
+                          sort_into_bins, bin_sums, try_all, sum_rows, sum_squares, square_rows};
 
 }  // namespace TT_ISA
 }  // namespace tripletree

@@ -73,7 +73,7 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     const size_t bins = repeated ? ((range.hi - range.lo) >> offset_bits) + 1 : std::max<size_t>(4, count / rows_per_bin);
     const float factor = repeated ? 1.0f / (1u << offset_bits) : static_cast<float>(static_cast<double>(bins) / (static_cast<double>(range.hi - range.lo) + 1) * (1 - 1e-6));
     if (s.bucket.size() < count) s.bucket.resize(count), s.sorted.resize(count);
-    s.start.assign(bins + 2, 0);
+    if (s.start.size() < 3 * bins + 1) s.start.resize(3 * bins + 1);
     hot.sort_into_bins(codes, ids, count, range.lo, factor, bins, s.bucket.data(), s.start.data(), s.sorted.data());
     if (s.sums.size() < bins * width) s.sums.resize(bins * width);
     s.scan.reserve(bins, width);
