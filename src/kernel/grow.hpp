@@ -40,7 +40,7 @@ struct Node {
 class Grower {
   public:
     Grower(Table& table, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
-        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(table.n), spare_(table.n),
+        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(new uint32_t[table.n]), spare_(new uint32_t[table.n]),
           searches_(static_cast<size_t>(team.size())) {
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
@@ -129,8 +129,8 @@ class Grower {
     void start() {
         const size_t n = table_.n, d = table_.d;
         const auto width = static_cast<size_t>(table_.lanes.width);
-        table_.squares.resize(n);
-        if (table_.missing) table_.squares_d.resize(n);
+        table_.squares.reset(new uint64_t[n]);
+        if (table_.missing) table_.squares_d.reset(new uint64_t[n]);
         std::unique_ptr<Node> root(new Node);
         root->end = n;
         root->sums.assign(width, 0.0);
@@ -141,17 +141,17 @@ class Grower {
             stop_if(cancel_);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             for (size_t i = a; i < b; ++i) order_[i] = static_cast<uint32_t>(i);
-            hot.square_rows(table_, a, b, table_.squares.data(), table_.squares_d.data());
-            hot.sum_rows(table_, order_.data() + a, b - a, parts[static_cast<size_t>(task)].data());
+            hot.square_rows(table_, a, b, table_.squares.get(), table_.squares_d.get());
+            hot.sum_rows(table_, order_.get() + a, b - a, parts[static_cast<size_t>(task)].data());
         });
         for (const auto& part : parts)
             for (size_t k = 0; k < width; ++k) root->sums[k] += part[k];
-        root->squares = hot.sum_squares(table_.squares.data(), order_.data(), n);
-        if (table_.missing) root->squares_d = hot.sum_squares(table_.squares_d.data(), order_.data(), n);
+        root->squares = hot.sum_squares(table_.squares.get(), order_.get(), n);
+        if (table_.missing) root->squares_d = hot.sum_squares(table_.squares_d.get(), order_.get(), n);
         weigh(*root);
         if (n > pool_limit) {
             const size_t most = size_t{1} << (32 - offset_bits);
-            table_.row_codes.resize(n * d);
+            table_.row_codes.reset(new uint32_t[n * d]);
             std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
             team_.run(static_cast<int>(blocks), [&](int task, int thread) {
                 stop_if(cancel_);
@@ -228,10 +228,10 @@ class Grower {
         centre(node, s.centre);
         s.within = node.priority;
         s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
-        const uint32_t* order = order_.data() + node.begin;
+        const uint32_t* order = order_.get() + node.begin;
         if (count > pool_limit) {
             if (!node.histogram) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
-            search_histogram(table_, order, count, node.histogram.get(), s, cancel_);
+            search_histogram(table_, order, count, node.histogram.get(), s, team, cancel_);
         } else {
             search_pool(table_, order, count, s);
         }
@@ -262,7 +262,7 @@ class Grower {
     void divide(Node& node, uint32_t cut, Search& s, Team* team) {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature), width = static_cast<size_t>(table_.lanes.width);
-        uint32_t *order = order_.data() + node.begin, *right = spare_.data() + node.begin;
+        uint32_t *order = order_.get() + node.begin, *right = spare_.get() + node.begin;
         const uint32_t* codes = s.pool.codes.data() + f * count;
         if (count > pool_limit) {
             if (s.pool.codes.size() < count) s.pool.codes.resize(count);
@@ -295,10 +295,10 @@ class Grower {
             child.sums.assign(width, 0.0);
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
-        const uint32_t* rows = order_.data() + small.begin;
+        const uint32_t* rows = order_.get() + small.begin;
         hot.sum_rows(table_, rows, small.size(), small.sums.data());
-        small.squares = hot.sum_squares(table_.squares.data(), rows, small.size());
-        if (table_.missing) small.squares_d = hot.sum_squares(table_.squares_d.data(), rows, small.size());
+        small.squares = hot.sum_squares(table_.squares.get(), rows, small.size());
+        if (table_.missing) small.squares_d = hot.sum_squares(table_.squares_d.get(), rows, small.size());
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
         large.squares_d = node.squares_d - small.squares_d;
@@ -323,7 +323,7 @@ class Grower {
     Team& team_;
     const Flag& cancel_;
     std::atomic<int64_t>& leaves_;
-    std::vector<uint32_t> order_, spare_;
+    std::unique_ptr<uint32_t[]> order_, spare_;  // rows of each node side by side; room for the right half of a split
     std::vector<Search> searches_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::atomic<int> live_histograms_{0};

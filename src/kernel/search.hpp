@@ -43,7 +43,7 @@ inline void fill_pool(const Table& table, const Centre& centre, double within, c
     hot.centre_rows(table, centre, order, count, pool);
     uint32_t* codes = pool.codes.data();
     if (only_feature >= 0) hot.gather_column(table.codes + static_cast<size_t>(only_feature) * table.n, order, count, codes);
-    else if (!table.row_codes.empty()) hot.gather_rows(table.row_codes.data(), table.d, order, count, codes);
+    else if (table.row_codes) hot.gather_rows(table.row_codes.get(), table.d, order, count, codes);
     else
         for (size_t f = 0; f < table.d; ++f) hot.gather_column(table.codes + f * table.n, order, count, codes + f * count);
 }
@@ -130,7 +130,7 @@ inline void search_pool(const Table& table, const uint32_t* order, size_t count,
 }
 
 // The best split of a large node from its histogram; rows are fetched only for the bins that are opened.
-inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, const Flag& cancel) {
+inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, Team* team, const Flag& cancel) {
     const size_t width = static_cast<size_t>(table.lanes.width), d = table.d;
     struct Hope {
         double bound;
@@ -173,14 +173,18 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         begin.push_back(rows += hopes[h].count);
     }
     picked.resize(rows);
-    for (const size_t f : features) {
+    auto pick = [&](int task, int) {
         stop_if(cancel);
+        const size_t f = features[static_cast<size_t>(task)];
         const uint32_t *code = table.codes + f * table.n, *to = slot.data() + table.first_bin[f];
         for (size_t i = 0; i < count; ++i) {
             const uint32_t h = to[code[order[i]] >> offset_bits];
             if (h != UINT32_MAX) picked[fill[h]++] = order[i];
         }
-    }
+    };
+    if (team) team->run(static_cast<int>(features.size()), pick);
+    else
+        for (size_t k = 0; k < features.size(); ++k) pick(static_cast<int>(k), 0);
 
     // The feature with the highest bound first; its bins are opened together.
     auto highest = [&](size_t f) {

@@ -17,9 +17,6 @@ Progress = Callable[[int, int], None]
 
 NO_DEPTH_LIMIT = 2**31 - 1
 
-EXACT_BINS = 256
-"""Bins that exact growth starts its search from: they change its speed, not the tree."""
-
 ROWS_PER_BIN = 2**20
 """Most samples for each bin that the kernel's codes have room for."""
 
@@ -30,7 +27,14 @@ def encode(log: Log, mode: str, bins: int, threads: int) -> npt.NDArray[np.uint3
     if not exact and log.n_samples > bins * ROWS_PER_BIN:
         least = -(-log.n_samples // ROWS_PER_BIN)
         raise ParameterError(f"bins must be at least {least} for {log.n_samples} samples; got {bins}. Try bins=1024.")
-    return _kernel.encode(log.states, EXACT_BINS if exact else bins, exact, threads)
+    return _kernel.encode(log.states, exact_bins(*log.states.shape) if exact else bins, exact, threads)
+
+
+def exact_bins(samples: int, features: int) -> int:
+    """Return how many bins exact growth should start its search from: they change its speed, not the tree."""
+    if features >= 32:
+        return 128  # a histogram of many features and targets must not outgrow the cache
+    return 256 if samples < 1_000_000 else 512
 
 
 def grow(
