@@ -13,7 +13,6 @@ Grower = Callable[[np.ndarray, np.ndarray, int, int], Any]
 
 NO_LIMIT = 2**31 - 1
 BLOCK = 4096
-EXACT_BINS = 256
 
 
 def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
@@ -39,9 +38,10 @@ def ours(threads: int, exact: bool, by_gain: bool = False) -> Grower:
 
     def run(states: np.ndarray, targets: np.ndarray, n_plain: int, leaves: int) -> Any:
         from tripletree import TripleTree, _kernel
+        from tripletree.tree.grow import exact_bins
 
+        codes = _kernel.encode(states, exact_bins(*states.shape) if exact else TripleTree().bins, exact, threads)
         rows = kernel_rows(targets)
-        codes = _kernel.encode(states, EXACT_BINS if exact else TripleTree().bins, exact, threads)
         n_derivative = targets.shape[1] - n_plain
         return _kernel.grow(
             states, codes, rows, n_plain, n_derivative, leaves, NO_LIMIT, 1, 0.0, by_gain, False, threads, None

@@ -26,6 +26,8 @@ template <class T>
 using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 using Codes = nb::ndarray<const uint32_t, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
+constexpr size_t small_log = 20000;  // codes: growth takes a few milliseconds, less than threads are worth
+
 void require(bool condition, const char* text) {
     if (!condition) throw nb::value_error(text);
 }
@@ -47,9 +49,15 @@ Out1<T> to_array(const std::vector<T>& values) {
 
 // Runs work(cancel) on another thread without the GIL. The calling thread looks every 20 ms for Ctrl-C and reports
 // progress; whatever that raises stops the work and goes on to the caller.
+// Work that surely ends soon is not worth a thread.
 template <class Work, class Poll>
-void run_interruptibly(const Work& work, const Poll& poll) {
+void run_interruptibly(bool soon, const Work& work, const Poll& poll) {
     Flag cancel{false};
+    if (soon) {
+        nb::gil_scoped_release released;
+        work(cancel);
+        return;
+    }
     bool done = false;
     std::mutex mutex;
     std::condition_variable finished;
@@ -114,9 +122,11 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
     require(static_cast<double>(n) / bins < offset_mask / 2.0, "too many rows for so few bins");
     nb::capsule owner;
     uint32_t* codes = allocate<uint32_t>(n * d, owner);
+    const bool small = n * d <= small_log;
     run_interruptibly(
+        small,
         [&](const Flag& cancel) {
-            Team team(n * d > 20000 ? threads : 1);
+            Team team(small ? 1 : threads);
             encode(states.data(), n, d, static_cast<size_t>(bins), exact, team, cancel, codes);
         },
         [] {});
@@ -152,9 +162,11 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, In2<int32_t> rows, int 
     auto report = [&] {
         if (!progress.is_none()) progress(leaves.load(std::memory_order_relaxed), max_leaves);
     };
+    const bool small = n * d <= small_log;
     run_interruptibly(
+        small,
         [&](const Flag& cancel) {
-            Team team(n * d > 20000 ? threads : 1);
+            Team team(small ? 1 : threads);
             grown = Grower(table, options, team, cancel, leaves).grow(node_of);
         },
         report);

@@ -8,7 +8,7 @@
 
 namespace tripletree {
 
-constexpr size_t rows_per_bin = 16, sort_limit = 40;
+constexpr size_t rows_per_bin = 16, sort_limit = 32;
 
 // A range of neighbouring samples along one feature that may hide the best cut.
 struct Item {
@@ -69,8 +69,9 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     const CodeRange range = hot.code_range(codes, ids, count);
     if (range.lo == range.hi) return;
     // A few repeated values get one bin each; else bins of a few rows.
-    const bool repeated = !range.offsets;
-    const size_t bins = repeated ? ((range.hi - range.lo) >> offset_bits) + 1 : std::max<size_t>(4, count / rows_per_bin);
+    const size_t usual = std::max<size_t>(4, count / rows_per_bin), values = ((range.hi - range.lo) >> offset_bits) + 1;
+    const bool repeated = !range.offsets && values <= std::max<size_t>(32, usual);
+    const size_t bins = repeated ? values : usual;
     const float factor = repeated ? 1.0f / (1u << offset_bits) : static_cast<float>(static_cast<double>(bins) / (static_cast<double>(range.hi - range.lo) + 1) * (1 - 1e-6));
     if (s.bucket.size() < count) s.bucket.resize(count), s.sorted.resize(count);
     if (s.start.size() < 3 * bins + 1) s.start.resize(3 * bins + 1);
