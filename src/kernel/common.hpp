@@ -1,20 +1,45 @@
 // The team of threads, and the flag that stops all work.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 #ifdef __linux__
 #include <sched.h>
+#include <sys/mman.h>
 #endif
 
 namespace tripletree {
+
+// A large array, not initialised, in huge pages where the system has them: fewer faults, fewer misses of the page table.
+template <class T>
+struct Free {
+    void operator()(T* data) const { std::free(data); }
+};
+template <class T>
+using Array = std::unique_ptr<T[], Free<T>>;
+
+template <class T>
+Array<T> make_array(size_t size) {
+    constexpr size_t huge = size_t{1} << 21;
+    const size_t bytes = std::max<size_t>(size * sizeof(T), 64), alignment = bytes >= 2 * huge ? huge : 64;
+    void* data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (!data) throw std::bad_alloc();
+#ifdef __linux__
+    if (alignment == huge) madvise(data, bytes, MADV_HUGEPAGE);
+#endif
+    return Array<T>(static_cast<T*>(data));
+}
 
 // Moves the calling thread, once, to the core that is `steps` after `from` among those it may use. Left alone, Linux often
 // wakes a team on one core and moves it apart only after several milliseconds.

@@ -12,38 +12,38 @@ namespace tripletree {
 constexpr double equal_share = 1e-9;  // of a feature's range: values closer than this count as equal
 
 // Sorts 64-bit words by their upper half: two passes over its upper 22 bits, then the few that share those bits.
-inline void sort_by_key(std::vector<uint64_t>& words, std::vector<uint64_t>& spare, const Flag& cancel) {
-    const size_t n = words.size();
+inline void sort_by_key(Array<uint64_t>& words, Array<uint64_t>& spare, size_t n, const Flag& cancel) {
     if (n < 512) {
-        std::sort(words.begin(), words.end());
+        std::sort(words.get(), words.get() + n);
         return;
     }
     constexpr int bits = 11, buckets = 1 << bits, low = 64 - 2 * bits, high = 64 - bits;
     std::vector<uint32_t> count(2 * buckets, 0);
     uint32_t *count_low = count.data(), *count_high = count.data() + buckets;
-    for (const uint64_t w : words) ++count_low[w >> low & (buckets - 1)], ++count_high[w >> high];
+    for (size_t i = 0; i < n; ++i) {
+        const uint64_t w = words[i];
+        ++count_low[w >> low & (buckets - 1)], ++count_high[w >> high];
+    }
     uint32_t at_low = 0, at_high = 0;
     for (int b = 0; b < buckets; ++b) {
         std::swap(count_low[b], at_low), at_low += count_low[b];
         std::swap(count_high[b], at_high), at_high += count_high[b];
     }
-    spare.resize(n);
-    for (const uint64_t w : words) spare[count_low[w >> low & (buckets - 1)]++] = w;
+    for (size_t i = 0; i < n; ++i) spare[count_low[words[i] >> low & (buckets - 1)]++] = words[i];
     stop_if(cancel);
-    for (const uint64_t w : spare) words[count_high[w >> high]++] = w;
+    for (size_t i = 0; i < n; ++i) words[count_high[spare[i] >> high]++] = spare[i];
     for (size_t i = 1; i < n; ++i) {
         if (words[i - 1] >> 32 <= words[i] >> 32) continue;
         size_t a = i - 1, b = i + 1;
         while (a > 0 && words[a - 1] >> low == words[i] >> low) --a;
         while (b < n && words[b] >> low == words[i] >> low) ++b;
-        std::sort(words.begin() + static_cast<std::ptrdiff_t>(a), words.begin() + static_cast<std::ptrdiff_t>(b));
+        std::sort(words.get() + a, words.get() + b);
         i = b - 1;
     }
 }
 
 // Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key.
-inline std::vector<uint32_t> clusters(const std::vector<uint64_t>& words, const double* x, size_t stride, double half, double range) {
-    const size_t n = words.size();
+inline std::vector<uint32_t> clusters(const Array<uint64_t>& words, size_t n, const double* x, size_t stride, double half, double range) {
     std::vector<uint32_t> starts(n + 1);
     size_t found = 1;  // the first cluster starts at 0
     double cluster_max = 0;   // of the cluster under way; only known where it matters
@@ -104,19 +104,19 @@ inline std::vector<uint16_t> assign_bins(const std::vector<uint32_t>& starts, si
 
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
 inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact,
-                           const Flag& cancel, std::vector<uint64_t>& words, std::vector<uint64_t>& spare) {
+                           const Flag& cancel, Array<uint64_t>& words, Array<uint64_t>& spare) {
     bool two_values = true;
     for (size_t i = 0; i < n; ++i) two_values &= column[i] + 1 < 2;  // the lowest key, or the highest
     if (two_values) {
         for (size_t i = 0; i < n; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
         return;
     }
-    words.resize(n);
+    if (!words) words = make_array<uint64_t>(n), spare = make_array<uint64_t>(n);
     for (size_t i = 0; i < n; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
     stop_if(cancel);
-    sort_by_key(words, spare, cancel);
+    sort_by_key(words, spare, n, cancel);
     stop_if(cancel);
-    const std::vector<uint32_t> starts = clusters(words, x, stride, half, range);
+    const std::vector<uint32_t> starts = clusters(words, n, x, stride, half, range);
     size_t want = bins;
     std::vector<uint16_t> bin = assign_bins(starts, want);
     // Bins for repeated values come on top: ask for fewer until all fit.
@@ -143,7 +143,7 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
 // Codes of all features, one column after the other. Eight features (a cache line of the states) are read at a time.
 inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel, uint32_t* codes) {
     constexpr size_t side = 8, block = 1 << 13;
-    std::vector<std::vector<uint64_t>> words(static_cast<size_t>(team.size())), spare(words.size());
+    std::vector<Array<uint64_t>> words(static_cast<size_t>(team.size())), spare(words.size());
     const size_t blocks = (n + block - 1) / block;
     for (size_t f0 = 0; f0 < d; f0 += side) {
         const size_t width = std::min(side, d - f0);

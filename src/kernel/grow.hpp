@@ -40,7 +40,7 @@ struct Node {
 class Grower {
   public:
     Grower(Table& table, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
-        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(new uint32_t[table.n]), spare_(new uint32_t[table.n]),
+        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(make_array<uint32_t>(table.n)), spare_(make_array<uint32_t>(table.n)),
           searches_(static_cast<size_t>(team.size())) {
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
@@ -129,8 +129,9 @@ class Grower {
     void start() {
         const size_t n = table_.n, d = table_.d;
         const auto width = static_cast<size_t>(table_.lanes.width);
-        table_.squares.reset(new uint64_t[n]);
-        if (table_.missing) table_.squares_d.reset(new uint64_t[n]);
+        squares_ = make_array<uint64_t>(n);
+        table_.squares = squares_.get();
+        if (table_.missing) squares_d_ = make_array<uint64_t>(n), table_.squares_d = squares_d_.get();
         std::unique_ptr<Node> root(new Node);
         root->end = n;
         root->sums.assign(width, 0.0);
@@ -141,17 +142,18 @@ class Grower {
             stop_if(cancel_);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             for (size_t i = a; i < b; ++i) order_[i] = static_cast<uint32_t>(i);
-            hot.square_rows(table_, a, b, table_.squares.get(), table_.squares_d.get());
+            hot.square_rows(table_, a, b, squares_.get(), squares_d_.get());
             hot.sum_rows(table_, order_.get() + a, b - a, parts[static_cast<size_t>(task)].data());
         });
         for (const auto& part : parts)
             for (size_t k = 0; k < width; ++k) root->sums[k] += part[k];
-        root->squares = hot.sum_squares(table_.squares.get(), order_.get(), n);
-        if (table_.missing) root->squares_d = hot.sum_squares(table_.squares_d.get(), order_.get(), n);
+        root->squares = hot.sum_squares(table_.squares, order_.get(), n);
+        if (table_.missing) root->squares_d = hot.sum_squares(table_.squares_d, order_.get(), n);
         weigh(*root);
         if (n > pool_limit) {
             const size_t most = size_t{1} << (32 - offset_bits);
-            table_.row_codes.reset(new uint32_t[n * d]);
+            row_codes_ = make_array<uint32_t>(n * d);
+            table_.row_codes = row_codes_.get();
             std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
             team_.run(static_cast<int>(blocks), [&](int task, int thread) {
                 stop_if(cancel_);
@@ -160,7 +162,7 @@ class Grower {
                 for (size_t i = a; i < b; ++i)
                     for (size_t f = 0; f < d; ++f) {  // offsets are 0 for all samples of a bin, or for none
                         const uint32_t code = table_.codes[f * n + i];
-                        table_.row_codes[i * d + f] = code;
+                        row_codes_[i * d + f] = code;
                         here[f * most + (code >> offset_bits)] = code & offset_mask ? 2 : 1;
                     }
             });
@@ -297,8 +299,8 @@ class Grower {
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
         const uint32_t* rows = order_.get() + small.begin;
         hot.sum_rows(table_, rows, small.size(), small.sums.data());
-        small.squares = hot.sum_squares(table_.squares.get(), rows, small.size());
-        if (table_.missing) small.squares_d = hot.sum_squares(table_.squares_d.get(), rows, small.size());
+        small.squares = hot.sum_squares(table_.squares, rows, small.size());
+        if (table_.missing) small.squares_d = hot.sum_squares(table_.squares_d, rows, small.size());
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
         large.squares_d = node.squares_d - small.squares_d;
@@ -323,7 +325,8 @@ class Grower {
     Team& team_;
     const Flag& cancel_;
     std::atomic<int64_t>& leaves_;
-    std::unique_ptr<uint32_t[]> order_, spare_;  // rows of each node side by side; room for the right half of a split
+    Array<uint32_t> order_, spare_, row_codes_;  // rows of each node side by side; room for the right half of a split; Table::row_codes
+    Array<uint64_t> squares_, squares_d_;
     std::vector<Search> searches_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::atomic<int> live_histograms_{0};

@@ -104,9 +104,9 @@ TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t c
     unit[0][lanes.count() - tail * 8] = unit[1][lanes.squares() - tail * 8] = unit[2][lanes.derivative_squares() - tail * 8] = 1;
     V8 local[NV ? NV : 1];
     V8* v = NV ? local : reinterpret_cast<V8*>(generic);
-    const uint32_t *first = table.first_bin.data(), *codes = table.row_codes.get();
+    const uint32_t *first = table.first_bin.data(), *codes = table.row_codes;
     const int32_t* rows = table.rows;
-    const uint64_t *squares = table.squares.get(), *squares_d = table.squares_d.get();
+    const uint64_t *squares = table.squares, *squares_d = table.squares_d;
     for (size_t i = 0; i < count; ++i) {
         const size_t row = order[i];
         if (i + 16 < count) {

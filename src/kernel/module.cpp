@@ -34,9 +34,9 @@ void require(bool condition, const char* text) {
 
 template <class T>
 T* allocate(size_t size, nb::capsule& owner) {
-    T* data = new T[size > 0 ? size : 1];
-    owner = nb::capsule(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return data;
+    Array<T> data = make_array<T>(size);
+    owner = nb::capsule(data.get(), [](void* p) noexcept { Free<T>()(static_cast<T*>(p)); });
+    return data.release();
 }
 
 template <class T>
@@ -152,7 +152,7 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, In2<int32_t> rows, int 
     require(width % 8 == 0 && width >= static_cast<size_t>(n_plain + n_derivative) + 4, "rows must have a multiple of 8 lanes, at least targets + 4");
     require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1, "sizes must be positive");
     const int targets = n_plain + n_derivative;
-    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, {}, {}, {}, {}, {}};
+    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, nullptr, nullptr, nullptr, {}, {}};
     for (size_t i = 0; n_derivative > 0 && i < n && !table.missing; ++i) table.missing = rows(i, static_cast<size_t>(targets)) == 0;
     const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint};
     std::atomic<int64_t> leaves{1};

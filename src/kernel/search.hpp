@@ -43,7 +43,7 @@ inline void fill_pool(const Table& table, const Centre& centre, double within, c
     hot.centre_rows(table, centre, order, count, pool);
     uint32_t* codes = pool.codes.data();
     if (only_feature >= 0) hot.gather_column(table.codes + static_cast<size_t>(only_feature) * table.n, order, count, codes);
-    else if (table.row_codes) hot.gather_rows(table.row_codes.get(), table.d, order, count, codes);
+    else if (table.row_codes) hot.gather_rows(table.row_codes, table.d, order, count, codes);
     else
         for (size_t f = 0; f < table.d; ++f) hot.gather_column(table.codes + f * table.n, order, count, codes + f * count);
 }
