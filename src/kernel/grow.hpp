@@ -40,7 +40,7 @@ struct Node {
 class Grower {
   public:
     Grower(Table& table, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
-        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(make_array<uint32_t>(table.n)), spare_(make_array<uint32_t>(table.n)),
+        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(make_array<uint32_t>(table.n)),
           searches_(static_cast<size_t>(team.size())) {
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
@@ -53,6 +53,7 @@ class Grower {
 
     // Grows the tree; afterwards node_of[i] is the leaf of row i.
     Grown grow(int32_t* node_of) {
+        spare_ = reinterpret_cast<uint32_t*>(node_of);  // not needed before the end
         start();
         // Keys are compared in single precision: what is equal but for rounding must tie, and then the older leaf comes first.
         struct Entry {
@@ -152,8 +153,8 @@ class Grower {
         weigh(*root);
         if (n > pool_limit) {
             const size_t most = size_t{1} << (32 - offset_bits);
-            row_codes_ = make_array<uint32_t>(n * d);
-            table_.row_codes = row_codes_.get();
+            row_bins_ = make_array<uint16_t>(n * d);
+            table_.row_bins = row_bins_.get();
             std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
             team_.run(static_cast<int>(blocks), [&](int task, int thread) {
                 stop_if(cancel_);
@@ -162,7 +163,7 @@ class Grower {
                 for (size_t i = a; i < b; ++i)
                     for (size_t f = 0; f < d; ++f) {  // offsets are 0 for all samples of a bin, or for none
                         const uint32_t code = table_.codes[f * n + i];
-                        row_codes_[i * d + f] = code;
+                        row_bins_[i * d + f] = static_cast<uint16_t>(code >> offset_bits);
                         here[f * most + (code >> offset_bits)] = code & offset_mask ? 2 : 1;
                     }
             });
@@ -178,7 +179,7 @@ class Grower {
             }
             // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again.
             const size_t bytes = table_.bins() * width * sizeof(double);
-            spare_histograms_ = static_cast<int>(std::max<size_t>(4, std::max<size_t>(n * width, size_t{1} << 22) / bytes));
+            spare_histograms_ = static_cast<int>(std::max<size_t>(4, std::max<size_t>(n * width, size_t{1} << 21) / bytes));
         }
         nodes_.push_back(std::move(root));
     }
@@ -264,7 +265,7 @@ class Grower {
     void divide(Node& node, uint32_t cut, Search& s, Team* team) {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature), width = static_cast<size_t>(table_.lanes.width);
-        uint32_t *order = order_.get() + node.begin, *right = spare_.get() + node.begin;
+        uint32_t *order = order_.get() + node.begin, *right = spare_ + node.begin;
         const uint32_t* codes = s.pool.codes.data() + f * count;
         if (count > pool_limit) {
             if (s.pool.codes.size() < count) s.pool.codes.resize(count);
@@ -325,7 +326,9 @@ class Grower {
     Team& team_;
     const Flag& cancel_;
     std::atomic<int64_t>& leaves_;
-    Array<uint32_t> order_, spare_, row_codes_;  // rows of each node side by side; room for the right half of a split; Table::row_codes
+    Array<uint32_t> order_;   // rows of each node side by side
+    uint32_t* spare_ = nullptr;  // room for the right half of a split
+    Array<uint16_t> row_bins_;
     Array<uint64_t> squares_, squares_d_;
     std::vector<Search> searches_;
     std::vector<std::unique_ptr<Node>> nodes_;

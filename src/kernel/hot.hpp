@@ -24,7 +24,6 @@ struct Hot {
     double (*tighten)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, Scan& scan);
     void (*centre_rows)(const Table& table, const Centre& centre, const uint32_t* order, size_t count, Pool& pool);
     void (*gather_column)(const uint32_t* column, const uint32_t* order, size_t count, uint32_t* out);
-    void (*gather_rows)(const uint32_t* codes, size_t d, const uint32_t* order, size_t count, uint32_t* out);
     CodeRange (*code_range)(const uint32_t* codes, const uint32_t* ids, size_t count);
     CodeRange (*codes_at)(const uint32_t* codes, size_t count, uint32_t cut);
     void (*sort_into_bins)(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, float factor, size_t bins, uint32_t* bucket,

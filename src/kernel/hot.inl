@@ -17,6 +17,12 @@
 #include "hot.hpp"
 
 #define TT_INLINE inline __attribute__((always_inline))
+// For loops that load from all over: GCC would use the gather instructions, which are slower than plain loads.
+#if defined(__GNUC__) && !defined(__clang__)
+#define TT_SCALAR __attribute__((optimize("no-tree-vectorize", "no-tree-slp-vectorize")))
+#else
+#define TT_SCALAR
+#endif
 
 namespace tripletree {
 namespace TT_ISA {
@@ -70,25 +76,31 @@ static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, in
         }
 }
 
-// Sixteen states walk down side by side, so that their loads overlap.
-static void apply_block(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out) {
+// Sixteen states walk down side by side, so that their loads overlap; the last sixteen overlap those before them.
+TT_SCALAR static void apply_block(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out) {
     constexpr size_t side = 16;
-    size_t i = 0;
-    for (; i + side <= n; i += side) {
+    for (size_t i = 0; i < n; i += side) {
+        if (i + side > n) {
+            if (n < side) break;
+            i = n - side;
+        }
         int32_t at[side] = {};
-        for (int level = 0; level < depth; ++level)
+        const double* rows = states + i * d;
+        for (int level = 0; level < depth; ++level) {
+            int32_t moved = 0;
             for (size_t j = 0; j < side; ++j) {
                 const Step& s = steps[at[j]];
-                at[j] = s.left + (states[(i + j) * d + static_cast<size_t>(s.feature)] >= s.threshold);
+                const int32_t to = s.left + (rows[j * d + static_cast<size_t>(s.feature)] >= s.threshold);
+                moved |= to ^ at[j];
+                at[j] = to;
             }
+            if (!moved) break;  // all are in their leaves
+        }
         for (size_t j = 0; j < side; ++j) out[i + j] = at[j];
     }
-    for (; i < n; ++i) {
+    for (size_t i = 0; n < side && i < n; ++i) {
         int32_t at = 0;
-        for (int level = 0; level < depth; ++level) {
-            const Step& s = steps[at];
-            at = s.left + (states[i * d + static_cast<size_t>(s.feature)] >= s.threshold);
-        }
+        for (int level = 0; level < depth; ++level) at = steps[at].left + (states[i * d + static_cast<size_t>(steps[at].feature)] >= steps[at].threshold);
         out[i] = at;
     }
 }
@@ -104,7 +116,8 @@ TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t c
     unit[0][lanes.count() - tail * 8] = unit[1][lanes.squares() - tail * 8] = unit[2][lanes.derivative_squares() - tail * 8] = 1;
     V8 local[NV ? NV : 1];
     V8* v = NV ? local : reinterpret_cast<V8*>(generic);
-    const uint32_t *first = table.first_bin.data(), *codes = table.row_codes;
+    const uint32_t* first = table.first_bin.data();
+    const uint16_t* bins = table.row_bins;
     const int32_t* rows = table.rows;
     const uint64_t *squares = table.squares, *squares_d = table.squares_d;
     for (size_t i = 0; i < count; ++i) {
@@ -112,7 +125,7 @@ TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t c
         if (i + 16 < count) {
             const size_t ahead = order[i + 16];
             __builtin_prefetch(rows + ahead * width);
-            __builtin_prefetch(codes + ahead * d + f0);
+            __builtin_prefetch(bins + ahead * d + f0);
             __builtin_prefetch(squares + ahead);
         }
         const int32_t* y = rows + row * width;
@@ -125,9 +138,9 @@ TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t c
                 v[j] += load(unit[0] + t) + q * load(unit[1] + t) + q_d * load(unit[2] + t);
             }
         }
-        const uint32_t* code = codes + row * d;
+        const uint16_t* at = bins + row * d;
         for (size_t f = f0; f < f1; ++f) {
-            double* bin = histogram + (first[f] + (code[f] >> offset_bits)) * width;
+            double* bin = histogram + (first[f] + at[f]) * width;
             for (int j = 0; j < nv; ++j) store(bin + 8 * j, load(bin + 8 * j) + v[j]);
         }
     }
@@ -371,49 +384,9 @@ static void centre_rows(const Table& table, const Centre& centre, const uint32_t
 #undef TT_CASE
 }
 
-// Codes of some rows, column by column: out[f * count + i]. From columns: one feature's, without the gather instructions,
-// which are slower than plain loads.
-#if defined(__GNUC__) && !defined(__clang__)
-__attribute__((optimize("no-tree-vectorize")))
-#endif
-static void gather_column(const uint32_t* column, const uint32_t* order, size_t count, uint32_t* out) {
+// Some rows of a column, without the gather instructions, which are slower than plain loads.
+TT_SCALAR static void gather_column(const uint32_t* column, const uint32_t* order, size_t count, uint32_t* out) {
     for (size_t i = 0; i < count; ++i) out[i] = column[order[i]];
-}
-
-// From rows: all features', in blocks of 8 x 8 that are transposed in registers.
-static void gather_rows(const uint32_t* codes, size_t d, const uint32_t* order, size_t count, uint32_t* out) {
-    typedef uint32_t U8 __attribute__((vector_size(32)));
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-        const uint32_t* row[8];
-        for (size_t k = 0; k < 8; ++k) row[k] = codes + order[i + k] * d;
-        if (i + 24 <= count)
-            for (size_t k = 16; k < 24; ++k) __builtin_prefetch(codes + order[i + k] * d);
-        size_t f = 0;
-        for (; f + 8 <= d; f += 8) {
-            U8 a[8], b[8];
-            for (int k = 0; k < 8; ++k) std::memcpy(&a[k], row[k] + f, sizeof(U8));
-            for (int k = 0; k < 4; ++k) {
-                b[2 * k] = __builtin_shufflevector(a[2 * k], a[2 * k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
-                b[2 * k + 1] = __builtin_shufflevector(a[2 * k], a[2 * k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
-            }
-            for (int k = 0; k < 2; ++k) {
-                a[4 * k] = __builtin_shufflevector(b[4 * k], b[4 * k + 2], 0, 1, 8, 9, 4, 5, 12, 13);
-                a[4 * k + 1] = __builtin_shufflevector(b[4 * k], b[4 * k + 2], 2, 3, 10, 11, 6, 7, 14, 15);
-                a[4 * k + 2] = __builtin_shufflevector(b[4 * k + 1], b[4 * k + 3], 0, 1, 8, 9, 4, 5, 12, 13);
-                a[4 * k + 3] = __builtin_shufflevector(b[4 * k + 1], b[4 * k + 3], 2, 3, 10, 11, 6, 7, 14, 15);
-            }
-            for (int k = 0; k < 4; ++k) {
-                b[k] = __builtin_shufflevector(a[k], a[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-                b[k + 4] = __builtin_shufflevector(a[k], a[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-            }
-            for (size_t k = 0; k < 8; ++k) std::memcpy(out + (f + k) * count + i, &b[k], sizeof(U8));
-        }
-        for (; f < d; ++f)
-            for (size_t k = 0; k < 8; ++k) out[f * count + i + k] = row[k][f];
-    }
-    for (; i < count; ++i)
-        for (size_t f = 0; f < d; ++f) out[f * count + i] = codes[order[i] * d + f];
 }
 
 // Smallest and largest code of some local numbers (all of 0 .. count-1 without `ids`), and the bits set in any offset.
@@ -596,10 +569,7 @@ static void sum_rows(const Table& table, const uint32_t* order, size_t count, do
     }
 }
 
-#if defined(__GNUC__) && !defined(__clang__)
-__attribute__((optimize("no-tree-vectorize")))
-#endif
-static uint64_t sum_squares(const uint64_t* squares, const uint32_t* order, size_t count) {
+TT_SCALAR static uint64_t sum_squares(const uint64_t* squares, const uint32_t* order, size_t count) {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; ++i) sum += squares[order[i]];
     return sum;
@@ -619,7 +589,7 @@ static void square_rows(const Table& table, size_t a, size_t b, uint64_t* square
     }
 }
 
-extern const Hot table = {quantise, apply_block, add_rows, subtract, scan_bins, mark_bins, bin_gain, bin_bound, tighten, centre_rows, gather_column, gather_rows, code_range, codes_at,
+extern const Hot table = {quantise, apply_block, add_rows, subtract, scan_bins, mark_bins, bin_gain, bin_bound, tighten, centre_rows, gather_column, code_range, codes_at,
                           sort_into_bins, bin_sums, try_all, sum_rows, sum_squares, square_rows};
 
 }  // namespace TT_ISA

@@ -49,7 +49,7 @@ struct Table {
     size_t n, d;
     Lanes lanes;
     bool missing;                               // some derivative is missing: two groups
-    const uint32_t* row_codes;                  // the codes by rows, for histograms; null for a small log
+    const uint16_t* row_bins;                   // the bins by rows, for histograms; null for a small log
     const uint64_t *squares, *squares_d;        // |y|^2 of each row and group (one group: all in `squares`)
     std::vector<uint32_t> first_bin;            // of each feature in a histogram, closed by the number of bins
     std::vector<uint8_t> one_value;             // by bin: holds a single code, so there is nothing to open

@@ -42,10 +42,8 @@ inline void fill_pool(const Table& table, const Centre& centre, double within, c
     pool.square_unit = within / (1 << 30);
     hot.centre_rows(table, centre, order, count, pool);
     uint32_t* codes = pool.codes.data();
-    if (only_feature >= 0) hot.gather_column(table.codes + static_cast<size_t>(only_feature) * table.n, order, count, codes);
-    else if (table.row_codes) hot.gather_rows(table.row_codes, table.d, order, count, codes);
-    else
-        for (size_t f = 0; f < table.d; ++f) hot.gather_column(table.codes + f * table.n, order, count, codes + f * count);
+    const size_t first = only_feature < 0 ? 0 : static_cast<size_t>(only_feature);
+    for (size_t k = 0; k < features; ++k) hot.gather_column(table.codes + (first + k) * table.n, order, count, codes + k * count);
 }
 
 // One range along one feature: all cuts if it is short, else edges of bins and the hopeful bins for later.

@@ -89,3 +89,11 @@ def test_quality_of_the_root():
 
     plain, rest = slice(0, targets.n_plain), slice(targets.n_plain, targets.n_plain + targets.n_derivative)
     assert tree.quality[0] == pytest.approx(drop(plain, np.ones(len(left), bool)) + drop(rest, known), rel=1e-6)
+
+
+def test_infinite_states_go_to_the_outermost_leaves():
+    tree, _ = grown(random_log(8), max_leaves=30)
+    n = random_log(8).n_features
+    far, farther = np.full((20, n), 1e300), np.full((20, n), np.inf)
+    assert tree.apply(farther).tolist() == tree.apply(far).tolist()
+    assert tree.apply(-farther).tolist() == tree.apply(-far).tolist()
