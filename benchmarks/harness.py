@@ -20,6 +20,7 @@ import numpy as np
 
 RESULTS = Path(__file__).parent / "results"
 SLOW = 60.0
+PAUSE = 0.25
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,7 @@ def interleave(methods: dict[str, Callable[[], Any]], repeat: int) -> tuple[dict
                 continue
             made.pop(name, None)
             gc.collect()
+            time.sleep(PAUSE)  # threads of the method before spin for a while; they must not take this one's core
             used, begin = time.process_time(), time.perf_counter()
             made[name] = run()
             timings[name].seconds.append(time.perf_counter() - begin)

@@ -71,7 +71,7 @@ struct Scan {
     std::vector<double> hope;             // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
     std::vector<uint32_t> marked;         // the bins where it is not
     void reserve(size_t bins, size_t width) {
-        if (hope.size() >= bins && prefix.size() >= (bins + 1) * width) return;
+        if (hope.size() > bins && prefix.size() >= (bins + 1) * width) return;
         prefix.resize((bins + 1) * width);
         marked.resize(bins + 1);
         for (auto* v : {&before, &count, &uu, &spread, &ss, &before_d, &count_d, &uu_d, &spread_d, &ss_d, &hope}) v->resize(bins + 1);
