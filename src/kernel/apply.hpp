@@ -14,7 +14,7 @@ inline void apply(const double* states, size_t n, size_t d, const int32_t* featu
     for (size_t k = 0; k < nodes; ++k) {
         bool leaf = left[k] < 0;
         // A leaf sends every state back to itself: nothing is >= NaN.
-        steps[k] = {leaf ? __builtin_nan("") : threshold[k], leaf ? 0 : feature[k], leaf ? static_cast<int32_t>(k) : left[k]};
+        steps[k] = {leaf ? __builtin_nan("") : threshold[k], leaf ? 0 : feature[k] * 8, (leaf ? static_cast<int32_t>(k) : left[k]) * 16};
         if (!leaf) {
             depth[static_cast<size_t>(left[k])] = depth[static_cast<size_t>(left[k]) + 1] = depth[k] + 1;
             if (depth[k] + 1 > deepest) deepest = depth[k] + 1;

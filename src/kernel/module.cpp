@@ -176,6 +176,7 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, In2<int32_t> rows, int 
 
 Out1<int32_t> apply_array(In2<double> states, In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In1<int32_t> leaf_number, int threads) {
     const size_t n = states.shape(0), d = states.shape(1), nodes = feature.shape(0);
+    require(nodes < (size_t{1} << 27), "the tree has too many nodes (2^27 is the limit)");
     require(nodes > 0 && threshold.shape(0) == nodes && left.shape(0) == nodes && leaf_number.shape(0) == nodes, "tree arrays must have one length");
     for (size_t k = 0; k < nodes; ++k) {
         if (left(k) < 0) continue;
