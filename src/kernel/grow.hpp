@@ -234,7 +234,7 @@ class Grower {
         const uint32_t* order = order_.get() + node.begin;
         if (count > pool_limit) {
             if (!node.histogram) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
-            search_histogram(table_, order, count, node.histogram.get(), s, team, cancel_);
+            search_histogram(table_, order, count, node.histogram.get(), s, cancel_);
         } else {
             search_pool(table_, order, count, s);
         }

@@ -129,7 +129,7 @@ inline void search_pool(const Table& table, const uint32_t* order, size_t count,
 }
 
 // The best split of a large node from its histogram; rows are fetched only for the bins that are opened.
-inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, Team* team, const Flag& cancel) {
+inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, const Flag& cancel) {
     const size_t width = static_cast<size_t>(table.lanes.width), d = table.d;
     struct Hope {
         double bound;
@@ -158,54 +158,37 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
             bases.insert(bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
         }
     }
-    hopes.erase(std::remove_if(hopes.begin(), hopes.end(), [&](const Hope& h) { return h.bound < s.best.floor(); }), hopes.end());
-    if (hopes.empty()) return;
-
-    // The rows of all hopeful bins.
-    std::vector<size_t> features, begin{0};
-    std::vector<uint32_t> slot(table.bins(), UINT32_MAX), fill, picked;
-    size_t rows = 0;
-    for (size_t h = 0; h < hopes.size(); ++h) {  // in order of features
-        if (features.empty() || features.back() != hopes[h].feature) features.push_back(hopes[h].feature);
-        slot[table.first_bin[hopes[h].feature] + hopes[h].bin] = static_cast<uint32_t>(h);
-        fill.push_back(static_cast<uint32_t>(rows));
-        begin.push_back(rows += hopes[h].count);
-    }
-    picked.resize(rows);
-    auto pick = [&](int task, int) {
+    // One feature after the other, the one with the highest bound first: what it yields may leave the others without hope.
+    std::stable_sort(hopes.begin(), hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
+    std::vector<uint32_t> slot, fill, picked;
+    std::vector<bool> done(d, false);
+    for (const Hope& lead : hopes) {
+        if (lead.bound < s.best.floor()) break;
+        const size_t f = lead.feature;
+        if (done[f]) continue;
+        done[f] = true;
         stop_if(cancel);
-        const size_t f = features[static_cast<size_t>(task)];
-        const uint32_t *code = table.codes + f * table.n, *to = slot.data() + table.first_bin[f];
-        for (size_t i = 0; i < count; ++i) {
-            const uint32_t h = to[code[order[i]] >> offset_bits];
-            if (h != UINT32_MAX) picked[fill[h]++] = order[i];
-        }
-    };
-    if (team) team->run(static_cast<int>(features.size()), pick);
-    else
-        for (size_t k = 0; k < features.size(); ++k) pick(static_cast<int>(k), 0);
-
-    // The feature with the highest bound first; its bins are opened together.
-    auto highest = [&](size_t f) {
-        double top = -1;
-        for (const Hope& h : hopes)
-            if (h.feature == f) top = std::max(top, h.bound);
-        return top;
-    };
-    std::stable_sort(features.begin(), features.end(), [&](size_t a, size_t b) { return highest(a) > highest(b); });
-    for (const size_t f : features) {
-        std::vector<uint32_t> members;
-        for (size_t h = 0; h < hopes.size(); ++h) {
-            if (hopes[h].feature != f || hopes[h].bound < s.best.floor()) continue;
-            s.items.push_back({hopes[h].bound, static_cast<int>(f), nullptr, members.size(), hopes[h].count, s.bases.size(), hopes[h].left, hopes[h].left_d});
-            members.insert(members.end(), picked.begin() + static_cast<std::ptrdiff_t>(begin[h]), picked.begin() + static_cast<std::ptrdiff_t>(begin[h + 1]));
-            const auto base = bases.begin() + static_cast<std::ptrdiff_t>(hopes[h].base);
+        slot.assign(table.first_bin[f + 1] - table.first_bin[f], UINT32_MAX);
+        fill.clear();
+        size_t rows = 0;
+        for (const Hope& h : hopes) {
+            if (h.feature != f || h.bound < s.best.floor()) continue;
+            slot[h.bin] = static_cast<uint32_t>(fill.size());
+            fill.push_back(static_cast<uint32_t>(rows));
+            s.items.push_back({h.bound, static_cast<int>(f), nullptr, rows, h.count, s.bases.size(), h.left, h.left_d});
+            const auto base = bases.begin() + static_cast<std::ptrdiff_t>(h.base);
             s.bases.insert(s.bases.end(), base, base + static_cast<std::ptrdiff_t>(width));
+            rows += h.count;
         }
-        if (members.empty()) continue;
-        fill_pool(table, s.centre, s.within, members.data(), members.size(), static_cast<int>(f), s.pool);
-        s.ids.resize(members.size());
-        for (size_t i = 0; i < members.size(); ++i) s.ids[i] = static_cast<uint32_t>(i);
+        picked.resize(rows);
+        const uint32_t* codes = table.codes + f * table.n;
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t k = slot[codes[order[i]] >> offset_bits];
+            if (k != UINT32_MAX) picked[fill[k]++] = order[i];
+        }
+        fill_pool(table, s.centre, s.within, picked.data(), rows, static_cast<int>(f), s.pool);
+        s.ids.resize(rows);
+        for (size_t i = 0; i < rows; ++i) s.ids[i] = static_cast<uint32_t>(i);
         for (Item& item : s.items) item.codes = s.pool.codes.data();
         open_items(table, s);
     }
