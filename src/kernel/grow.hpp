@@ -169,12 +169,14 @@ class Grower {
             });
             table_.first_bin.assign(1, 0);
             for (size_t f = 0; f < d; ++f) {
+                size_t used = table_.one_value.size();
                 for (size_t bin = 0; bin < most; ++bin) {
                     uint8_t kind = 0;
                     for (const auto& part : seen) kind |= part[f * most + bin];
-                    if (!kind) break;  // bins are numbered without gaps
-                    table_.one_value.push_back(kind == 1);
+                    table_.one_value.push_back(kind < 2);
+                    if (kind) used = table_.one_value.size();
                 }
+                table_.one_value.resize(used);
                 table_.first_bin.push_back(static_cast<uint32_t>(table_.one_value.size()));
             }
             // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again.

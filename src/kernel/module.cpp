@@ -198,7 +198,7 @@ NB_MODULE(_kernel, m) {
     m.doc() = "The compiled part of tripletree.";
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
     m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
-    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "scale"_a, "out"_a, "lane"_a);
+    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "scale"_a, "out"_a.noconvert(), "lane"_a);
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a, "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
           "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none());
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
