@@ -125,7 +125,7 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     if start is None:
         episodes = np.append(transitions.starts, 0)
         return Start(episodes / episodes.sum(), words.STARTS, episodes)
-    if _is_state(fitted, start):
+    if is_state(fitted, start):
         state, single = read_states(start, fitted.schema)
         if not single:
             raise ParameterError(f"start must be one state; got {len(state)} of them. Ask for each in turn.")
@@ -143,7 +143,8 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     return Start(weight / weight.sum(), zone.text)
 
 
-def _is_state(fitted: Fitted, start: Any) -> bool:
+def is_state(fitted: Fitted, start: Any) -> bool:
+    """Whether a place is one state, rather than a zone or a leaf."""
     if isinstance(start, Mapping):
         return set(fitted.schema.feature_names) <= set(start) and all(is_number(value) for value in start.values())
     return not isinstance(start, str | Zone | set | frozenset | range) and not is_integer(start)
