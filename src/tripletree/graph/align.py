@@ -25,8 +25,8 @@ NO_FACE = -1
 SHORTEST = 1e-6
 """Segments much shorter than this (in standard deviations of the derivatives) have no direction: their angle is 90°."""
 
-_FIRST, _CLOSER = 32, 16
-_RADII = (0.4, 0.2, 0.1, 0.05)
+_FIRST, _CLOSER, _RAYS = 32, 12, 4
+_RADII = (1.0, 0.4, 0.2, 0.1, 0.05)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,15 +127,16 @@ def align(
     start, end : float64 arrays of shape (features,), optional
         Begin at this point of the first box instead of anywhere on its boundary; go on to this point of the last box.
     starts : int
-        How many searches, each with other candidates; the best path counts.
+        How many searches, each with other candidates; the best path is finished.
 
     Returns
     -------
     Alignment
     """
     corridor = _corridor(lower, upper, directions, weight, start, end)
-    found = [_polish(corridor, *_search(corridor, number)) for number in range(max(starts, 1))]
-    value, nodes, faces = min(found, key=lambda path: path[0])
+    found = [_search(corridor, number) for number in range(max(starts, 1))]
+    best = min(found, key=lambda path: _objective(path[0], corridor.unit, corridor.weight)[0])
+    value, nodes, faces = _polish(corridor, *best)
     angles = np.arccos(np.clip(cosines(nodes, directions, weight), -1.0, 1.0))
     return Alignment(nodes, faces, angles, value)
 
@@ -195,11 +196,33 @@ def _search(corridor: _Corridor, number: int) -> tuple[F64, Int]:
     for turn, radius in enumerate(_RADII):
         shift = radius * (2 * _spread(_CLOSER, d, number + turn) - 1)
         shift[0] = 0.0
-        points = np.clip(nodes[:, None] + shift * width[:, None], corridor.lower[:, None], corridor.upper[:, None])
+        points = nodes[:, None] + shift * width[:, None]
         faces = np.stack([np.resize(faces, _CLOSER) for faces in corridor.allowed])
         faces[:, ::2] = chosen[:, None]  # half of them stay on their face, the others try the rest
-        nodes, chosen = _best(corridor, points, faces)
+        landing = np.stack([np.resize(np.roll(faces, turn * _RAYS), _RAYS) for faces in corridor.allowed])
+        points = np.concatenate([points, *_rays(corridor, nodes, landing)], axis=1)
+        points = np.clip(points, corridor.lower[:, None], corridor.upper[:, None])
+        nodes, chosen = _best(corridor, points, np.concatenate([faces, landing, landing], axis=1))
     return nodes, chosen
+
+
+def _rays(corridor: _Corridor, nodes: F64, faces: Int) -> tuple[F64, F64]:
+    """Return where rays from the nodes before, along the directions, and back from the nodes after meet some faces."""
+    rows = np.arange(len(nodes))[:, None]
+    feature = np.maximum(faces, 0) // 2
+    plane = np.where(faces % 2 == 1, corridor.upper[rows, feature], corridor.lower[rows, feature])
+    ray = np.divide(corridor.unit, corridor.weight, out=np.zeros_like(corridor.unit), where=corridor.weight > 0)
+    made = []
+    for here, there in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
+        points = np.repeat(nodes[:, None], faces.shape[1], axis=1)
+        origin, f = nodes[there], feature[here]
+        along = np.take_along_axis(ray, f, axis=1)
+        gap = plane[here] - np.take_along_axis(origin, f, axis=1)
+        meets = gap * along > 0 if here.start else gap * along < 0
+        reach = np.divide(gap, along, out=np.zeros_like(gap), where=meets)
+        points[here] = np.where(meets[..., None], origin[:, None] + reach[..., None] * ray[:, None], points[here])
+        made.append(points)
+    return made[0], made[1]
 
 
 def _best(corridor: _Corridor, points: F64, faces: Int) -> tuple[F64, Int]:
@@ -271,7 +294,7 @@ def _polish(corridor: _Corridor, nodes: F64, faces: Int) -> tuple[float, F64, In
 
     bounds = np.stack([low[free], high[free]], axis=1) * scale[:, None]
     first = nodes[free] * scale
-    position, value, _ = fmin_l_bfgs_b(function, first, bounds=bounds, maxiter=100, factr=1e6, pgtol=1e-7)
+    position, value, _ = fmin_l_bfgs_b(function, first, bounds=bounds, maxiter=50, factr=1e7, pgtol=1e-6)
     before = _objective(nodes, corridor.unit, corridor.weight)[0]
     if not value < before:
         return before, nodes, faces

@@ -18,12 +18,12 @@ I64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A sequence of leaves without repetition.
+    """A sequence of leaves without repetition, perhaps up to the end.
 
     Attributes
     ----------
     leaves : int64 array of shape (leaves,)
-        The leaves, start and end included.
+        The leaves, the first and the last included; a last number equal to the number of leaves is the end.
     probability : float
         Product of the probabilities of its transitions (1 for a path of one leaf).
     duration : float
@@ -40,16 +40,16 @@ class Path:
 
 
 class Graph:
-    """The transitions between leaves as lists of neighbours, with -log P as lengths; the end is left out."""
+    """The transitions as lists of neighbours, with -log P as lengths; the end is a place like the leaves."""
 
     def __init__(self, transitions: Transitions) -> None:
         self.transitions = transitions
-        self.n_leaves = transitions.n_leaves
-        inside = np.flatnonzero((transitions.target < transitions.n_leaves) & (transitions.count > 0))
-        self._source, self._target = transitions.source[inside], transitions.target[inside]
-        self._cost = np.maximum(-np.log(transitions.probability[inside]), 0.0)
-        self._edge = {(int(s), int(t)): int(e) for s, t, e in zip(self._source, self._target, inside, strict=True)}
-        self._next: list[list[tuple[int, float]]] = [[] for _ in range(self.n_leaves)]
+        self.n_places = transitions.n_leaves + 1
+        self._source, self._target = transitions.source, transitions.target
+        self._cost = np.maximum(-np.log(transitions.probability), 0.0)
+        pairs = zip(self._source.tolist(), self._target.tolist(), strict=True)
+        self._edge = {pair: edge for edge, pair in enumerate(pairs)}
+        self._next: list[list[tuple[int, float]]] = [[] for _ in range(self.n_places)]
         for s, t, cost in zip(self._source.tolist(), self._target.tolist(), self._cost.tolist(), strict=True):
             self._next[s].append((t, cost))
 
@@ -67,16 +67,16 @@ class Graph:
 
     def length(self, source: int, target: int) -> float:
         """Return -log P of a transition."""
-        return -float(np.log(self.transitions.probability[self._edge[source, target]]))
+        return float(self._cost[self._edge[source, target]])
 
     def reachable(self, starts: Iterable[int]) -> I64:
-        """Return the leaves that can be reached from any of some leaves, themselves included, in order."""
+        """Return the places that can be reached from any of some leaves, themselves included, in order."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import breadth_first_order
 
-        shape = (self.n_leaves, self.n_leaves)
+        shape = (self.n_places, self.n_places)
         links = csr_array((np.ones(len(self._source)), (self._source, self._target)), shape=shape)
-        seen = np.zeros(self.n_leaves, bool)
+        seen = np.zeros(self.n_places, bool)
         for leaf in starts:
             if not seen[leaf]:
                 seen[breadth_first_order(links, int(leaf), return_predecessors=False)] = True
@@ -89,7 +89,7 @@ class Graph:
 
         # A stored length of 0 (a certain transition) counts as no transition: the least positive length stands for it.
         lengths = np.maximum(self._cost, np.finfo(np.float64).tiny)
-        graph = csr_array((lengths, (self._source, self._target)), shape=(self.n_leaves, self.n_leaves))
+        graph = csr_array((lengths, (self._source, self._target)), shape=(self.n_places, self.n_places))
         cost, before = dijkstra(graph, indices=starts, return_predecessors=True)
         return cost, before.astype(np.int64)
 
