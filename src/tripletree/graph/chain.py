@@ -166,18 +166,35 @@ def reachable(chain: Chain, start: F64) -> Mask:
 
 
 def interval(
-    transitions: Transitions, ask: Callable[[Chain, F64], F64], start: F64, draws: int, rng: np.random.Generator
+    transitions: Transitions,
+    ask: Callable[[Chain, F64], Any],
+    start: F64,
+    draws: int,
+    rng: np.random.Generator,
+    episodes: npt.NDArray[np.int64] | None = None,
 ) -> F64:
     """Return the 95 % sampling interval of an answer, shape (2, ...).
 
     The question is asked of ``draws`` chains (see :meth:`Chain.drawn`), and the interval is from the 2.5th to the
-    97.5th percentile of their answers. NaN answers (nothing to average) are left out.
+    97.5th percentile of their answers. ``start`` is drawn too where ``episodes`` are the counts behind it. NaN answers
+    (nothing to average) are left out.
     """
-    answers = np.array([ask(Chain.drawn(transitions, rng), start) for _ in range(draws)])
+    answers = np.array(
+        [
+            ask(Chain.drawn(transitions, rng), start if episodes is None else _drawn_share(episodes, rng))
+            for _ in range(draws)
+        ]
+    )
     if np.isnan(answers).all(axis=0).any():
         return np.full((2, *answers.shape[1:]), np.nan)
     quantiles: F64 = np.nanquantile(answers, [0.025, 0.975], axis=0)
     return quantiles
+
+
+def _drawn_share(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> F64:
+    weight = rng.standard_gamma(counts.astype(np.float64))
+    share: F64 = weight / weight.sum()
+    return share
 
 
 def _towards(chain: Chain, goal: Mask, avoid: Mask | None) -> npt.NDArray[np.int64]:

@@ -18,7 +18,8 @@ FAIR, POOR = 0.05, 0.15
 """Excess from which a chain is called fair instead of good, and poor instead of fair."""
 
 _HORIZONS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-_SHUFFLES = 20
+_SHUFFLES = 10
+_MOST_MOVES = 50_000
 
 
 @dataclass(frozen=True)
@@ -86,24 +87,16 @@ def check_markov(
     rng : numpy.random.Generator
         For the shuffled logs, which say what chance alone does.
     """
-    previous, here, following = _triples(transitions.n_leaves, leaf, final, log)
-    memory = chance = 0.0
-    if len(here):
-        memory = _memory(previous, here, following)
-        # Which previous leaf belongs to which move is shuffled among the moves from the same leaf.
-        order = np.argsort(here, kind="stable")
-        here, following, previous = here[order], following[order], previous[order]
-        shuffled = [
-            _memory(previous[np.lexsort((rng.random(len(here)), here))], here, following) for _ in range(_SHUFFLES)
-        ]
-        chance = float(np.mean(shuffled))
-    return MarkovCheck(memory, chance, len(here), *_worst_distance(transitions, leaf, final, log, rng))
+    moves = _triples(transitions.n_leaves, leaf, final, log)
+    known = moves.shape[1]
+    if known > _MOST_MOVES:
+        moves = moves[:, rng.choice(known, _MOST_MOVES, replace=False)]
+    memory, chance = _memory(moves[0], moves[1], moves[2], rng) if known else (0.0, 0.0)
+    return MarkovCheck(memory, chance, moves.shape[1], *_worst_distance(transitions, leaf, final, log, rng))
 
 
-def _triples(
-    n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log
-) -> tuple[I64, I64, I64]:
-    """Return the leaf before, the leaf, and the place after each sequence that has both neighbours."""
+def _triples(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> I64:
+    """Return the leaf before, the leaf, and the place after each sequence that has both, shape (3, moves)."""
     begins = np.ones(len(leaf), np.bool_)
     np.not_equal(leaf[1:], leaf[:-1], out=begins[1:])
     begins[log.starts[:-1]] = True
@@ -117,20 +110,29 @@ def _triples(
     previous = np.append(-1, path[:-1])
     previous[opening] = -1
     both = (previous >= 0) & (following >= 0)
-    return previous[both], path[both], following[both]
+    return np.stack([previous[both], path[both], following[both]])
 
 
-def _memory(previous: I64, here: I64, following: I64) -> float:
-    """Return the mean distance (total variation) of next places given both leaves from those given one."""
-    size = int(max(previous.max(), here.max(), following.max())) + 1
-    _, pair_of = np.unique(here * size + previous, return_inverse=True)
-    onward, onward_of = np.unique(here * size + following, return_inverse=True)
-    _, index, times = np.unique(pair_of * len(onward) + onward_of, return_index=True, return_counts=True)
-    by_pair = np.bincount(pair_of)[pair_of[index]]
-    by_onward = np.bincount(onward_of)[onward_of[index]]
-    by_leaf = np.bincount(here)[here[index]]
-    # Differences add up to 0 within a pair of leaves, so their positive half is the distance.
-    return float(np.maximum(times - by_pair * by_onward / by_leaf, 0).sum() / len(here))
+def _memory(previous: I64, here: I64, following: I64, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the mean distance (total variation) of next places given both leaves from those given one; and by chance.
+
+    For the latter, which previous leaf belongs to which move is shuffled among the moves from the same leaf.
+    """
+    order = np.argsort(here, kind="stable")
+    here, following, previous = here[order], following[order], previous[order]
+    size = int(max(previous.max(), following.max())) + 1
+    pair = np.unique(here * size + previous, return_inverse=True)[1]
+    onward = np.unique(here * size + following, return_inverse=True)[1]
+    by_pair, by_onward, by_leaf = np.bincount(pair), np.bincount(onward), np.bincount(here)
+
+    def distance(pair: I64) -> float:
+        _, index, times = np.unique(pair * len(by_onward) + onward, return_index=True, return_counts=True)
+        expected = by_pair[pair[index]] * by_onward[onward[index]] / by_leaf[here[index]]
+        # Differences add up to 0 within a pair of leaves, so their positive half is the distance.
+        return float(np.maximum(times - expected, 0).sum() / len(here))
+
+    shuffled = [distance(pair[np.lexsort((rng.random(len(here)), here))]) for _ in range(_SHUFFLES)]
+    return distance(pair), float(np.mean(shuffled))
 
 
 def _worst_distance(
