@@ -25,6 +25,7 @@ from tripletree.model.tables import curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions.answers import Chance, Duration, Prediction, Unreachable, Whereabouts
 from tripletree.questions.predict import apply, predict
+from tripletree.questions.simulate import Trajectories, simulate
 from tripletree.tree.arrays import Tree
 
 
@@ -321,6 +322,54 @@ class TripleTree:
         The number of leaves stands for the end. Other arguments as in `chance`.
         """
         return chance.rollouts(self.fitted_, self._movement(log), n, steps, start, seed)
+
+    def paths(self, start: Any, end: Any, k: int = 1, *, pairs: bool = False, log: Log | None = None) -> Trajectories:
+        """Return the most probable sequences of leaves from one place to another.
+
+        Parameters
+        ----------
+        start, end : state, leaf or zone
+            As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode.
+        k : int
+            How many, the most probable first; none of them visits a leaf twice.
+        pairs : bool
+            Instead of the ``k`` best: the best of every pair of a start and an end leaf that is connected.
+        log : Log or None
+            Whose moves to go by; None: the training log's.
+
+        Returns
+        -------
+        Trajectories
+            False when there is no way; it then says what can be reached.
+        """
+        moves = self.transitions(log)
+        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, aligned=False)
+
+    def simulate(
+        self,
+        start: Any,
+        end: Any,
+        k: int = 1,
+        *,
+        pairs: bool = False,
+        log: Log | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Trajectories:
+        """Return realistic trajectories from one place to another (paper, "Trajectory Simulation").
+
+        Each follows a most probable sequence of leaves as straight segments that are aligned with the mean derivatives
+        of the leaves that they cross.
+
+        Parameters
+        ----------
+        start, end, k, pairs, log
+            As in :meth:`paths`. From or to a state, the trajectory begins or ends just there; from a leaf or zone, on
+            the boundary of a leaf.
+        progress : function of (trajectories so far, all), or None
+            Called after each trajectory.
+        """
+        moves = self.transitions(log)
+        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
 
     def truncate(self, n_leaves: int) -> TripleTree:
         """Return the tree as it was when growth had made ``n_leaves`` leaves."""

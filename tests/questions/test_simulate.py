@@ -171,3 +171,15 @@ def test_the_nodes_of_a_trajectory_enter_its_leaves():
             assert ((lower[leaf] <= node) & (node <= upper[leaf])).all()
             planes = np.stack([node == lower[leaf], node == upper[leaf]], axis=-1).reshape(-1)
             assert (planes & visible(before, lower[leaf], upper[leaf])).any()
+
+
+def test_the_front_door():
+    tree = quietly_fitted(LOG, max_leaves=4, gamma=0.0, theta=(0, 1, 0))
+    assert str(tree.simulate([0.5, 0.0], [3.5, 0.0])) == str(ask([0.5, 0.0], [3.5, 0.0]))
+    assert tree.paths(0, "end")[0].nodes is None
+    assert len(tree.paths(0, 3, k=3)) == 1
+    assert len(tree.paths({0, 1}, {2, 3}, pairs=True)) == 4
+    # Another log on the same tree: this one never leaves the first half.
+    other = LOG.select([4, 5])
+    assert not tree.simulate(0, 3, log=other)
+    assert tree.simulate(2, 3, log=other)[0].counts.tolist() == [2]

@@ -149,24 +149,29 @@ class _Corridor:
     upper: F64
     unit: F64
     weight: F64
-    allowed: list[Int]
+    allowed: Int
+    n_allowed: Int
+
+    def deal(self, n: int, offset: int = 0) -> Int:
+        """Return ``n`` faces for every node: its allowed ones in turn, from the ``offset``-th on."""
+        turn = (np.arange(n) + offset) % self.n_allowed[:, None]
+        return np.take_along_axis(self.allowed, turn, axis=1)
 
 
 def _corridor(lower: F64, upper: F64, directions: F64, weight: F64, start: F64 | None, end: F64 | None) -> _Corridor:
     lower, upper = np.array(lower, np.float64), np.array(upper, np.float64)
     # A face counts when it can be seen from somewhere in the box before; all of them do for the first box.
-    seen = np.ones((len(lower), lower.shape[1], 2), bool)
-    seen[1:, :, 0], seen[1:, :, 1] = lower[:-1] <= lower[1:], upper[:-1] >= upper[1:]
-    allowed = [np.flatnonzero(row) for row in seen.reshape(len(lower), -1)]
-    fixed = np.array([NO_FACE])
+    seen = np.ones((len(lower), 2 * lower.shape[1]), bool)
+    seen[1:, ::2], seen[1:, 1::2] = lower[:-1] <= lower[1:], upper[:-1] >= upper[1:]
+    allowed, n_allowed = np.argsort(~seen, axis=1, kind="stable"), seen.sum(axis=1)
     if end is not None:
         lower, upper = np.vstack([lower, end]), np.vstack([upper, end])
-        allowed.append(fixed)
+        allowed, n_allowed = np.vstack([allowed, np.full_like(allowed[:1], NO_FACE)]), np.append(n_allowed, 1)
     if start is not None:
         lower[0] = upper[0] = start
-        allowed[0] = fixed
+        allowed[0], n_allowed[0] = NO_FACE, 1
     unit, _ = _unit(directions * weight)
-    return _Corridor(lower, upper, unit, np.asarray(weight, np.float64), allowed)
+    return _Corridor(lower, upper, unit, np.asarray(weight, np.float64), allowed, n_allowed)
 
 
 def _unit(vectors: F64) -> tuple[F64, Bool]:
@@ -191,15 +196,15 @@ def _search(corridor: _Corridor, number: int) -> tuple[F64, Int]:
     # More than the width, then clipped: the best place is often an edge.
     place = np.clip(1.3 * _spread(_FIRST, d, number) - 0.15, 0.0, 1.0)
     points = corridor.lower[:, None] + place * width[:, None]
-    faces = np.stack([np.resize(faces, _FIRST) for faces in corridor.allowed])
+    faces = corridor.deal(_FIRST)
     nodes, chosen = _best(corridor, points, faces)
     for turn, radius in enumerate(_RADII):
         shift = radius * (2 * _spread(_CLOSER, d, number + turn) - 1)
         shift[0] = 0.0
         points = nodes[:, None] + shift * width[:, None]
-        faces = np.stack([np.resize(faces, _CLOSER) for faces in corridor.allowed])
+        faces = corridor.deal(_CLOSER)
         faces[:, ::2] = chosen[:, None]  # half of them stay on their face, the others try the rest
-        landing = np.stack([np.resize(np.roll(faces, turn * _RAYS), _RAYS) for faces in corridor.allowed])
+        landing = corridor.deal(_RAYS, turn * _RAYS)
         points = np.concatenate([points, *_rays(corridor, nodes, landing)], axis=1)
         points = np.clip(points, corridor.lower[:, None], corridor.upper[:, None])
         nodes, chosen = _best(corridor, points, np.concatenate([faces, landing, landing], axis=1))
