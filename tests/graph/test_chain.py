@@ -175,3 +175,19 @@ def test_the_interval_of_a_share_is_that_of_its_counts():
         found, lambda chain, start: start @ reach(chain, places(2, 1)), at(2, 0), 1_000, np.random.default_rng(0)
     )
     assert (low, high) == (pytest.approx(0.215, abs=0.02), pytest.approx(0.392, abs=0.02))
+
+
+def test_intervals_hold_their_answer_however_few_the_counts():
+    # Leaves visited once or twice: drawn chains dawdle, for the mean of 1 / p is above 1 / the mean of p.
+    edges = {(0, 1): 1, (0, 3): 1, (1, 0): 1, (1, 2): 1, (2, 1): 1, (2, 3): 1}
+    found, start = transitions(3, edges, 4), at(3, 0)
+    chain, end = Chain.of(found), places(3, 3)
+    rng = np.random.default_rng(0)
+    low, high = interval(found, lambda drawn, first: first @ steps_to(drawn, end)[1], start, 200, rng, times=True)
+    assert low < start @ steps_to(chain, end)[1] < high
+    low, high = interval(found, lambda drawn, first: after(drawn, first, 9), start, 200, rng)
+    assert ((low < after(chain, start, 9)) & (after(chain, start, 9) < high)).all()
+    assert ((low >= 0) & (high <= 1)).all()
+    # Nothing to draw, nothing to move.
+    sure = transitions(1, {(0, 1): 5})
+    assert interval(sure, lambda drawn, first: after(drawn, first, 1), at(1, 0), 20, rng).tolist() == [[0, 1]] * 2

@@ -172,12 +172,14 @@ def interval(
     draws: int,
     rng: np.random.Generator,
     episodes: npt.NDArray[np.int64] | None = None,
+    times: bool = False,
 ) -> F64:
     """Return the 95 % sampling interval of an answer, shape (2, ...).
 
-    The question is asked of ``draws`` chains (see :meth:`Chain.drawn`), and the interval is from the 2.5th to the
-    97.5th percentile of their answers. ``start`` is drawn too where ``episodes`` are the counts behind it. NaN answers
-    (nothing to average) are left out.
+    The question is asked of ``draws`` chains (see :meth:`Chain.drawn`); ``start`` is drawn too where ``episodes`` are
+    the counts behind it. The interval is from the 2.5th to the 97.5th percentile of their answers, moved so that their
+    median comes to lie on the answer itself (few counts make drawn chains dawdle): probabilities on the logit scale,
+    ``times`` on the logarithmic one. NaN answers (nothing to average) are left out.
     """
     answers = np.array(
         [
@@ -187,8 +189,19 @@ def interval(
     )
     if np.isnan(answers).all(axis=0).any():
         return np.full((2, *answers.shape[1:]), np.nan)
-    quantiles: F64 = np.nanquantile(answers, [0.025, 0.975], axis=0)
-    return quantiles
+    low, middle, high = np.nanquantile(answers, [0.025, 0.5, 0.975], axis=0)
+    answer = np.asarray(ask(Chain.of(transitions), start), np.float64)
+
+    def odds(x: F64) -> F64:
+        return np.maximum(x, 1e-300) / (1.0 if times else np.maximum(1.0 - x, 1e-300))
+
+    # Never and always have no odds to move.
+    sure = (np.minimum(answer, middle) <= 0) | (not times) & (np.maximum(answer, middle) >= 1)
+    factor = np.where(sure, 1.0, odds(answer) / odds(middle))
+    moved = np.stack([odds(low) * factor, odds(high) * factor])
+    if not times:
+        moved = np.where(np.isinf(moved), 1.0, moved / (1.0 + np.where(np.isinf(moved), 0.0, moved)))
+    return np.where(sure, np.stack([low, high]), moved)
 
 
 def _drawn_share(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> F64:

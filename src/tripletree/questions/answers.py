@@ -98,8 +98,9 @@ class Chance(_Moving):
         The answer.
     interval : float64 array of shape (2,), or None
         95 % sampling interval: the question is asked of ``draws`` chains whose probabilities are drawn from the
-        Dirichlet distributions of the counts. Where always or never is all that was seen: Wilson's interval, with as
-        many sequences as begin at the start. It says nothing about the error of forgetting the past: see ``markov``.
+        Dirichlet distributions of the counts (see ``graph.chain.interval``). Where always or never is all that was
+        seen: Wilson's interval, with as many sequences as begin at the start. It says nothing about the error of
+        forgetting the past: see ``markov``.
     reach, start, before : str
         The zones in words; ``before`` may be None.
     within : int or None

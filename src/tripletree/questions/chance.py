@@ -78,7 +78,7 @@ def expected_steps(
     steps = float(ask(chain, begin.share))
     return Duration(
         steps=None if np.isnan(steps) else steps,
-        interval=None if np.isnan(steps) else _interval(movement, ask, begin, draws, seed),
+        interval=None if np.isnan(steps) else _interval(movement, ask, begin, draws, seed, times=True),
         probability=float(begin.share @ chains.reach(chain, goal.mask, mask)),
         reach=goal.text,
         start=begin.text,
@@ -136,12 +136,19 @@ def _places(fitted: Fitted, movement: Movement, reach: Any, start: Any, before: 
     return read_start(fitted, movement.transitions, start), goal, avoid
 
 
-def _interval(movement: Movement, ask: Callable[[Chain, F64], Any], start: Start, draws: int, seed: Any) -> F64 | None:
+def _interval(
+    movement: Movement,
+    ask: Callable[[Chain, F64], Any],
+    start: Start,
+    draws: int,
+    seed: Any,
+    times: bool = False,
+) -> F64 | None:
     _check_whole(draws, "draws", 0, 1_000_000, 200)
     if draws == 0:
         return None
     rng = np.random.default_rng(seed)
-    return chains.interval(movement.transitions, ask, start.share, draws, rng, start.episodes)
+    return chains.interval(movement.transitions, ask, start.share, draws, rng, start.episodes, times)
 
 
 def _sure(movement: Movement, start: Start, goal: Zone, probability: float) -> F64:
