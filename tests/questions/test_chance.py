@@ -187,3 +187,11 @@ def test_a_start_outside_the_range_of_the_log(tree):
 
 def test_zones_that_cut_leaves_say_so(tree):
     assert "1 leaf lies only partly in x in [1.2, 1.7) and counts as a whole." in str(tree.chance({"x": (1.2, 1.7)}))
+
+
+def test_a_model_file_keeps_what_chances_need(tree, tmp_path):
+    tree.save(tmp_path / "model.tripletree")
+    back = TripleTree.load(tmp_path / "model.tripletree")
+    assert back.chance(2).to_dict() == tree.chance(2).to_dict()
+    tree.truncate(2).save(tmp_path / "small.tripletree")
+    assert TripleTree.load(tmp_path / "small.tripletree").fitted_.transitions is None
