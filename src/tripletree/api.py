@@ -323,7 +323,9 @@ class TripleTree:
         """
         return chance.rollouts(self.fitted_, self._movement(log), n, steps, start, seed)
 
-    def paths(self, start: Any, end: Any, k: int = 1, *, pairs: bool = False, log: Log | None = None) -> Trajectories:
+    def paths(
+        self, start: Any, end: Any, k: int = 1, *, pairs: bool | int = False, log: Log | None = None
+    ) -> Trajectories:
         """Return the most probable sequences of leaves from one place to another.
 
         Parameters
@@ -332,8 +334,9 @@ class TripleTree:
             As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode.
         k : int
             How many, the most probable first; none of them visits a leaf twice.
-        pairs : bool
-            Instead of the ``k`` best: the best of every pair of a start and an end leaf that is connected.
+        pairs : bool or int
+            Instead of the ``k`` best: the best of every pair of a start and an end leaf that is connected; a number
+            for so many at most, the most probable.
         log : Log or None
             Whose moves to go by; None: the training log's.
 
@@ -351,7 +354,7 @@ class TripleTree:
         end: Any,
         k: int = 1,
         *,
-        pairs: bool = False,
+        pairs: bool | int = False,
         log: Log | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Trajectories:

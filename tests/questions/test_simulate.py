@@ -104,6 +104,7 @@ def test_all_pairs_with_progress():
     assert sorted((int(way.leaves[0]), int(way.leaves[-1])) for way in answer) == [(0, 2), (0, 3), (1, 2), (1, 3)]
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert "There are 3 other ways." in str(answer)
+    assert len(ask({0, 1}, {2, 3}, pairs=2)) == 2
 
 
 def test_answers_are_data():
@@ -121,6 +122,7 @@ def test_answers_are_data():
         (0, {"poss": (0, 1)}, {}, "Did you mean `pos`"),
         (0, {"pos": (7, 8)}, {}, "end is empty"),
         ([[0, 0], [1, 0]], 0, {}, "start must be one state; got 2"),
+        (0, 1, {"pairs": 0}, "pairs must be True, False or a whole number of at least 1; got 0"),
         (0, 1, {"k": 0}, "k must be a whole number of at least 1; got 0"),
     ],
 )

@@ -80,13 +80,13 @@ def _objective(nodes: F64, unit: F64, weight: F64) -> tuple[float, F64]:
     segment = (nodes[1:] - nodes[:-1]) * weight
     square = np.einsum("ij,ij->i", segment, segment) + SHORTEST**2
     length = np.sqrt(square)
-    cosine = np.clip(np.einsum("ij,ij->i", segment, unit) / length, -1.0, 1.0)
+    cosine = np.minimum(np.maximum(np.einsum("ij,ij->i", segment, unit) / length, -1.0), 1.0)
     angle = np.arccos(cosine)
     sine = np.sqrt((1 - cosine) * (1 + cosine))
     # angle / sin(angle) goes to 1 for small angles, and to infinity for a segment that goes straight back.
     slope = -2 * np.where(cosine > 1 - 1e-12, 1.0, angle / np.maximum(sine, 1e-6))
-    known = np.einsum("ij,ij->i", unit, unit) > 0
-    slope = np.where(known, slope, 0.0)
+    known = unit.any(axis=1)
+    slope *= known
     change = ((slope / length)[:, None] * unit - (slope * cosine / square)[:, None] * segment) * weight
     gradient = np.zeros_like(nodes)
     gradient[1:] += change
@@ -299,7 +299,7 @@ def _polish(corridor: _Corridor, nodes: F64, faces: Int) -> tuple[float, F64, In
 
     bounds = np.stack([low[free], high[free]], axis=1) * scale[:, None]
     first = nodes[free] * scale
-    position, value, _ = fmin_l_bfgs_b(function, first, bounds=bounds, maxiter=50, factr=1e7, pgtol=1e-6)
+    position, value, _ = fmin_l_bfgs_b(function, first, bounds=bounds, maxiter=50, factr=1e8, pgtol=1e-5)
     before = _objective(nodes, corridor.unit, corridor.weight)[0]
     if not value < before:
         return before, nodes, faces

@@ -134,7 +134,7 @@ def simulate(
     end: Any,
     *,
     k: int = 1,
-    pairs: bool = False,
+    pairs: bool | int = False,
     aligned: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trajectories:
@@ -150,8 +150,8 @@ def simulate(
         Where from and where to.
     k : int
         How many ways.
-    pairs : bool
-        Instead: the best way of every connected pair of a start and an end leaf.
+    pairs : bool or int
+        Instead: the best way of every connected pair of a start and an end leaf; a number for so many at most.
     aligned : bool
         Whether to make trajectories; otherwise the sequences of leaves only.
     progress : function of (trajectories so far, all), or None
@@ -159,6 +159,8 @@ def simulate(
     """
     if not is_integer(k) or k < 1:
         raise ParameterError(f"k must be a whole number of at least 1; got {k!r}.")
+    if not isinstance(pairs, bool) and (not is_integer(pairs) or pairs < 1):
+        raise ParameterError(f"pairs must be True, False or a whole number of at least 1; got {pairs!r}.")
     if aligned and fitted.attributes.derivative_mean is None:
         raise ParameterError(
             "Trajectories follow derivatives, and this tree has none: no episode of its log has two states. "
@@ -168,7 +170,10 @@ def simulate(
     if first.places[-1] == fitted.tree.n_leaves:
         raise ParameterError("start must hold leaves only: nothing follows the end.")
     graph = Graph(transitions)
-    paths = all_pairs(graph, first.places, last.places) if pairs else best_paths(graph, first.places, last.places, k)
+    if pairs:
+        paths = all_pairs(graph, first.places, last.places)[: None if pairs is True else pairs]
+    else:
+        paths = best_paths(graph, first.places, last.places, k)
     found = []
     corridor = _Boxes(fitted)
     for number, path in enumerate(paths):
