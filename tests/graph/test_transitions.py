@@ -145,6 +145,17 @@ def test_threads_change_nothing():
     assert one.count.tolist() == two.count.tolist()
 
 
+def test_many_leaves_are_sorted_instead_of_tabled(monkeypatch):
+    log = road.record(n_samples=2_000)
+    tree = grown(log, 30)
+    tabled = count_transitions(tree, log)
+    monkeypatch.setattr("tripletree.graph.transitions._TABLE", 0)
+    found = count_transitions(tree, log)
+    for name in ("source", "target", "count", "steps"):
+        assert getattr(found, name).tolist() == getattr(tabled, name).tolist()
+        assert getattr(found, name).dtype == getattr(tabled, name).dtype
+
+
 def test_wilson_interval():
     # Newcombe (1998), table I: 81 of 263, 15 of 148, 0 of 20, 1 of 29.
     found = wilson(np.array([81, 15, 0, 1, 0]), np.array([263, 148, 20, 29, 0]))

@@ -18,6 +18,8 @@ I64 = npt.NDArray[np.int64]
 Z95 = 1.959963984540054
 """Half width of a 95 % interval in standard deviations."""
 
+_TABLE = 4_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
@@ -180,7 +182,14 @@ def count_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArr
 
     known = target != unknown
     key = source[known].astype(np.int64) * (n_leaves + 1) + target[known]
-    edges, edge = np.unique(key, return_inverse=True)
+    if n_leaves * (n_leaves + 1) <= _TABLE:
+        # Few leaves: a table of all pairs is faster than sorting.
+        edges = np.flatnonzero(np.bincount(key))
+        place = np.empty(edges[-1] + 1 if len(edges) else 0, np.int64)
+        place[edges] = np.arange(len(edges))
+        edge = place[key]
+    else:
+        edges, edge = np.unique(key, return_inverse=True)
     lost, lost_length = source[~known], length[~known]
     rests = last[(target[last] == unknown) & (final >= 0)]
     return Transitions(
