@@ -5,10 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import applying, fitting, growth, starting
+from benchmarks import aligning, applying, fitting, growth, resembling, starting
 from benchmarks.harness import Options, Report, machine, save, say
 
-SUBJECTS = {"growth": growth, "fitting": fitting, "applying": applying, "starting": starting}
+SUBJECTS = {
+    "growth": growth,
+    "fitting": fitting,
+    "applying": applying,
+    "starting": starting,
+    "aligning": aligning,
+    "resembling": resembling,
+}
 
 
 def main(arguments: list[str] | None = None) -> int:

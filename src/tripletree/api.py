@@ -13,14 +13,19 @@ import numpy.typing as npt
 from tripletree import store
 from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
+from tripletree.graph.movement import Movement
+from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import losses
+from tripletree.model.moves import movement
 from tripletree.model.table import Table
 from tripletree.model.tables import curve_table, leaf_table
-from tripletree.questions.answers import Prediction
+from tripletree.questions import chance
+from tripletree.questions.answers import Chance, Duration, Prediction, Unreachable, Whereabouts
 from tripletree.questions.predict import apply, predict
+from tripletree.questions.simulate import Trajectories, simulate
 from tripletree.tree.arrays import Tree
 
 
@@ -225,6 +230,150 @@ class TripleTree:
         _check_log(log, "log")
         return losses(fitted, log, n_leaves, self._threads())
 
+    def transitions(self, log: Log | None = None) -> Transitions:
+        """Return how a log moves from leaf to leaf: counts, probabilities and durations by sequences.
+
+        Parameters
+        ----------
+        log : Log or None
+            Any log with the same features and actions; None: the training log.
+        """
+        return self._movement(log).transitions
+
+    def chance(
+        self,
+        reach: Any,
+        start: Any = None,
+        *,
+        before: Any = None,
+        within: int | None = None,
+        log: Log | None = None,
+        draws: int = 200,
+        seed: int | np.random.Generator = 0,
+    ) -> Chance:
+        """Return how probable it is to reach a zone, by the chain over leaves.
+
+        Parameters
+        ----------
+        reach : zone
+            A dict of conditions on features (``{"pos": (0, 0.5)}``, None for no bound), on ``"value"`` or on the
+            action; leaf numbers; or ``"end"``.
+        start : None, state, leaf or zone
+            None is where episodes begin; a state is a list of numbers or a dict with one for every feature.
+        before : zone or None
+            Reaching this first does not count.
+        within : int or None
+            Most steps that it may take.
+        log : Log or None
+            Whose moves to go by; None: the training log's.
+        draws : int
+            Chains drawn for the 95 % interval; 0 for none.
+        seed : int or numpy.random.Generator
+            Where the draws come from.
+        """
+        return chance.chance(self.fitted_, self._movement(log), reach, start, before, within, draws, seed)
+
+    def expected_steps(
+        self,
+        reach: Any,
+        start: Any = None,
+        *,
+        before: Any = None,
+        log: Log | None = None,
+        draws: int = 200,
+        seed: int | np.random.Generator = 0,
+    ) -> Duration:
+        """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
+        return chance.expected_steps(self.fitted_, self._movement(log), reach, start, before, draws, seed)
+
+    def after(
+        self,
+        steps: int,
+        start: Any = None,
+        *,
+        log: Log | None = None,
+        draws: int = 200,
+        seed: int | np.random.Generator = 0,
+    ) -> Whereabouts:
+        """Return where the agent is so many steps after the start, leaf by leaf; other arguments as in `chance`."""
+        return chance.after(self.fitted_, self._movement(log), steps, start, draws, seed)
+
+    def occupancy(
+        self, start: Any = None, *, log: Log | None = None, draws: int = 200, seed: int | np.random.Generator = 0
+    ) -> Whereabouts:
+        """Return the share of time that is spent in each leaf from the start on; arguments as in `chance`."""
+        return chance.occupancy(self.fitted_, self._movement(log), start, draws, seed)
+
+    def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
+        """Return the leaves that no recorded moves lead to; arguments as in `chance`."""
+        return chance.unreachable(self.fitted_, self._movement(log), start)
+
+    def rollouts(
+        self,
+        n: int,
+        steps: int,
+        start: Any = None,
+        *,
+        log: Log | None = None,
+        seed: int | np.random.Generator = 0,
+    ) -> npt.NDArray[np.int32]:
+        """Return journeys drawn from the chain: leaves at 0, 1, ... steps, shape (n, steps + 1).
+
+        The number of leaves stands for the end. Other arguments as in `chance`.
+        """
+        return chance.rollouts(self.fitted_, self._movement(log), n, steps, start, seed)
+
+    def paths(
+        self, start: Any, end: Any, k: int = 1, *, pairs: bool | int = False, log: Log | None = None
+    ) -> Trajectories:
+        """Return the most probable sequences of leaves from one place to another.
+
+        Parameters
+        ----------
+        start, end : state, leaf or zone
+            As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode.
+        k : int
+            How many, the most probable first; none of them visits a leaf twice.
+        pairs : bool or int
+            Instead of the ``k`` best: the best of every pair of a start and an end leaf that is connected; a number
+            for so many at most, the most probable.
+        log : Log or None
+            Whose moves to go by; None: the training log's.
+
+        Returns
+        -------
+        Trajectories
+            False when there is no way; it then says what can be reached.
+        """
+        moves = self.transitions(log)
+        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, aligned=False)
+
+    def simulate(
+        self,
+        start: Any,
+        end: Any,
+        k: int = 1,
+        *,
+        pairs: bool | int = False,
+        log: Log | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Trajectories:
+        """Return realistic trajectories from one place to another (paper, "Trajectory Simulation").
+
+        Each follows a most probable sequence of leaves as straight segments that are aligned with the mean derivatives
+        of the leaves that they cross.
+
+        Parameters
+        ----------
+        start, end, k, pairs, log
+            As in :meth:`paths`. From or to a state, the trajectory begins or ends just there; from a leaf or zone, on
+            the boundary of a leaf.
+        progress : function of (trajectories so far, all), or None
+            Called after each trajectory.
+        """
+        moves = self.transitions(log)
+        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
+
     def truncate(self, n_leaves: int) -> TripleTree:
         """Return the tree as it was when growth had made ``n_leaves`` leaves."""
         return self._with(self.fitted_.truncate(n_leaves), **self.get_params())
@@ -244,6 +393,12 @@ class TripleTree:
         tree = cls(**parameters)
         tree._fitted = fitted
         return tree
+
+    def _movement(self, log: Log | None) -> Movement:
+        fitted = self.fitted_
+        if log is not None:
+            _check_log(log, "log")
+        return movement(fitted, log, self._threads())
 
     def _threads(self) -> int:
         return self.threads or available_cores()

@@ -74,7 +74,7 @@ def test_numbers_that_are_none(number: float, good: bytes, continuous: bytes, re
             if values.dtype == np.float64:
                 refused(spoiled(data, name, (-1,) * values.ndim, number), "finite|NaN or infinity")
                 checked.add(name)
-    assert len(checked) == 15
+    assert len(checked) == 16
 
 
 def test_negative_spreads(good: bytes, continuous: bytes, refused: Refused) -> None:
@@ -185,3 +185,47 @@ def test_deepest_tree_loads(good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "chain"
     path.write_bytes(chain(good, 50_000))
     assert load(path).tree.n_leaves == 50_000
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "text"),
+    [
+        ("source", 0, -1, "leaf that is not there"),
+        ("source", -1, 6, "leaf that is not there"),
+        ("target", 0, 7, "leaf that is not there"),
+        ("target", 0, -(2**31), "leaf that is not there"),
+        ("count", 0, 0, "was never seen"),
+        ("count", 0, -1, "outside 0"),
+        ("count", 0, 2**63 - 1, "outside 0"),
+        ("steps", 0, 2**40, "do not add up to the samples"),
+        ("censored", 0, 2**40, "censored_steps"),
+        ("censored_steps", 0, 2**40, "censored|stays"),
+        ("stays", 0, 2**40, "stays"),
+        ("starts", slice(None), 0, "left more often than it is entered"),
+        ("samples", 0, 2**40, "do not add up to the samples"),
+    ],
+)
+def test_transitions_that_no_log_has(
+    name: str, place: Any, value: int, text: str, good: bytes, refused: Refused
+) -> None:
+    refused(spoiled(good, f"transitions.{name}", place, value), text)
+
+
+def test_transitions_out_of_order(good: bytes, refused: Refused) -> None:
+    source, target = array(good, "transitions.source"), array(good, "transitions.target")
+    place = np.flatnonzero(source[1:] == source[:-1])[0]
+    refused(spoiled(good, "transitions.target", place, target[place + 1]), "not sorted|to itself")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "text"),
+    [(0, 1.5, "share above 1"), (1, np.nan, "finite"), (2, 0.5, "no whole number"), (5, -1, "finite")],
+)
+def test_checks_that_cannot_be(place: int, value: float, text: str, good: bytes, refused: Refused) -> None:
+    refused(spoiled(good, "markov", place, value), text)
+
+
+def test_half_of_the_transitions(good: bytes, refused: Refused) -> None:
+    arrays = all_arrays(good)
+    del arrays["transitions.stays"]
+    refused(with_arrays(split(good)[0], arrays), "it lacks the array .transitions.stays")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
+from operator import attrgetter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
+from tripletree.graph.markov import MarkovCheck
+from tripletree.graph.movement import Movement
+from tripletree.graph.transitions import count_sequences
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
 from tripletree.model.fitted import Fitted
@@ -18,7 +24,18 @@ ARRAYS = (
     *(f"attributes.{name}" for name in ("count", "count_derivative", "action_count", "action_mean", "action_std")),
     *(f"attributes.{name}" for name in ("value_mean", "value_std", "derivative_mean", "derivative_std", "impurity")),
     *("feature_min", "feature_max", "action_scale", "derivative_scale", "curve_training", "curve_validation"),
+    *(f"transitions.{name}" for name in ("source", "target", "count", "steps", "censored", "censored_steps")),
+    *("transitions.stays", "transitions.starts", "transitions.samples", "markov"),
 )
+
+
+def part(model: Fitted, name: str) -> Any:
+    """Return the array of a model that the file calls ``name``, or None."""
+    if name == "markov":
+        return None if model.movement is None else np.array(astuple(model.movement.markov), np.float64)
+    if name.startswith("transitions.") and model.movement is None:
+        return None
+    return attrgetter(name)(model)
 
 
 ROAD = (Feature("pos", "m"), Feature("speed", "m/s"))
@@ -55,6 +72,7 @@ def random_model(
     validation: bool = True,
     options: dict[str, Any] | None = None,
     provenance: dict[str, Any] | None = None,
+    movement: bool = True,
 ) -> Fitted:
     """Grow a tree by random splits of a random box; it has fewer leaves when nothing can be split any more."""
     rng = np.random.default_rng(seed)
@@ -93,11 +111,12 @@ def random_model(
     n = len(left)
     steps = (n + 1) // 2 + int(rng.integers(0, 3))
     discrete = action.kind == "discrete"
+    tree = Tree(
+        np.array(feature, np.int32), np.array(threshold), np.array(left, np.int32), np.array(quality, np.float64)
+    )
     return Fitted(
         schema=Schema(features, action),
-        tree=Tree(
-            np.array(feature, np.int32), np.array(threshold), np.array(left, np.int32), np.array(quality, np.float64)
-        ),
+        tree=tree,
         attributes=Attributes(
             count=np.array(count, np.int64),
             count_derivative=np.array(known, np.int64),
@@ -118,7 +137,20 @@ def random_model(
         curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
         options=OPTIONS if options is None else options,
         provenance={"tripletree": "0.1.0", "log": "0" * 64} if provenance is None else provenance,
+        movement=random_movement(rng, np.array(count)[tree.leaf_nodes]) if movement else None,
     )
+
+
+def random_movement(rng: np.random.Generator, samples: npt.NDArray[np.int64]) -> Movement:
+    """Count the moves of a log that visits the leaves, so many samples in each, in random order."""
+    n = len(samples)
+    leaf = rng.permutation(np.repeat(np.arange(n, dtype=np.int32), samples))
+    starts = np.unique(np.concatenate([[0], rng.integers(0, len(leaf), 3), [len(leaf)]]))
+    final = rng.integers(-1, n, len(starts) - 1).astype(np.int32)
+    log: Any = SimpleNamespace(starts=starts, endings=rng.integers(0, 3, len(final)))
+    shares = rng.random(4)
+    check = MarkovCheck(shares[0], shares[1], int(rng.integers(99)), shares[2], shares[3], 5, int(rng.integers(99)))
+    return Movement(count_sequences(n, leaf, final, log), check)
 
 
 _texts = st.text(min_size=1, max_size=12)
@@ -167,5 +199,6 @@ models = st.builds(
     validation=st.booleans(),
     options=_options,
     provenance=_objects,
+    movement=st.booleans(),
 )
 """Models of every kind, for hypothesis."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tripletree import __version__
 from tripletree.checks import listing
 from tripletree.errors import TripleTreeWarning
+from tripletree.graph.movement import observe
 from tripletree.leaves.attributes import describe
 from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
@@ -100,13 +101,12 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
             "episodes": log.n_episodes,
         },
     )
-    if validation is None:
-        return fitted
-    curve = judge(fitted, validation, threads)
-    fitted = replace(fitted, curve_validation=curve)
-    if not parameters["early_stopping"]:
-        return fitted
-    return fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
+    if validation is not None:
+        curve = judge(fitted, validation, threads)
+        fitted = replace(fitted, curve_validation=curve)
+        if parameters["early_stopping"]:
+            fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
+    return replace(fitted, movement=observe(fitted.tree, log, threads))
 
 
 def score(curve: F64, theta: Any) -> F64:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.graph.movement import Movement
+from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Schema
 from tripletree.tree.arrays import Tree
@@ -38,6 +40,8 @@ class Fitted:
         The parameters of the fit (JSON types only).
     provenance : dict
         Versions, log hash, counts (JSON types only).
+    movement : Movement or None
+        How the training log moves from leaf to leaf; None in a truncated tree, whose leaves need the log again.
     """
 
     schema: Schema
@@ -51,6 +55,7 @@ class Fitted:
     curve_validation: npt.NDArray[np.float64] | None
     options: dict[str, Any]
     provenance: dict[str, Any]
+    movement: Movement | None = None
 
     def __post_init__(self) -> None:
         for part in (self, self.tree, self.attributes):
@@ -60,4 +65,11 @@ class Fitted:
 
     def truncate(self, n_leaves: int) -> Fitted:
         """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""
-        return replace(self, tree=self.tree.truncate(n_leaves), attributes=self.attributes.truncate(n_leaves))
+        tree, attributes = self.tree.truncate(n_leaves), self.attributes.truncate(n_leaves)
+        movement = self.movement if n_leaves == self.tree.n_leaves else None
+        return replace(self, tree=tree, attributes=attributes, movement=movement)
+
+    @property
+    def transitions(self) -> Transitions | None:
+        """The counts of :attr:`movement`."""
+        return None if self.movement is None else self.movement.transitions

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.graph.markov import MarkovCheck
 from tripletree.log.schema import Schema
 from tripletree.questions import words
 
@@ -68,3 +69,161 @@ class Prediction:
 
     def __repr__(self) -> str:
         return f"<Prediction: {self}>"
+
+
+class _Moving:
+    """What the answers on the chain over leaves have in common."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        data: dict[str, Any] = {}
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, MarkovCheck):
+                value = {**asdict(value), "verdict": value.verdict}
+            data[field.name] = value.tolist() if isinstance(value, np.ndarray) else value
+        return data
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chance(_Moving):
+    """How probable it is to reach a zone, by the chain over leaves.
+
+    Attributes
+    ----------
+    probability : float
+        The answer.
+    interval : float64 array of shape (2,), or None
+        95 % sampling interval: the question is asked of ``draws`` chains whose probabilities are drawn from the
+        Dirichlet distributions of the counts (see ``graph.chain.interval``). Where always or never is all that was
+        seen: Wilson's interval, with as many sequences as begin at the start. It says nothing about the error of
+        forgetting the past: see ``markov``.
+    reach, start, before : str
+        The zones in words; ``before`` may be None.
+    within : int or None
+        Deadline in steps.
+    unknown : float
+        Probability to come first to a leaf of which the log does not show what follows; it counts as not reaching.
+    there : bool
+        Whether the start already lies in the zone.
+    partly : int
+        Leaves that lie in the zone only in part; they count as a whole.
+    outside : bool
+        Whether the start lies outside the range of the training log.
+    draws : int
+        Chains drawn for the interval.
+    markov : MarkovCheck
+        How well the chain describes the log.
+    """
+
+    probability: float
+    interval: npt.NDArray[np.float64] | None
+    reach: str
+    start: str
+    before: str | None
+    within: int | None
+    unknown: float
+    there: bool
+    partly: int
+    outside: bool
+    draws: int
+    markov: MarkovCheck
+
+    def __str__(self) -> str:
+        return words.chance(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Duration(_Moving):
+    """How many steps it takes to reach a zone, over the journeys that arrive.
+
+    Attributes
+    ----------
+    steps : float or None
+        Mean number of steps; None when the zone cannot be reached.
+    interval : float64 array of shape (2,), or None
+        95 % sampling interval, as in Chance.
+    probability : float
+        Probability to arrive at all.
+    reach, start, before : str
+        The zones in words; ``before`` may be None.
+    draws : int
+        Chains drawn for the interval.
+    markov : MarkovCheck
+        How well the chain describes the log.
+    """
+
+    steps: float | None
+    interval: npt.NDArray[np.float64] | None
+    probability: float
+    reach: str
+    start: str
+    before: str | None
+    draws: int
+    markov: MarkovCheck
+
+    def __str__(self) -> str:
+        return words.duration(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whereabouts(_Moving):
+    """Where the agent is after some steps, or which share of its time it spends where.
+
+    Attributes
+    ----------
+    share : float64 array of shape (leaves,)
+        Probability of each leaf, or share of time in it.
+    interval : float64 array of shape (2, leaves) or, after some steps, (2, leaves + 1) with the end; or None
+        95 % sampling intervals, as in Chance.
+    end : float or None
+        Probability that the episode has ended; None for shares of time.
+    steps : int or None
+        After how many steps; None for shares of time.
+    start : str
+        The start in words.
+    draws : int
+        Chains drawn for the intervals.
+    markov : MarkovCheck
+        How well the chain describes the log.
+    """
+
+    share: npt.NDArray[np.float64]
+    interval: npt.NDArray[np.float64] | None
+    end: float | None
+    steps: int | None
+    start: str
+    draws: int
+    markov: MarkovCheck
+
+    def __str__(self) -> str:
+        order = np.argsort(-self.share, kind="stable")
+        return words.whereabouts(self, [(int(leaf), float(self.share[leaf])) for leaf in order if self.share[leaf] > 0])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Unreachable(_Moving):
+    """Which leaves no recorded moves lead to.
+
+    Attributes
+    ----------
+    leaves : int array
+        Leaves that cannot be reached.
+    n_leaves : int
+        Leaves of the tree.
+    end : bool
+        Whether the end can be reached.
+    start : str
+        The start in words.
+    """
+
+    leaves: npt.NDArray[np.int64]
+    n_leaves: int
+    end: bool
+    start: str
+
+    def __str__(self) -> str:
+        return words.unreachable(self.leaves.tolist(), self.n_leaves, self.end, self.start)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import astuple
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import ModelFileError
+from tripletree.graph.markov import MarkovCheck
+from tripletree.graph.movement import Movement
+from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
@@ -40,16 +45,30 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "derivative_scale": ("F64", ("features",)),
     "curve_training": ("F64", ("steps", "attributes")),
     "curve_validation": ("F64", ("steps", "attributes")),
+    "transitions.source": ("I32", ("edges",)),
+    "transitions.target": ("I32", ("edges",)),
+    "transitions.count": ("I64", ("edges",)),
+    "transitions.steps": ("I64", ("edges",)),
+    "transitions.censored": ("I64", ("leaves",)),
+    "transitions.censored_steps": ("I64", ("leaves",)),
+    "transitions.stays": ("I64", ("leaves",)),
+    "transitions.starts": ("I64", ("leaves",)),
+    "transitions.samples": ("I64", ("leaves",)),
+    "markov": ("F64", ("checks",)),
 }
 _DISCRETE = {"attributes.action_count"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
-_OPTIONAL = {*_DERIVATIVE, "curve_validation"}
+_MOVEMENT = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
+_OPTIONAL = {*_DERIVATIVE, *_MOVEMENT, "curve_validation"}
 
 
 def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a model by name; refuse dtypes that the file would not give back."""
-    found = {name: attrgetter(name)(fitted) for name in _ARRAYS}
+    moves = fitted.movement
+    markov = None if moves is None else np.array(astuple(moves.markov), np.float64)
+    kept = [name for name in _ARRAYS if name not in _MOVEMENT or moves is not None]
+    found = {name: markov if name == "markov" else attrgetter(name)(fitted) for name in kept}
     arrays = {name: array for name, array in found.items() if array is not None}
     for name, array in arrays.items():
         expected = DTYPES[_ARRAYS[name][0]]
@@ -64,8 +83,9 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     discrete = schema.action.kind == "discrete"
     allowed = _ARRAYS.keys() - (_CONTINUOUS if discrete else _DISCRETE)
     missing = allowed - _OPTIONAL - entries.keys()
-    if len(_DERIVATIVE & entries.keys()) == 1:
-        missing |= _DERIVATIVE - entries.keys()
+    for together in (_DERIVATIVE, _MOVEMENT):
+        if together & entries.keys():
+            missing |= together - entries.keys()
     if missing:
         raise ModelFileError(f"it lacks the array {show(min(missing))}.")
     for name in sorted(_ARRAYS.keys() & entries.keys() - allowed):
@@ -77,15 +97,19 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
         "labels": len(schema.action.labels),
         "dimensions": len(schema.action.names),
         "attributes": 3,
+        "checks": 7,
     }
-    for name in ("tree.feature", "curve_training"):
-        if not entries[name].shape:
+    for name in ("tree.feature", "curve_training", "transitions.source"):
+        if name in entries and not entries[name].shape:
             raise ModelFileError(f"array {show(name)} has no dimension.")
     sizes["nodes"] = entries["tree.feature"].shape[0]
     if not 1 <= sizes["nodes"] <= MAX_NODES or sizes["nodes"] % 2 == 0:
         raise ModelFileError(
             f"it has {sizes['nodes']:,} nodes; a tree has an odd number of them, at most {MAX_NODES - 1:,}."
         )
+    sizes["leaves"] = sizes["nodes"] // 2 + 1
+    if "transitions.source" in entries:
+        sizes["edges"] = entries["transitions.source"].shape[0]
     sizes["steps"] = entries["curve_training"].shape[0]
     if not sizes["nodes"] // 2 + 1 <= sizes["steps"] <= MAX_NODES:
         raise ModelFileError(
@@ -111,12 +135,29 @@ def build(
     def part(prefix: str) -> dict[str, Any]:
         return {name.removeprefix(prefix): arrays.get(name) for name in _ARRAYS if name.startswith(prefix)}
 
-    rest: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS if "." not in name}
+    rest: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS if "." not in name and name != "markov"}
+    tree = Tree(**part("tree."))
+    movement = None
+    if "markov" in arrays:
+        movement = Movement(Transitions(tree.n_leaves, **part("transitions.")), _markov(arrays["markov"]))
     return Fitted(
         schema=schema,
-        tree=Tree(**part("tree.")),
+        tree=tree,
         attributes=Attributes(**part("attributes.")),
         options=options,
         provenance=provenance,
+        movement=movement,
         **rest,
     )
+
+
+def _markov(numbers: npt.NDArray[Any]) -> MarkovCheck:
+    """Return the check that these numbers are, whole ones as such."""
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all() and (numbers <= 2**53).all()):
+        raise ModelFileError("`markov` must hold finite numbers from 0 to 2^53.")
+    memory, memory_chance, moves, distance, distance_chance, horizon, episodes = numbers.tolist()
+    if max(memory, memory_chance, distance, distance_chance) > 1:
+        raise ModelFileError("`markov` holds a share above 1.")
+    if any(number != int(number) for number in (moves, horizon, episodes)):
+        raise ModelFileError("`markov` holds a count that is no whole number.")
+    return MarkovCheck(memory, memory_chance, int(moves), distance, distance_chance, int(horizon), int(episodes))

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import ModelFileError
+from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.model.fitted import Fitted
 from tripletree.tree.arrays import Tree
@@ -21,6 +22,8 @@ def check_model(fitted: Fitted) -> None:
     _check_thresholds(fitted)
     _check_counts(fitted.tree, fitted.attributes)
     _check_statistics(fitted)
+    if fitted.transitions is not None:
+        _check_transitions(fitted.transitions, fitted.attributes.count[fitted.tree.leaf_nodes])
 
 
 def _check_range(fitted: Fitted) -> None:
@@ -120,3 +123,29 @@ def _check_statistics(fitted: Fitted) -> None:
     for name, array in spreads.items():
         if array is not None and (array < 0).any():
             raise ModelFileError(f"`{name}` holds a negative number.")
+
+
+def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> None:
+    """Check that the transitions can be counted on a log with so many ``samples`` in each leaf."""
+    n, source, target = moves.n_leaves, moves.source.astype(np.int64), moves.target.astype(np.int64)
+    if ((source < 0) | (source >= n) | (target < 0) | (target > n) | (source == target)).any():
+        raise ModelFileError("a transition leads from or to a leaf that is not there, or from a leaf to itself.")
+    if (np.diff(source * (n + 1) + target) <= 0).any():
+        raise ModelFileError("the transitions are not sorted by source and target, or one comes twice.")
+    for name in ("count", "steps", "censored", "censored_steps", "stays", "starts", "samples"):
+        numbers = getattr(moves, name)
+        if (numbers < 0).any() or (numbers > MAX_SAMPLES).any():
+            raise ModelFileError(f"`transitions.{name}` holds a number outside 0 ... {MAX_SAMPLES}.")
+    if (moves.count < 1).any() or (moves.steps < moves.count).any():
+        raise ModelFileError("a transition was never seen, or has fewer steps than sequences.")
+    if ((moves.censored_steps < moves.censored) | ((moves.censored == 0) & (moves.censored_steps > 0))).any():
+        raise ModelFileError("`transitions.censored_steps` does not fit `transitions.censored`.")
+    if ((moves.stays > moves.censored_steps) | (moves.stays < moves.censored_steps - moves.censored)).any():
+        raise ModelFileError("`transitions.stays` does not fit `transitions.censored_steps`.")
+    # Sums of whole numbers as doubles may be off beyond 2^53; then they are not equal to the samples either.
+    steps = np.bincount(source, moves.steps, n) + moves.censored_steps
+    if (moves.samples != samples).any() or (steps != samples).any():
+        raise ModelFileError("the steps of the transitions do not add up to the samples of their leaves.")
+    entered = np.bincount(target, moves.count, n + 1)[:n] + moves.starts
+    if not moves.starts.any() or (entered < np.bincount(source, moves.count, n) + moves.censored).any():
+        raise ModelFileError("a leaf is left more often than it is entered.")

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from tripletree.graph.markov import MarkovCheck
+from tripletree.graph.movement import Movement
+from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.model.fitted import Fitted
@@ -35,7 +38,7 @@ FOLDER = Path(__file__).parent
 
 
 def discrete() -> Fitted:
-    """Three leaves over position and speed, two labels, with derivatives and a validation curve."""
+    """Three leaves over position and speed, two labels, with derivatives, a validation curve and transitions."""
     return Fitted(
         schema=Schema(
             (Feature("pos", "m"), Feature("speed", "m/s"), Feature("größe", "", "binary")),
@@ -67,11 +70,27 @@ def discrete() -> Fitted:
         curve_validation=np.array([[0.5, 0.7, 2.5], [0.2, 0.4, 1.75], [0.1, 0.3, 1.5], [0.1, 0.4, 1.5]]),
         options=OPTIONS,
         provenance={"tripletree": "0.1.0", "samples": 10, "log_sha256": "ab" * 32},
+        # Two episodes: leaves 0 0 2 2 2, then terminated; 0 0 1 2 2, then cut off in leaf 2.
+        movement=Movement(
+            Transitions(
+                n_leaves=3,
+                source=np.array([0, 0, 1, 2], np.int32),
+                target=np.array([1, 2, 2, 3], np.int32),
+                count=np.array([1, 1, 1, 1], np.int64),
+                steps=np.array([2, 2, 1, 3], np.int64),
+                censored=np.array([0, 0, 1], np.int64),
+                censored_steps=np.array([0, 0, 2], np.int64),
+                stays=np.array([0, 0, 2], np.int64),
+                starts=np.array([2, 0, 0], np.int64),
+                samples=np.array([4, 1, 5], np.int64),
+            ),
+            MarkovCheck(0.25, 0.125, 2, 0.5, 0.375, 5, 2),
+        ),
     )
 
 
 def continuous() -> Fitted:
-    """One leaf, an action of two numbers, no derivatives, no validation."""
+    """One leaf, an action of two numbers, no derivatives, no validation, no transitions."""
     return Fitted(
         schema=Schema((Feature("angle", "rad", "angle"),), Action("continuous", ("thrust", "turn"), (), ("N", ""))),
         tree=Tree(np.array([-1], np.int32), np.zeros(1), np.array([-1], np.int32), np.zeros(1)),

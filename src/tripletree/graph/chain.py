@@ -1,0 +1,269 @@
+"""The chain over leaves: where it gets to, how soon, how long it stays; solved with sparse linear algebra.
+
+The chain forgets the past: what happens next depends on the present leaf alone. Places are the leaves and, last, the
+end. Sets of places are boolean arrays and distributions float64 arrays, both of shape (leaves + 1,).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.graph.transitions import Transitions
+
+F64 = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Probabilities to stay in a leaf for another step, and to move to other places when leaving it.
+
+    Attributes
+    ----------
+    source, target : int32 arrays of shape (edges,)
+        Places, as in Transitions.
+    move : float64 array of shape (edges,)
+        Probability of the target when the source is left; adds up to 1 or, where nothing is known, 0.
+    leave : float64 array of shape (leaves,)
+        Probability to leave the leaf at a step.
+    """
+
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    move: F64
+    leave: F64
+
+    @classmethod
+    def of(cls, transitions: Transitions) -> Chain:
+        """Return the chain with the shares that were counted."""
+        return cls(transitions.source, transitions.target, transitions.probability, transitions.leave)
+
+    @classmethod
+    def drawn(cls, transitions: Transitions, rng: np.random.Generator) -> Chain:
+        """Return a chain that the counts might as well have come from.
+
+        Each leaf's probabilities are drawn from the Dirichlet distribution whose parameters are its counts: moves to
+        each target, and steps that stayed. What was never seen stays impossible.
+        """
+        n = transitions.n_leaves
+        weight = rng.standard_gamma(transitions.count.astype(np.float64))
+        stay = rng.standard_gamma((transitions.exposure - transitions.sequences).astype(np.float64))
+        total = np.bincount(transitions.source, weight, n)
+        move = weight / np.maximum(total[transitions.source], np.finfo(np.float64).tiny)
+        leave = np.divide(total, total + stay, out=np.zeros(n), where=total > 0)
+        return cls(transitions.source, transitions.target, move, leave)
+
+    @property
+    def n_places(self) -> int:
+        """Leaves and the end."""
+        return len(self.leave) + 1
+
+    @cached_property
+    def moves(self) -> Any:
+        """The chain by sequences, sparse CSR (places, places): rows of the end and of unknown leaves are empty."""
+        from scipy.sparse import csr_array
+
+        return csr_array((self.move, (self.source, self.target)), shape=(self.n_places,) * 2)
+
+    @cached_property
+    def steps(self) -> Any:
+        """The chain by steps, sparse CSR (places, places): the end and unknown leaves are never left."""
+        from scipy.sparse import csr_array
+
+        places = np.arange(self.n_places)
+        data = np.append(self.move * self.leave[self.source], np.append(1.0 - self.leave, 1.0))
+        where = np.append(self.source, places), np.append(self.target, places)
+        return csr_array((data, where), shape=(self.n_places,) * 2)
+
+
+def reach(chain: Chain, goal: Mask, avoid: Mask | None = None) -> F64:
+    """Return from each place the probability of ever reaching ``goal``, without passing through ``avoid`` first."""
+    inner = _towards(chain, goal, avoid)
+    probability = goal.astype(np.float64)
+    if len(inner):
+        rows = chain.moves[inner]
+        probability[inner] = _solve(rows[:, inner], rows @ probability)
+    return np.clip(probability, 0.0, 1.0)
+
+
+def reach_within(chain: Chain, goal: Mask, steps: int, avoid: Mask | None = None) -> F64:
+    """Return from each place the probability of reaching ``goal`` within so many steps (and before ``avoid``)."""
+    inner = _towards(chain, goal, avoid)
+    probability = goal.astype(np.float64)
+    rows = chain.steps[inner]
+    for _ in range(steps if len(inner) else 0):
+        after = rows @ probability
+        if np.array_equal(after, probability[inner]):
+            break
+        probability[inner] = after
+    return np.clip(probability, 0.0, 1.0)
+
+
+def steps_to(chain: Chain, goal: Mask, avoid: Mask | None = None) -> tuple[F64, F64]:
+    """Return the probability of reaching ``goal``, and that times the mean number of steps when it is reached.
+
+    The second divided by the first is the mean over the journeys that arrive.
+    """
+    inner = _towards(chain, goal, avoid)
+    probability = reach(chain, goal, avoid)
+    weighted = np.zeros(chain.n_places)
+    if len(inner):
+        weighted[inner] = _solve(chain.steps[inner][:, inner], probability[inner])
+    return probability, weighted
+
+
+def after(chain: Chain, start: F64, steps: int) -> F64:
+    """Return the distribution over places so many steps after ``start``."""
+    forward = chain.steps.T.tocsr()
+    here = np.array(start, np.float64)
+    for _ in range(steps):
+        there = forward @ here
+        if np.array_equal(there, here):
+            break
+        here = there
+    return here
+
+
+def occupancy(chain: Chain, start: F64) -> F64:
+    """Return the share of time spent in each leaf from ``start`` on, shape (leaves,).
+
+    When all journeys end (or come to a leaf of which nothing more is known: its first step still counts), this is the
+    expected number of steps in each leaf over their sum. When some go round for ever, it is the long-run share of
+    those.
+    """
+    n = chain.n_places - 1
+    seen = reachable(chain, start)[:n]
+    if not start[:n].any():
+        return np.zeros(n)
+    label, closed = _classes(chain)
+    settled = [c for c in np.flatnonzero(closed) if seen[label == c].any()]
+    share = np.zeros(n)
+    for c in settled:
+        members = np.flatnonzero(label == c)
+        goal = np.zeros(n + 1, bool)
+        goal[members] = True
+        share[members] += float(start @ reach(chain, goal)) * _stationary(chain.steps[members][:, members])
+    if not settled:
+        # Those that never leave are left after one step: time there is not known to go on.
+        going = np.flatnonzero(seen)
+        rows = chain.steps[going][:, going].tolil()
+        lost = np.flatnonzero(chain.leave[going] == 0)
+        rows[lost, lost] = 0.0
+        share[going] = np.maximum(_solve(rows.T, start[going]), 0.0)
+    total: F64 = share / share.sum()
+    return total
+
+
+def reachable(chain: Chain, start: F64) -> Mask:
+    """Return which places can be reached from ``start`` at all (its own places included)."""
+    return _search(chain.n_places, chain.source, chain.target, np.asarray(start) > 0)
+
+
+def interval(
+    transitions: Transitions,
+    ask: Callable[[Chain, F64], Any],
+    start: F64,
+    draws: int,
+    rng: np.random.Generator,
+    episodes: npt.NDArray[np.int64] | None = None,
+    times: bool = False,
+) -> F64:
+    """Return the 95 % sampling interval of an answer, shape (2, ...).
+
+    The question is asked of ``draws`` chains (see :meth:`Chain.drawn`); ``start`` is drawn too where ``episodes`` are
+    the counts behind it. The interval is from the 2.5th to the 97.5th percentile of their answers, moved so that their
+    median comes to lie on the answer itself (few counts make drawn chains dawdle): probabilities on the logit scale,
+    ``times`` on the logarithmic one. NaN answers (nothing to average) are left out.
+    """
+    answers = np.array(
+        [
+            ask(Chain.drawn(transitions, rng), start if episodes is None else _drawn_share(episodes, rng))
+            for _ in range(draws)
+        ]
+    )
+    if np.isnan(answers).all(axis=0).any():
+        return np.full((2, *answers.shape[1:]), np.nan)
+    low, middle, high = np.nanquantile(answers, [0.025, 0.5, 0.975], axis=0)
+    answer = np.asarray(ask(Chain.of(transitions), start), np.float64)
+
+    def odds(x: F64) -> F64:
+        return np.maximum(x, 1e-300) / (1.0 if times else np.maximum(1.0 - x, 1e-300))
+
+    # Never and always have no odds to move.
+    sure = (np.minimum(answer, middle) <= 0) | (not times) & (np.maximum(answer, middle) >= 1)
+    factor = np.where(sure, 1.0, odds(answer) / odds(middle))
+    moved = np.stack([odds(low) * factor, odds(high) * factor])
+    if not times:
+        moved = np.where(np.isinf(moved), 1.0, moved / (1.0 + np.where(np.isinf(moved), 0.0, moved)))
+    return np.where(sure, np.stack([low, high]), moved)
+
+
+def _drawn_share(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> F64:
+    weight = rng.standard_gamma(counts.astype(np.float64))
+    share: F64 = weight / weight.sum()
+    return share
+
+
+def _towards(chain: Chain, goal: Mask, avoid: Mask | None) -> npt.NDArray[np.int64]:
+    """Return the places outside both sets from which ``goal`` can be reached without entering ``avoid``."""
+    source, target, stop = chain.source, chain.target, goal
+    if avoid is not None:
+        stop = goal | avoid
+        kept = ~(avoid & ~goal)[target]
+        source, target = source[kept], target[kept]
+    return np.flatnonzero(_search(chain.n_places, target, source, goal) & ~stop)
+
+
+def _search(n_places: int, source: npt.NDArray[Any], target: npt.NDArray[Any], start: Mask) -> Mask:
+    """Return the places that can be reached from ``start`` along the edges."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import breadth_first_order
+
+    # From one place more, which leads to all of `start`.
+    first = np.flatnonzero(start)
+    rows, columns = np.append(source, np.full(len(first), n_places)), np.append(target, first)
+    graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(n_places + 1,) * 2)
+    found = np.zeros(n_places + 1, bool)
+    found[breadth_first_order(graph, n_places, return_predecessors=False)] = True
+    return found[:-1]
+
+
+def _solve(matrix: Any, right: F64) -> F64:
+    """Return x of ``(I - matrix) x = right``."""
+    from scipy.sparse import eye_array
+    from scipy.sparse.linalg import splu
+
+    solution: F64 = splu((eye_array(matrix.shape[0]) - matrix).tocsc()).solve(right)
+    return solution
+
+
+def _classes(chain: Chain) -> tuple[npt.NDArray[np.int32], Mask]:
+    """Return the class (strongly connected leaves) of each leaf, and which classes are known and never left."""
+    from scipy.sparse.csgraph import connected_components
+
+    n = chain.n_places - 1
+    classes, label = connected_components(chain.moves[:n][:, :n], connection="strong")
+    closed = np.ones(classes, bool)
+    closed[label[chain.leave == 0]] = False
+    out = np.append(label, -1)[chain.target] != label[chain.source]
+    closed[label[chain.source[out]]] = False
+    return label, closed
+
+
+def _stationary(matrix: Any) -> F64:
+    """Return the stationary distribution of an irreducible chain."""
+    from scipy.sparse import csc_array, eye_array, vstack
+    from scipy.sparse.linalg import splu
+
+    n = matrix.shape[0]
+    balance = (eye_array(n) - matrix).T.tocsr()
+    # One equation of balance follows from the others; in its place the shares add up to 1.
+    system = vstack([balance[:-1], csc_array(np.ones((1, n)))]).tocsc()
+    share: F64 = splu(system).solve(np.append(np.zeros(n - 1), 1.0))
+    return np.maximum(share, 0.0)

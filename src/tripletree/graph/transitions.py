@@ -1,0 +1,224 @@
+"""Transitions: how a log moves from leaf to leaf of a tree, counted by sequences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.log.log import TERMINATED, Log
+from tripletree.tree.arrays import Tree
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+Z95 = 1.959963984540054
+"""Half width of a 95 % interval in standard deviations."""
+
+_TABLE = 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """How a log moves from leaf to leaf of a tree, counted by sequences.
+
+    A sequence is a maximal run of steps of one episode in one leaf (paper, "Trajectory Simulation"). The end follows
+    the last sequence of a terminated episode. The last sequence of any other episode is followed by the final state's
+    leaf when that is recorded and another leaf; otherwise the sequence is censored: nobody knows what followed, and
+    it counts for neither probabilities nor durations.
+
+    Attributes
+    ----------
+    n_leaves : int
+        Leaves of the tree; as a target this number stands for the end.
+    source, target : int32 arrays of shape (edges,)
+        Leaves, counted from left to right; sorted by source, then target.
+    count : int64 array of shape (edges,)
+        Sequences in ``source`` that are followed by ``target``.
+    steps : int64 array of shape (edges,)
+        The sum of their lengths.
+    censored, censored_steps : int64 arrays of shape (leaves,)
+        Sequences without a known continuation, and the sum of their lengths.
+    stays : int64 array of shape (leaves,)
+        Steps of censored sequences after which the agent is known to have been in the same leaf.
+    starts : int64 array of shape (leaves,)
+        Episodes that begin in the leaf.
+    samples : int64 array of shape (leaves,)
+        Steps in the leaf.
+    """
+
+    n_leaves: int
+    source: npt.NDArray[np.int32]
+    target: npt.NDArray[np.int32]
+    count: npt.NDArray[np.int64]
+    steps: npt.NDArray[np.int64]
+    censored: npt.NDArray[np.int64]
+    censored_steps: npt.NDArray[np.int64]
+    stays: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    samples: npt.NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    @property
+    def end(self) -> int:
+        """The number that stands for the end of an episode."""
+        return self.n_leaves
+
+    @cached_property
+    def sequences(self) -> I64:
+        """Sequences in each leaf whose continuation is known, shape (leaves,)."""
+        return _sums(self.source, self.count, self.n_leaves)
+
+    @cached_property
+    def probability(self) -> F64:
+        """Share of the source's sequences that are followed by the target: P of the paper, shape (edges,)."""
+        return self.count / self.sequences[self.source]
+
+    @cached_property
+    def duration(self) -> F64:
+        """Mean length of these sequences in steps: T of the paper, shape (edges,)."""
+        return self.steps / self.count
+
+    @cached_property
+    def intervals(self) -> F64:
+        """95 % interval of each probability (Wilson's), shape (edges, 2)."""
+        return wilson(self.count, self.sequences[self.source])
+
+    @cached_property
+    def exposure(self) -> I64:
+        """Steps in each leaf of which it is known whether the next step is in the same leaf, shape (leaves,)."""
+        return _sums(self.source, self.steps, self.n_leaves) + self.stays
+
+    @cached_property
+    def leave(self) -> F64:
+        """Probability to leave each leaf at a step; 0 where no sequence with a known continuation is."""
+        return np.divide(self.sequences, self.exposure, out=np.zeros(self.n_leaves), where=self.exposure > 0)
+
+    @cached_property
+    def unknown(self) -> npt.NDArray[np.bool_]:
+        """Leaves of which the log does not say what follows, shape (leaves,): their row of P is empty."""
+        return np.equal(self.sequences, 0)
+
+    @cached_property
+    def _matrix(self) -> Any:
+        from scipy.sparse import csr_array
+
+        shape = (self.n_leaves, self.n_leaves + 1)
+        return csr_array((self.probability, (self.source, self.target)), shape=shape)
+
+    def matrix(self) -> Any:
+        """Return P as a sparse CSR array of shape (leaves, leaves + 1); the last column is the end."""
+        return self._matrix
+
+    @cached_property
+    def _step_matrix(self) -> Any:
+        from scipy.sparse import csr_array
+
+        move = self.probability * self.leave[self.source]
+        everywhere = np.arange(self.n_leaves + 1)
+        stay = np.append(1.0 - self.leave, 1.0)
+        rows, columns = np.append(self.source, everywhere), np.append(self.target, everywhere)
+        matrix = csr_array((np.append(move, stay), (rows, columns)), shape=(self.n_leaves + 1,) * 2)
+        matrix.eliminate_zeros()
+        return matrix
+
+    def step_matrix(self) -> Any:
+        """Return the chain by steps, a sparse CSR array of shape (leaves + 1, leaves + 1).
+
+        At each step the agent leaves its leaf with the share of its known steps that were the last of a sequence, and
+        then moves as P says. The end is absorbing, and so is a leaf of which the log does not say what follows.
+        """
+        return self._step_matrix
+
+    @property
+    def n_episodes(self) -> int:
+        """Number of episodes counted."""
+        return int(self.starts.sum())
+
+
+def count_transitions(tree: Tree, log: Log, threads: int = 1) -> Transitions:
+    """Count how ``log`` moves over the leaves of ``tree``, in one pass.
+
+    Parameters
+    ----------
+    tree : Tree
+        Any tree over the log's features, grown on this log or on another one.
+    log : Log
+        The log to count.
+    threads : int
+        Threads that find the leaves.
+    """
+    return count_sequences(tree.n_leaves, *leaves_of(tree, log, threads), log)
+
+
+def leaves_of(tree: Tree, log: Log, threads: int = 1) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the leaf of every sample, and of every episode's final state: -1 where that was not recorded."""
+    final = np.full(log.n_episodes, -1, np.int32)
+    known = ~np.isnan(log.final_states[:, 0])
+    final[known] = tree.apply(np.ascontiguousarray(log.final_states[known]), threads)
+    return tree.apply(log.states, threads), final
+
+
+def count_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> Transitions:
+    """Count the moves of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
+    end, unknown = n_leaves, -1
+    begins = np.empty(len(leaf), np.bool_)
+    np.not_equal(leaf[1:], leaf[:-1], out=begins[1:])
+    begins[log.starts[:-1]] = True
+    first = np.flatnonzero(begins)
+    length = np.diff(first, append=len(leaf))
+    source = leaf[first]
+    target = np.append(source[1:], np.int32(unknown))
+    last = np.searchsorted(first, log.starts[1:]) - 1
+    moved = np.where((final >= 0) & (final != source[last]), final, unknown)
+    target[last] = np.where(log.endings == TERMINATED, end, moved)
+
+    known = target != unknown
+    key = source[known].astype(np.int64) * (n_leaves + 1) + target[known]
+    if n_leaves * (n_leaves + 1) <= _TABLE:
+        # Few leaves: a table of all pairs is faster than sorting.
+        edges = np.flatnonzero(np.bincount(key))
+        place = np.empty(edges[-1] + 1 if len(edges) else 0, np.int64)
+        place[edges] = np.arange(len(edges))
+        edge = place[key]
+    else:
+        edges, edge = np.unique(key, return_inverse=True)
+    lost, lost_length = source[~known], length[~known]
+    rests = last[(target[last] == unknown) & (final >= 0)]
+    return Transitions(
+        n_leaves=n_leaves,
+        source=(edges // (n_leaves + 1)).astype(np.int32),
+        target=(edges % (n_leaves + 1)).astype(np.int32),
+        count=np.bincount(edge, minlength=len(edges)).astype(np.int64),
+        steps=_sums(edge, length[known], len(edges)),
+        censored=np.bincount(lost, minlength=n_leaves).astype(np.int64),
+        censored_steps=_sums(lost, lost_length, n_leaves),
+        stays=_sums(lost, lost_length - 1, n_leaves) + np.bincount(source[rests], minlength=n_leaves),
+        starts=np.bincount(leaf[log.starts[:-1]], minlength=n_leaves).astype(np.int64),
+        samples=np.bincount(leaf, minlength=n_leaves).astype(np.int64),
+    )
+
+
+def wilson(count: npt.NDArray[Any], total: npt.NDArray[Any]) -> F64:
+    """Return Wilson's 95 % interval of each share ``count / total``, shape (shares, 2); [0, 1] where total is 0."""
+    k, n = np.broadcast_arrays(np.asarray(count, np.float64), np.asarray(total, np.float64))
+    empty, n = n == 0, np.maximum(n, 1.0)
+    share, z2 = k / n, Z95**2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z95 * np.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    # Of all or none the ends are exact, whatever rounding says.
+    low = np.where(k == 0, 0.0, middle - half)
+    high = np.where(k == n, 1.0, middle + half)
+    return np.stack([np.where(empty, 0.0, low), np.where(empty, 1.0, high)], axis=-1)
+
+
+def _sums(group: npt.NDArray[Any], values: npt.NDArray[np.int64], groups: int) -> I64:
+    # Whole numbers below 2^53 are exact as doubles.
+    return np.bincount(group, values, groups).astype(np.int64)

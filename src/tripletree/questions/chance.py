@@ -1,0 +1,168 @@
+"""Chances: what the chain over leaves says about reaching, avoiding and staying."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import is_integer
+from tripletree.errors import ParameterError
+from tripletree.graph import chain as chains
+from tripletree.graph.chain import Chain
+from tripletree.graph.movement import Movement
+from tripletree.graph.rollouts import rollouts as roll
+from tripletree.graph.transitions import wilson
+from tripletree.model.fitted import Fitted
+from tripletree.questions.answers import Chance, Duration, Unreachable, Whereabouts
+from tripletree.questions.zones import Start, Zone, read_start, read_zone
+
+F64 = npt.NDArray[np.float64]
+
+MOST_STEPS = 1_000_000
+"""No question looks further ahead."""
+
+
+def chance(
+    fitted: Fitted, movement: Movement, reach: Any, start: Any, before: Any, within: int | None, draws: int, seed: Any
+) -> Chance:
+    """Return the probability of reaching a zone: ever, before another one, within so many steps."""
+    begin, goal, avoid = _places(fitted, movement, reach, start, before)
+    mask = None if avoid is None else avoid.mask
+    if within is not None:
+        _check_whole(within, "within", 0, MOST_STEPS, 100)
+
+    def ask(chain: Chain, share: F64, target: npt.NDArray[np.bool_], stop: npt.NDArray[np.bool_] | None) -> Any:
+        if within is None:
+            return np.dot(share, chains.reach(chain, target, stop))
+        return np.dot(share, chains.reach_within(chain, target, within, stop))
+
+    chain = Chain.of(movement.transitions)
+    probability = float(ask(chain, begin.share, goal.mask, mask))
+    stop = goal.mask if mask is None else goal.mask | mask
+    lost = np.append(movement.transitions.unknown, False) & ~stop
+    interval = _interval(movement, lambda drawn, share: ask(drawn, share, goal.mask, mask), begin, draws, seed)
+    if interval is not None and interval[0] == interval[1] and probability in (0.0, 1.0):
+        interval = _sure(movement, begin, goal, probability)
+    return Chance(
+        probability=probability,
+        interval=interval,
+        reach=goal.text,
+        start=begin.text,
+        before=None if avoid is None else avoid.text,
+        within=within,
+        unknown=float(ask(chain, begin.share, lost, stop)) if lost.any() else 0.0,
+        there=bool(begin.share[goal.mask].sum() >= 1 - 1e-12),
+        partly=goal.partly,
+        outside=begin.outside,
+        draws=draws,
+        markov=movement.markov,
+    )
+
+
+def expected_steps(
+    fitted: Fitted, movement: Movement, reach: Any, start: Any, before: Any, draws: int, seed: Any
+) -> Duration:
+    """Return how many steps it takes to reach a zone, over the journeys that arrive."""
+    begin, goal, avoid = _places(fitted, movement, reach, start, before)
+    mask = None if avoid is None else avoid.mask
+
+    def ask(chain: Chain, share: F64) -> Any:
+        probability, weighted = chains.steps_to(chain, goal.mask, mask)
+        arriving = np.dot(share, probability)
+        return np.dot(share, weighted) / arriving if arriving > 0 else np.nan
+
+    chain = Chain.of(movement.transitions)
+    steps = float(ask(chain, begin.share))
+    return Duration(
+        steps=None if np.isnan(steps) else steps,
+        interval=None if np.isnan(steps) else _interval(movement, ask, begin, draws, seed, times=True),
+        probability=float(begin.share @ chains.reach(chain, goal.mask, mask)),
+        reach=goal.text,
+        start=begin.text,
+        before=None if avoid is None else avoid.text,
+        draws=draws,
+        markov=movement.markov,
+    )
+
+
+def after(fitted: Fitted, movement: Movement, steps: int, start: Any, draws: int, seed: Any) -> Whereabouts:
+    """Return where the agent is so many steps later."""
+    _check_whole(steps, "steps", 0, MOST_STEPS, 100)
+    begin = read_start(fitted, movement.transitions, start)
+
+    def ask(chain: Chain, share: F64) -> F64:
+        return chains.after(chain, share, steps)
+
+    share = ask(Chain.of(movement.transitions), begin.share)
+    interval = _interval(movement, ask, begin, draws, seed)
+    return Whereabouts(share[:-1], interval, float(share[-1]), steps, begin.text, draws, movement.markov)
+
+
+def occupancy(fitted: Fitted, movement: Movement, start: Any, draws: int, seed: Any) -> Whereabouts:
+    """Return the share of time that is spent in each leaf."""
+    begin = read_start(fitted, movement.transitions, start)
+    share = chains.occupancy(Chain.of(movement.transitions), begin.share)
+    interval = _interval(movement, chains.occupancy, begin, draws, seed)
+    return Whereabouts(share, interval, None, None, begin.text, draws, movement.markov)
+
+
+def unreachable(fitted: Fitted, movement: Movement, start: Any) -> Unreachable:
+    """Return the leaves that no recorded moves lead to."""
+    begin = read_start(fitted, movement.transitions, start)
+    found = chains.reachable(Chain.of(movement.transitions), begin.share)
+    return Unreachable(np.flatnonzero(~found[:-1]), len(found) - 1, bool(found[-1]), begin.text)
+
+
+def rollouts(fitted: Fitted, movement: Movement, n: int, steps: int, start: Any, seed: Any) -> npt.NDArray[np.int32]:
+    """Return journeys drawn from the chain, shape (n, steps + 1)."""
+    _check_whole(n, "n", 1, 10**9, 100)
+    _check_whole(steps, "steps", 0, MOST_STEPS, 100)
+    begin = read_start(fitted, movement.transitions, start)
+    return roll(Chain.of(movement.transitions), begin.share, n, steps, np.random.default_rng(seed))
+
+
+def _places(fitted: Fitted, movement: Movement, reach: Any, start: Any, before: Any) -> tuple[Start, Zone, Zone | None]:
+    goal = read_zone(fitted, reach, "reach")
+    avoid = None if before is None else read_zone(fitted, before, "before")
+    if avoid is not None and (goal.mask & avoid.mask).any():
+        both = np.flatnonzero(goal.mask & avoid.mask)
+        raise ParameterError(
+            f"reach and before must not overlap; both have {len(both)} of the {fitted.tree.n_leaves} leaves, first "
+            f"leaf {both[0]}. A leaf that lies partly in a zone belongs to it as a whole: try zones further apart."
+        )
+    return read_start(fitted, movement.transitions, start), goal, avoid
+
+
+def _interval(
+    movement: Movement,
+    ask: Callable[[Chain, F64], Any],
+    start: Start,
+    draws: int,
+    seed: Any,
+    times: bool = False,
+) -> F64 | None:
+    _check_whole(draws, "draws", 0, 1_000_000, 200)
+    if draws == 0:
+        return None
+    rng = np.random.default_rng(seed)
+    return chains.interval(movement.transitions, ask, start.share, draws, rng, start.episodes, times)
+
+
+def _sure(movement: Movement, start: Start, goal: Zone, probability: float) -> F64:
+    """Return the interval of what always or never happened: Wilson's, with the sequences that begin at the start."""
+    if start.share[goal.mask].sum() >= 1 - 1e-12:
+        return np.array([1.0, 1.0])
+    moves = movement.transitions
+    begun = start.share[:-1] > 0
+    times = moves.n_episodes if start.episodes is not None else int(moves.sequences[begun].sum())
+    return wilson(np.array(probability * times), np.array(times))
+
+
+def _check_whole(value: Any, name: str, least: int, most: int, example: int) -> None:
+    if not is_integer(value) or not least <= value <= most:
+        raise ParameterError(
+            f"{name} must be a whole number from {least} to {most:,}; got {value!r}. Try {name}={example}."
+        )

@@ -1,0 +1,281 @@
+"""Simulate: the most probable ways from one place to another, and trajectories along them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import is_integer
+from tripletree.errors import ParameterError
+from tripletree.graph.align import align
+from tripletree.graph.paths import Graph, Path, all_pairs, best_paths
+from tripletree.graph.transitions import Transitions
+from tripletree.leaves.boxes import bounds
+from tripletree.log.schema import Schema
+from tripletree.model.fitted import Fitted
+from tripletree.questions import story, words
+from tripletree.questions.states import read_states
+from tripletree.questions.zones import is_state, read_zone
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectory:
+    """One way from a start to an end.
+
+    Attributes
+    ----------
+    leaves : int64 array of shape (leaves,)
+        The leaves that it passes through, the first and the last included.
+    ends : bool
+        Whether the end of the episode follows the last leaf.
+    probability : float
+        That the agent, once in the first leaf, moves through just these leaves: the product of its transitions.
+    duration : float
+        Steps until the last leaf (or the end): the sum of the mean stays.
+    counts : int64 array of shape (transitions,)
+        How often the log made each transition.
+    nodes : float64 array of shape (nodes, features), or None
+        The corners of the simulated path: where it enters each leaf, and the states asked for. None for paths only.
+    angles : float64 array of shape (nodes - 1,), or None
+        Between each segment and the mean derivative of the leaf that it crosses, in radians; NaN without derivative.
+    objective : float or None
+        Sum of the squared angles.
+    text : str
+        The story.
+    """
+
+    leaves: I64
+    ends: bool
+    probability: float
+    duration: float
+    counts: I64
+    nodes: F64 | None
+    angles: F64 | None
+    objective: float | None
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Trajectory: {self}>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Trajectories:
+    """The ways from a start to an end, the most probable first; false when there is none.
+
+    Attributes
+    ----------
+    found : tuple of Trajectory
+        The ways.
+    reachable : int64 array
+        Leaves that can be reached from the start, itself included.
+    start, end : str
+        The places asked for, in words.
+    outside : bool
+        Whether a state asked for lies outside the range of the training log.
+    text : str
+        The answer in words.
+    """
+
+    found: tuple[Trajectory, ...]
+    reachable: I64
+    start: str
+    end: str
+    outside: bool
+    text: str
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return iter(self.found)
+
+    def __getitem__(self, number: int) -> Trajectory:
+        return self.found[number]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        return {**vars(self), "found": [way.to_dict() for way in self.found], "reachable": self.reachable.tolist()}
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<Trajectories: {self}>"
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """Leaves (or the end), the state itself when it was one, and words."""
+
+    places: I64
+    state: F64 | None
+    text: str
+    outside: bool
+
+
+def simulate(
+    fitted: Fitted,
+    transitions: Transitions,
+    start: Any,
+    end: Any,
+    *,
+    k: int = 1,
+    pairs: bool | int = False,
+    aligned: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trajectories:
+    """Return the most probable ways from ``start`` to ``end``.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    transitions : Transitions
+        How a log moves over its leaves.
+    start, end : state, leaf number or zone
+        Where from and where to.
+    k : int
+        How many ways.
+    pairs : bool or int
+        Instead: the best way of every connected pair of a start and an end leaf; a number for so many at most.
+    aligned : bool
+        Whether to make trajectories; otherwise the sequences of leaves only.
+    progress : function of (trajectories so far, all), or None
+        Called after each trajectory.
+    """
+    if not is_integer(k) or k < 1:
+        raise ParameterError(f"k must be a whole number of at least 1; got {k!r}.")
+    if not isinstance(pairs, bool) and (not is_integer(pairs) or pairs < 1):
+        raise ParameterError(f"pairs must be True, False or a whole number of at least 1; got {pairs!r}.")
+    if aligned and fitted.attributes.derivative_mean is None:
+        raise ParameterError(
+            "Trajectories follow derivatives, and this tree has none: no episode of its log has two states. "
+            "paths(...) gives the leaves alone."
+        )
+    first, last = _read(fitted, start, "start"), _read(fitted, end, "end")
+    if first.places[-1] == fitted.tree.n_leaves:
+        raise ParameterError("start must hold leaves only: nothing follows the end.")
+    graph = Graph(transitions)
+    if pairs:
+        paths = all_pairs(graph, first.places, last.places)[: None if pairs is True else pairs]
+    else:
+        paths = best_paths(graph, first.places, last.places, k)
+    found = []
+    corridor = _Boxes(fitted)
+    for number, path in enumerate(paths):
+        found.append(_trajectory(fitted, corridor, path, first, last, aligned))
+        if progress is not None:
+            progress(number + 1, len(paths))
+    reachable = graph.reachable(first.places)
+    inside = reachable[reachable < fitted.tree.n_leaves]
+    if found:
+        # Ways from different leaves are no shares of one whole.
+        together = None if len(first.places) > 1 else sum(way.probability for way in found)
+        text = found[0].text + story.others(len(found) - 1, together)
+    else:
+        size = fitted.tree.n_leaves
+        ranges = corridor.ranges(fitted.schema, inside)
+        text = story.nothing(first.text, last.text, len(inside), size, len(inside) < len(reachable), ranges)
+    outside = first.outside or last.outside
+    text += story.outside() if outside else ""
+    return Trajectories(tuple(found), inside, first.text, last.text, outside, text)
+
+
+def _read(fitted: Fitted, place: Any, name: str) -> _Place:
+    if not is_state(fitted, place):
+        zone = read_zone(fitted, place, name)
+        return _Place(np.flatnonzero(zone.mask), None, zone.text, False)
+    state, single = read_states(place, fitted.schema)
+    if not single:
+        raise ParameterError(f"{name} must be one state; got {len(state)} of them. Ask for each in turn.")
+    outside = bool(((state < fitted.feature_min) | (state > fitted.feature_max)).any())
+    text = words.state(fitted.schema, state[0].tolist())
+    return _Place(fitted.tree.apply(state).astype(np.int64), state[0], text, outside)
+
+
+class _Boxes:
+    """The boxes of the leaves, cut to the range of the log."""
+
+    def __init__(self, fitted: Fitted) -> None:
+        lower, upper = bounds(fitted.tree, len(fitted.schema.features))
+        self.lower = np.clip(lower, fitted.feature_min, fitted.feature_max)
+        self.upper = np.clip(upper, fitted.feature_min, fitted.feature_max)
+        sigma = fitted.derivative_scale
+        self.weight = np.where(sigma > 0, 1 / np.where(sigma > 0, sigma, 1.0), 0.0)
+        self.span = fitted.feature_max - fitted.feature_min
+
+    def ranges(self, schema: Schema, leaves: I64) -> str:
+        """Return the ranges that some leaves cover, in words."""
+        low, high = self.lower[leaves].min(axis=0), self.upper[leaves].max(axis=0)
+        return " and ".join(
+            f"{feature.name} from {low[f]:.4g} to {high[f]:.4g}{f' {feature.unit}' if feature.unit else ''}"
+            for f, feature in enumerate(schema.features)
+        )
+
+
+def _trajectory(fitted: Fitted, boxes: _Boxes, path: Path, first: _Place, last: _Place, aligned: bool) -> Trajectory:
+    ends = bool(path.leaves[-1] == fitted.tree.n_leaves)
+    leaves = path.leaves[:-1] if ends else path.leaves
+    nodes = angles = objective = None
+    way = (boxes.lower[leaves] + boxes.upper[leaves]) / 2
+    if aligned and fitted.attributes.derivative_mean is not None:
+        means = fitted.attributes.derivative_mean[fitted.tree.leaf_nodes[leaves]]
+        directions = means if last.state is not None else means[:-1]
+        lower, upper = boxes.lower[leaves], boxes.upper[leaves]
+        made = align(lower, upper, directions, boxes.weight, start=first.state, end=last.state)
+        nodes, angles, objective = made.nodes, made.angles, made.objective
+        way = nodes
+    start = first.text if first.state is not None else f"{words.leaves([int(leaves[0])])}{_in(first)}"
+    end = words.END if ends else f"{words.leaves([int(leaves[-1])])}{_in(last)}"
+    text = story.tell(
+        start,
+        end,
+        path.probability,
+        path.duration,
+        int(path.counts.min()) if len(path.counts) else None,
+        len(leaves),
+        _turns(fitted, leaves, way, boxes.span),
+    )
+    return Trajectory(leaves, ends, path.probability, path.duration, path.counts, nodes, angles, objective, text)
+
+
+def _in(place: _Place) -> str:
+    """Return " (the zone)" unless the place is just this leaf."""
+    return f" ({place.text})" if len(place.places) > 1 or place.state is not None else ""
+
+
+def _turns(fitted: Fitted, leaves: I64, way: F64, span: F64) -> list[str]:
+    """Return the turns of a path: stretches of one action, or of one main direction when actions are numbers."""
+    if len(way) < 2:
+        return []
+    at = fitted.attributes
+    if at.action_count is not None:
+        action = fitted.schema.action
+        name = action.names[0] if action.names else "action"
+        best = at.action_count[fitted.tree.leaf_nodes[leaves]].argmax(axis=1)
+        keys, labels = best, [f"{name} = {action.labels[code]}" for code in best]
+    else:
+        move = np.diff(way, axis=0) / np.where(span > 0, span, 1.0)
+        main = np.abs(move).argmax(axis=1)
+        keys = 2 * main + (move[np.arange(len(move)), main] > 0)
+        labels = [""] * len(keys)
+    turns, begin = [], 0
+    for j in range(1, len(way)):
+        if j == len(way) - 1 or keys[j] != keys[begin]:
+            turns.append(story.turn(fitted.schema, labels[begin], way[begin], way[j], span))
+            begin = j
+    return turns

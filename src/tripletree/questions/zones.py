@@ -1,0 +1,236 @@
+"""Zones and starts: the places that a question is about, in whatever form a user writes them, as sets of leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import did_you_mean, is_integer, is_number, listing
+from tripletree.errors import ParameterError
+from tripletree.graph.transitions import Transitions
+from tripletree.leaves.boxes import bounds
+from tripletree.model.fitted import Fitted
+from tripletree.questions import words
+from tripletree.questions.states import read_states
+
+F64 = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Zone:
+    """A set of places, each a leaf or the end.
+
+    Attributes
+    ----------
+    mask : bool array of shape (leaves + 1,)
+        Which leaves belong to it; the last entry is the end.
+    text : str
+        The zone in words.
+    partly : int
+        Leaves that lie in it only in part; they count as a whole.
+    """
+
+    mask: Mask
+    text: str
+    partly: int = 0
+
+    @property
+    def leaves(self) -> npt.NDArray[np.int64]:
+        """The leaves of the zone, without the end."""
+        return np.flatnonzero(self.mask[:-1])
+
+    @property
+    def end(self) -> bool:
+        """Whether the end belongs to the zone."""
+        return bool(self.mask[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where journeys begin.
+
+    Attributes
+    ----------
+    share : float64 array of shape (leaves + 1,)
+        Distribution over places.
+    text : str
+        The start in words.
+    episodes : int64 array of shape (leaves + 1,), or None
+        The counts behind ``share`` when these are the log's own starts.
+    outside : bool
+        Whether it is a state outside the range of the training log.
+    """
+
+    share: F64
+    text: str
+    episodes: npt.NDArray[np.int64] | None = None
+    outside: bool = False
+
+
+def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
+    """Return a zone.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    zone : dict, "end", leaf number or collection of them, or Zone
+        A dict has an interval ``(low, high)`` for features (``low <= x < high``, None for no bound; a number alone for
+        that value), for ``"value"`` or for the names of continuous actions (what the leaf predicts counts), and a
+        label or several for ``"action"``. All conditions must hold.
+    name : str
+        What messages call it.
+    """
+    size = fitted.tree.n_leaves
+    if isinstance(zone, Zone):
+        return zone
+    if isinstance(zone, str):
+        if zone != "end":
+            raise ParameterError(f'{name} must be "end" when it is text; got {zone!r}. {_how(fitted)}')
+        return Zone(np.arange(size + 1) == size, words.END)
+    if isinstance(zone, Mapping):
+        return _conditions(fitted, zone, name)
+    leaves = [zone] if is_integer(zone) else _whole_numbers(zone)
+    if leaves is None:
+        raise ParameterError(f"{name} is a {type(zone).__name__} that names no places. {_how(fitted)}")
+    if not leaves:
+        raise ParameterError(f"{name} is empty: it names no leaf. {_how(fitted)}")
+    for leaf in leaves:
+        if not 0 <= leaf < size:
+            raise ParameterError(f"{name} has leaf {leaf}; leaves go from 0 to {size - 1}.")
+    mask = np.zeros(size + 1, bool)
+    mask[leaves] = True
+    return Zone(mask, words.leaves(np.flatnonzero(mask).tolist()))
+
+
+def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
+    """Return where journeys begin.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    transitions : Transitions
+        The log's moves.
+    start : None, state, leaf number, set of leaves, or zone
+        None is where the log's episodes begin. A state is a list or an array of numbers, or a dict that has a number
+        for every feature. From a zone, journeys begin in its leaves as often as the log is there.
+    """
+    size = fitted.tree.n_leaves
+    if start is None:
+        episodes = np.append(transitions.starts, 0)
+        return Start(episodes / episodes.sum(), words.STARTS, episodes)
+    if is_state(fitted, start):
+        state, single = read_states(start, fitted.schema)
+        if not single:
+            raise ParameterError(f"start must be one state; got {len(state)} of them. Ask for each in turn.")
+        share = np.zeros(size + 1)
+        share[fitted.tree.apply(state)[0]] = 1.0
+        outside = bool(((state < fitted.feature_min) | (state > fitted.feature_max)).any())
+        return Start(share, words.state(fitted.schema, state[0].tolist()), outside=outside)
+    zone = read_zone(fitted, start, "start")
+    weight = np.where(zone.mask, np.append(transitions.samples, 0), 0).astype(np.float64)
+    if not zone.leaves.size:
+        raise ParameterError("start must hold a leaf: nothing follows the end.")
+    if not weight.any():
+        # The log was never there: all leaves alike.
+        weight[zone.leaves] = 1.0
+    return Start(weight / weight.sum(), zone.text)
+
+
+def is_state(fitted: Fitted, start: Any) -> bool:
+    """Whether a place is one state, rather than a zone or a leaf."""
+    if isinstance(start, Mapping):
+        return set(fitted.schema.feature_names) <= set(start) and all(is_number(value) for value in start.values())
+    return not isinstance(start, str | Zone | set | frozenset | range) and not is_integer(start)
+
+
+def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
+    features = fitted.schema.feature_names
+    lower, upper = bounds(fitted.tree, len(features))
+    inside = np.ones(fitted.tree.n_leaves, bool)
+    whole = inside.copy()
+    texts = []
+    if not zone:
+        raise ParameterError(f"{name} is an empty dict, which would be everywhere. {_how(fitted)}")
+    for key, condition in zone.items():
+        if key in features:
+            f = features.index(key)
+            low, high = _interval(condition, f"{name}[{key!r}]")
+            least, most = float(fitted.feature_min[f]), float(fitted.feature_max[f])
+            if low > most or high < least or (high == least and low < high):
+                raise ParameterError(
+                    f"{name} is empty: it wants {words.condition(key, low, high)}, and in the log `{key}` goes from "
+                    f"{least:g} to {most:g}."
+                )
+            point = low == high
+            inside &= (lower[:, f] <= high) & (upper[:, f] > low) & ((lower[:, f] < high) | point)
+            bottom, top = np.maximum(lower[:, f], least), np.minimum(upper[:, f], most)
+            whole &= (low <= bottom) & (top <= high)
+            texts.append(words.condition(key, low, high, fitted.schema.features[f].unit))
+        else:
+            chosen, text = _predicted(fitted, key, condition, name)
+            inside &= chosen
+            texts.append(text)
+    if not inside.any():
+        raise ParameterError(f"{name} is empty: no leaf has {' and '.join(texts)}.")
+    return Zone(np.append(inside, False), " and ".join(texts), int(np.count_nonzero(inside & ~whole)))
+
+
+def _predicted(fitted: Fitted, key: Any, condition: Any, name: str) -> tuple[Mask, str]:
+    """Return the leaves whose prediction meets a condition, and the condition in words."""
+    at, node, action = fitted.attributes, fitted.tree.leaf_nodes, fitted.schema.action
+    if key == "value":
+        low, high = _interval(condition, f"{name}['value']")
+        mean = at.value_mean[node]
+    elif at.action_mean is not None and key in action.names:
+        low, high = _interval(condition, f"{name}[{key!r}]")
+        mean = at.action_mean[node, action.names.index(key)]
+    elif at.action_count is not None and key in ("action", *action.names):
+        labels = [
+            str(label) for label in ([condition] if isinstance(condition, str) or is_number(condition) else condition)
+        ]
+        for label in labels:
+            if label not in action.labels:
+                raise ParameterError(
+                    f"{name} wants action {label!r}; the tree knows {listing(action.labels)}."
+                    + did_you_mean(label, action.labels)
+                )
+        most = np.array(action.labels)[at.action_count[node].argmax(axis=1)]
+        return np.isin(most, labels), words.actions(labels)
+    else:
+        known = [*fitted.schema.feature_names, "value", *(["action"] if at.action_count is not None else action.names)]
+        raise ParameterError(f"{name} has no {key!r}; it may have {listing(known, 20)}.{did_you_mean(key, known)}")
+    return (mean >= low) & ((mean < high) | (mean == low)), words.condition(str(key), low, high)
+
+
+def _interval(condition: Any, name: str) -> tuple[float, float]:
+    if is_number(condition):
+        return float(condition), float(condition)
+    if isinstance(condition, tuple | list) and len(condition) == 2:
+        low, high = (
+            default if bound is None else bound for bound, default in zip(condition, (-np.inf, np.inf), strict=True)
+        )
+        if all(is_number(bound) or bound in (-np.inf, np.inf) for bound in (low, high)):
+            if low > high:
+                raise ParameterError(f"{name} is empty: {low:g} is above {high:g}. Try ({high:g}, {low:g}).")
+            return float(low), float(high)
+    raise ParameterError(f"{name} must be (low, high) with None for no bound, or a number; got {condition!r}.")
+
+
+def _whole_numbers(leaves: Any) -> list[int] | None:
+    try:
+        listed = list(leaves)
+    except TypeError:
+        return None
+    return [int(leaf) for leaf in listed] if all(is_integer(leaf) for leaf in listed) else None
+
+
+def _how(fitted: Fitted) -> str:
+    feature = fitted.schema.feature_names[0]
+    return f'Try {{"{feature}": (low, high)}}, {{"value": (low, None)}}, leaf numbers, or "end".'

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.graph.chains import random_transitions
+from tests.graph.test_transitions import grown
+from tests.logs import logs, make_log
+from tripletree.graph.chain import Chain
+from tripletree.graph.markov import check_markov
+from tripletree.graph.rollouts import rollouts
+from tripletree.graph.transitions import count_sequences, leaves_of
+from tripletree.log.log import TERMINATED, TRUNCATED
+
+
+def checked(paths, n_leaves, ending=TRUNCATED):
+    """Check a log whose episodes are paths of leaves; a path that comes to the end terminates there."""
+    paths = [np.array(path) for path in paths]
+    ended = [(path == n_leaves).any() for path in paths]
+    paths = [path[path < n_leaves] for path in paths]
+    leaf = np.concatenate(paths).astype(np.int32)
+    starts = np.append(0, np.cumsum([len(path) for path in paths]))
+    log = make_log(leaf[:, None], leaf, leaf, starts, endings=[TERMINATED if e else ending for e in ended])
+    final = np.full(len(paths), -1, np.int32)
+    found = count_sequences(n_leaves, leaf, final, log)
+    return check_markov(found, leaf, final, log, np.random.default_rng(0))
+
+
+def test_a_log_of_the_chain_itself_is_called_good():
+    source = random_transitions(5, n_leaves=8, endings=0.5)
+    start = np.append(source.starts / source.starts.sum(), 0)
+    paths = rollouts(Chain.of(source), start, 2_000, 50, np.random.default_rng(1))
+    check = checked(paths, 8)
+    assert check.verdict == "good"
+    assert check.memory == pytest.approx(check.memory_chance, abs=0.01)
+    assert check.distance < 0.05
+    assert check.moves > 1_000
+    assert check.episodes == 2_000
+
+
+def test_a_leaf_that_remembers_where_it_was_entered_is_called_poor():
+    # Through leaf 1 from 0 always to 3, from 2 always to 4.
+    check = checked([[0, 1, 3, 5], [2, 1, 4, 5]] * 50, 5)
+    assert check.memory == pytest.approx(0.25)  # half of the moves from leaf 1, which are half of all
+    assert check.memory_chance < 0.05
+    assert check.verdict == "poor"
+
+
+def test_a_clockwork_is_called_poor_for_its_timing():
+    # Ten steps in each leaf, always: no memory of leaves, but the chain does not know the time.
+    check = checked([np.repeat([0, 1, 2, 3], 10)] * 100, 3)
+    assert check.memory == 0
+    assert check.distance - check.distance_chance > 0.3
+    assert check.horizon in (5, 10, 20)
+    assert check.verdict == "poor"
+
+
+def test_nothing_to_test():
+    check = checked([[0]], 1)
+    assert (check.verdict, check.moves, check.horizon) == ("untested", 0, 0)
+    assert check.excess == 0
+
+
+@given(logs(), st.integers(1, 12))
+def test_any_log_can_be_checked(log, leaves):
+    tree = grown(log, leaves)
+    leaf, final = leaves_of(tree, log)
+    found = count_sequences(tree.n_leaves, leaf, final, log)
+    one, two = (check_markov(found, leaf, final, log, np.random.default_rng(4)) for _ in range(2))
+    assert one == two
+    for share in (one.memory, one.memory_chance, one.distance, one.distance_chance):
+        assert 0 <= share <= 1
+    assert one.verdict in ("good", "fair", "poor", "untested")
