@@ -72,7 +72,7 @@ def road_problems(variant: str, pairs: int, n_samples: int) -> list[Problem]:
     lower, upper = bounds(fitted.tree, log.n_features)
     lower, upper = np.maximum(lower, fitted.feature_min), np.minimum(upper, fitted.feature_max)
     means = fitted.attributes.derivative_mean[fitted.tree.leaf_nodes]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     problems: list[Problem] = []
     while len(problems) < pairs:
         first, last = rng.integers(0, transitions.n_leaves, 2)

@@ -1,4 +1,4 @@
-"""The only place where English sentences are built."""
+"""The English of answers; paths and trajectories have theirs in ``story``."""
 
 from __future__ import annotations
 
