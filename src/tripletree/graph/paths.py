@@ -160,7 +160,8 @@ def best_paths(graph: Graph, starts: Iterable[int], ends: Iterable[int], k: int 
                 offer(leaves[:at], cost, graph.best(spur, set(targets), frozenset(leaves[:at]), cut))
                 cost += graph.length(spur, leaves[at + 1])
         taken.append(leaves)
-    return [graph.path(leaves) for leaves in taken]
+    # Once more by the product itself: sums of logarithms may order equal paths the other way.
+    return sorted(map(graph.path, taken), key=lambda path: -path.probability)
 
 
 def all_pairs(graph: Graph, starts: Iterable[int], ends: Iterable[int]) -> list[Path]:
