@@ -8,7 +8,6 @@
 
 namespace tripletree {
 
-
 struct Candidate {
     double gain;
     int feature;
