@@ -82,6 +82,7 @@ def test_ctrl_c_leaves_no_model_and_no_traceback(tmp_path):
     # Interrupt as soon as growth reports progress, whatever the speed of the machine.
     program = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs start deaf to it
         "from tripletree.cli import console, main\n"
         "from contextlib import contextmanager\n"
         "@contextmanager\n"
