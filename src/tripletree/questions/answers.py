@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -10,11 +12,41 @@ import numpy.typing as npt
 
 from tripletree.graph.markov import MarkovCheck
 from tripletree.log.schema import Schema
-from tripletree.questions import words
+from tripletree.questions.words import chances, markup, predictions
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Prediction:
+class Answer:
+    """What all answers have in common: ``str()`` is the sentence, ``to_dict()`` the data, notebooks show a box."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the schema as JSON types; numbers that are not finite become None."""
+        return {field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name != "schema"}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def _repr_html_(self) -> str:
+        return markup.box(str(self))
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as JSON types, whatever arrays, answers and collections it is made of."""
+    if isinstance(value, Answer):
+        return value.to_dict()
+    if isinstance(value, MarkovCheck):
+        return plain({**asdict(value), "verdict": value.verdict})
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Answer):
     """What the tree predicts in one or several states, and how far the samples of each leaf spread.
 
     For a single state the first axis of every array is gone: ``value`` is a float, ``action`` a label or the numbers
@@ -54,42 +86,19 @@ class Prediction:
     outside: Any
     schema: Schema
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the schema as plain Python values."""
-        data = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "schema"}
-        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in data.items()}
-
     def __str__(self) -> str:
         if isinstance(self.leaf, np.ndarray):
-            return words.predictions(len(self.leaf), len(np.unique(self.leaf)), int(np.count_nonzero(self.outside)))
+            return predictions.predictions(
+                len(self.leaf), len(np.unique(self.leaf)), int(np.count_nonzero(self.outside))
+            )
         spread = self.action_std if self.action_probability is None else float(self.action_probability.max())
-        return words.prediction(
+        return predictions.prediction(
             self.schema, self.action, spread, self.value, self.value_std, self.leaf, self.count, self.outside
         )
 
-    def __repr__(self) -> str:
-        return f"<Prediction: {self}>"
-
-
-class _Moving:
-    """What the answers on the chain over leaves have in common."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        data: dict[str, Any] = {}
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if isinstance(value, MarkovCheck):
-                value = {**asdict(value), "verdict": value.verdict}
-            data[field.name] = value.tolist() if isinstance(value, np.ndarray) else value
-        return data
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self}>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Chance(_Moving):
+class Chance(Answer):
     """How probable it is to reach a zone, by the chain over leaves.
 
     Attributes
@@ -133,11 +142,11 @@ class Chance(_Moving):
     markov: MarkovCheck
 
     def __str__(self) -> str:
-        return words.chance(self)
+        return chances.chance(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Duration(_Moving):
+class Duration(Answer):
     """How many steps it takes to reach a zone, over the journeys that arrive.
 
     Attributes
@@ -166,11 +175,11 @@ class Duration(_Moving):
     markov: MarkovCheck
 
     def __str__(self) -> str:
-        return words.duration(self)
+        return chances.duration(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Whereabouts(_Moving):
+class Whereabouts(Answer):
     """Where the agent is after some steps, or which share of its time it spends where.
 
     Attributes
@@ -201,11 +210,13 @@ class Whereabouts(_Moving):
 
     def __str__(self) -> str:
         order = np.argsort(-self.share, kind="stable")
-        return words.whereabouts(self, [(int(leaf), float(self.share[leaf])) for leaf in order if self.share[leaf] > 0])
+        return chances.whereabouts(
+            self, [(int(leaf), float(self.share[leaf])) for leaf in order if self.share[leaf] > 0]
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Unreachable(_Moving):
+class Unreachable(Answer):
     """Which leaves no recorded moves lead to.
 
     Attributes
@@ -226,4 +237,4 @@ class Unreachable(_Moving):
     start: str
 
     def __str__(self) -> str:
-        return words.unreachable(self.leaves.tolist(), self.n_leaves, self.end, self.start)
+        return chances.unreachable(self.leaves.tolist(), self.n_leaves, self.end, self.start)

@@ -17,8 +17,9 @@ from tripletree.graph.transitions import Transitions
 from tripletree.leaves.boxes import bounds
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
-from tripletree.questions import story, words
+from tripletree.questions.answers import Answer
 from tripletree.questions.states import read_states
+from tripletree.questions.words import conditions, trajectories
 from tripletree.questions.zones import is_state, read_zone
 
 F64 = npt.NDArray[np.float64]
@@ -26,7 +27,7 @@ I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectory:
+class Trajectory(Answer):
     """One way from a start to an end.
 
     Attributes
@@ -61,19 +62,12 @@ class Trajectory:
     objective: float | None
     text: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
-
     def __str__(self) -> str:
         return self.text
 
-    def __repr__(self) -> str:
-        return f"<Trajectory: {self}>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trajectories:
+class Trajectories(Answer):
     """The ways from a start to an end, the most probable first; false when there is none.
 
     Attributes
@@ -106,15 +100,8 @@ class Trajectories:
     def __getitem__(self, number: int) -> Trajectory:
         return self.found[number]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        return {**vars(self), "found": [way.to_dict() for way in self.found], "reachable": self.reachable.tolist()}
-
     def __str__(self) -> str:
         return self.text
-
-    def __repr__(self) -> str:
-        return f"<Trajectories: {self}>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,13 +172,13 @@ def simulate(
     if found:
         # Ways from different leaves are no shares of one whole.
         together = None if len(first.places) > 1 else sum(way.probability for way in found)
-        text = found[0].text + story.others(len(found) - 1, together)
+        text = found[0].text + trajectories.others(len(found) - 1, together)
     else:
         size = fitted.tree.n_leaves
         ranges = corridor.ranges(fitted.schema, inside)
-        text = story.nothing(first.text, last.text, len(inside), size, len(inside) < len(reachable), ranges)
+        text = trajectories.nothing(first.text, last.text, len(inside), size, len(inside) < len(reachable), ranges)
     outside = first.outside or last.outside
-    text += story.outside() if outside else ""
+    text += trajectories.outside() if outside else ""
     return Trajectories(tuple(found), inside, first.text, last.text, outside, text)
 
 
@@ -203,7 +190,7 @@ def _read(fitted: Fitted, place: Any, name: str) -> _Place:
     if not single:
         raise ParameterError(f"{name} must be one state; got {len(state)} of them. Ask for each in turn.")
     outside = bool(((state < fitted.feature_min) | (state > fitted.feature_max)).any())
-    text = words.state(fitted.schema, state[0].tolist())
+    text = conditions.state(fitted.schema, state[0].tolist())
     return _Place(fitted.tree.apply(state).astype(np.int64), state[0], text, outside)
 
 
@@ -239,9 +226,9 @@ def _trajectory(fitted: Fitted, boxes: _Boxes, path: Path, first: _Place, last: 
         made = align(lower, upper, directions, boxes.weight, start=first.state, end=last.state)
         nodes, angles, objective = made.nodes, made.angles, made.objective
         way = nodes
-    start = first.text if first.state is not None else f"{words.leaves([int(leaves[0])])}{_in(first)}"
-    end = words.END if ends else f"{words.leaves([int(leaves[-1])])}{_in(last)}"
-    text = story.tell(
+    start = first.text if first.state is not None else f"{conditions.leaves([int(leaves[0])])}{_in(first)}"
+    end = conditions.END if ends else f"{conditions.leaves([int(leaves[-1])])}{_in(last)}"
+    text = trajectories.tell(
         start,
         end,
         path.probability,
@@ -276,6 +263,6 @@ def _turns(fitted: Fitted, leaves: I64, way: F64, span: F64) -> list[str]:
     turns, begin = [], 0
     for j in range(1, len(way)):
         if j == len(way) - 1 or keys[j] != keys[begin]:
-            turns.append(story.turn(fitted.schema, labels[begin], way[begin], way[j], span))
+            turns.append(trajectories.turn(fitted.schema, labels[begin], way[begin], way[j], span))
             begin = j
     return turns

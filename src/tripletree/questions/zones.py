@@ -14,8 +14,8 @@ from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.boxes import bounds
 from tripletree.model.fitted import Fitted
-from tripletree.questions import words
 from tripletree.questions.states import read_states
+from tripletree.questions.words import conditions
 
 F64 = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -92,7 +92,7 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
     if isinstance(zone, str):
         if zone != "end":
             raise ParameterError(f'{name} must be "end" when it is text; got {zone!r}. {_how(fitted)}')
-        return Zone(np.arange(size + 1) == size, words.END)
+        return Zone(np.arange(size + 1) == size, conditions.END)
     if isinstance(zone, Mapping):
         return _conditions(fitted, zone, name)
     leaves = [zone] if is_integer(zone) else _whole_numbers(zone)
@@ -105,7 +105,7 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
             raise ParameterError(f"{name} has leaf {leaf}; leaves go from 0 to {size - 1}.")
     mask = np.zeros(size + 1, bool)
     mask[leaves] = True
-    return Zone(mask, words.leaves(np.flatnonzero(mask).tolist()))
+    return Zone(mask, conditions.leaves(np.flatnonzero(mask).tolist()))
 
 
 def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
@@ -124,7 +124,7 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     size = fitted.tree.n_leaves
     if start is None:
         episodes = np.append(transitions.starts, 0)
-        return Start(episodes / episodes.sum(), words.STARTS, episodes)
+        return Start(episodes / episodes.sum(), conditions.STARTS, episodes)
     if is_state(fitted, start):
         state, single = read_states(start, fitted.schema)
         if not single:
@@ -132,7 +132,7 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
         share = np.zeros(size + 1)
         share[fitted.tree.apply(state)[0]] = 1.0
         outside = bool(((state < fitted.feature_min) | (state > fitted.feature_max)).any())
-        return Start(share, words.state(fitted.schema, state[0].tolist()), outside=outside)
+        return Start(share, conditions.state(fitted.schema, state[0].tolist()), outside=outside)
     zone = read_zone(fitted, start, "start")
     weight = np.where(zone.mask, np.append(transitions.samples, 0), 0).astype(np.float64)
     if not zone.leaves.size:
@@ -165,14 +165,14 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
             least, most = float(fitted.feature_min[f]), float(fitted.feature_max[f])
             if low > most or high < least or (high == least and low < high):
                 raise ParameterError(
-                    f"{name} is empty: it wants {words.condition(key, low, high)}, and in the log `{key}` goes from "
-                    f"{least:g} to {most:g}."
+                    f"{name} is empty: it wants {conditions.condition(key, low, high)}, and in the log `{key}` goes "
+                    f"from {least:g} to {most:g}."
                 )
             point = low == high
             inside &= (lower[:, f] <= high) & (upper[:, f] > low) & ((lower[:, f] < high) | point)
             bottom, top = np.maximum(lower[:, f], least), np.minimum(upper[:, f], most)
             whole &= (low <= bottom) & (top <= high)
-            texts.append(words.condition(key, low, high, fitted.schema.features[f].unit))
+            texts.append(conditions.condition(key, low, high, fitted.schema.features[f].unit))
         else:
             chosen, text = _predicted(fitted, key, condition, name)
             inside &= chosen
@@ -202,11 +202,11 @@ def _predicted(fitted: Fitted, key: Any, condition: Any, name: str) -> tuple[Mas
                     + did_you_mean(label, action.labels)
                 )
         most = np.array(action.labels)[at.action_count[node].argmax(axis=1)]
-        return np.isin(most, labels), words.actions(labels)
+        return np.isin(most, labels), conditions.actions(labels)
     else:
         known = [*fitted.schema.feature_names, "value", *(["action"] if at.action_count is not None else action.names)]
         raise ParameterError(f"{name} has no {key!r}; it may have {listing(known, 20)}.{did_you_mean(key, known)}")
-    return (mean >= low) & ((mean < high) | (mean == low)), words.condition(str(key), low, high)
+    return (mean >= low) & ((mean < high) | (mean == low)), conditions.condition(str(key), low, high)
 
 
 def _interval(condition: Any, name: str) -> tuple[float, float]:

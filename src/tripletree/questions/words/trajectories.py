@@ -1,4 +1,4 @@
-"""The English of paths and trajectories; all other sentences are in ``words``."""
+"""The English of paths and trajectories."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.schema import Schema
-from tripletree.questions import words
+from tripletree.questions.words.conditions import END, condition
+from tripletree.questions.words.numbers import count
 
 F64 = npt.NDArray[np.float64]
 
 MOST_TURNS = 6
-
-
-def count(number: int, one: str, many: str) -> str:
-    """Return "1 leaf" or "7 leaves"."""
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def tell(
@@ -40,7 +36,7 @@ def tell(
     steps = f"about {count(max(round(duration), 1), 'step', 'steps')}"
     through = count(leaves, "leaf", "leaves")
     sentence = f"From {start} it most likely (p = {probability:.2g}, {steps}, {through})"
-    if end == words.END:
+    if end == END:
         sentence += f" goes {way}; and then the episode ends." if way else " goes straight to the end of the episode."
     else:
         sentence += f" goes {way}; and ends in {end}." if way else f" goes straight to {end}."
@@ -55,7 +51,7 @@ def turn(schema: Schema, action: str, before: F64, after: F64, span: F64) -> str
     order = [f for f in np.argsort(-change, kind="stable")[:3] if change[f] >= 0.02]
     names = schema.features
     moves = [
-        words.condition(names[f].name, x, x, names[f].unit)
+        condition(names[f].name, x, x, names[f].unit)
         for f, x in ((f, _short(after[f], span[f])) for f in sorted(int(f) for f in order))
     ]
     where = f"to {', '.join(moves)}" if moves else "on, hardly moving,"

@@ -1,0 +1,1 @@
+"""Words: the only place where English is built; one module a kind of answer."""
