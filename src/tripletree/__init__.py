@@ -1,21 +1,24 @@
 """Understand what an autonomous agent does, from its log alone."""
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
 
-from tripletree.api import TripleTree, load
-from tripletree.errors import (
-    LogError,
-    MissingDependencyError,
-    ModelFileError,
-    NotFittedError,
-    ParameterError,
-    TripleTreeError,
-    TripleTreeWarning,
-)
-from tripletree.log.check import check
-from tripletree.log.log import Log
-from tripletree.log.read import read_log
-from tripletree.log.schema import Action, Feature, Schema
+if TYPE_CHECKING:
+    from tripletree.api import TripleTree, load
+    from tripletree.errors import (
+        LogError,
+        MissingDependencyError,
+        ModelFileError,
+        NotFittedError,
+        ParameterError,
+        TripleTreeError,
+        TripleTreeWarning,
+    )
+    from tripletree.log.check import check
+    from tripletree.log.log import Log
+    from tripletree.log.read import read_log
+    from tripletree.log.schema import Action, Feature, Schema
 
 __all__ = [
     "Action",
@@ -35,3 +38,21 @@ __all__ = [
     "load",
     "read_log",
 ]
+
+# Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell
+# that completes a command do not wait for NumPy.
+_HOMES = ("tripletree.errors", "tripletree.log", "tripletree.api")
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from importlib import import_module
+
+        for home in map(import_module, _HOMES):
+            if hasattr(home, name):
+                return globals().setdefault(name, getattr(home, name))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
