@@ -64,7 +64,7 @@ def test_continuous_actions():
     assert several.derivative.shape == several.derivative_std.shape == log.states.shape
     assert several.action_probability is None
     assert one.action.tolist() == several.action[7].tolist()
-    assert str(one).startswith("A0 = ")
+    assert str(one).startswith("a0 = ")
     assert " ± " in str(one)
 
 

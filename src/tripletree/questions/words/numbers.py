@@ -1,8 +1,21 @@
-"""The English of numbers: counts, shares, intervals."""
+"""The English of numbers: counts, shares, intervals, and names at the beginning of a sentence."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+MOST_DIGITS = 8
+"""A number with more digits than this is rounded to six; thresholds are short decimals and hardly ever are."""
+
+
+def exact(number: float) -> str:
+    """Return "0.045": all digits of a number that has few, six of any other."""
+    digits = repr(float(number) + 0.0)
+    mantissa = digits.partition("e")[0].lstrip("-").replace(".", "").strip("0")
+    if len(mantissa) > MOST_DIGITS:
+        return f"{number:.6g}"
+    return digits.removesuffix(".0")
 
 
 def count(number: int, one: str, many: str) -> str:
@@ -18,3 +31,19 @@ def percent(share: float) -> str:
 def between(interval: Any) -> str:
     """Return " (95 % interval 0.1 to 0.2)", or nothing without an interval."""
     return "" if interval is None else f" (95 % interval {interval[0]:.3g} to {interval[1]:.3g})"
+
+
+def unit(of: str) -> str:
+    """Return " m" for the unit m, and nothing for none."""
+    return f" {of}" if of else ""
+
+
+def all_of(parts: Sequence[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def capital(text: str) -> str:
+    """Return the text as a sentence begins, except where that would change the name of a variable such as ``x``."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return text[0].upper() + text[1:] if len(first) > 3 and first.isalpha() and first.islower() else text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tripletree.log.schema import Schema
+from tripletree.questions.words.numbers import capital, unit
 
 
 def prediction(
@@ -22,9 +22,9 @@ def prediction(
     if schema.action.kind == "discrete":
         act = f"Action = {action} ({100 * spread:.3g} %)"
     else:
-        parts = zip(schema.action.names, _units(schema), action, spread, strict=True)
-        act = ", ".join(f"{name} = {mean:.4g}{unit} ± {std:.2g}" for name, unit, mean, std in parts)
-        act = act[0].upper() + act[1:]
+        parts = zip(schema.action.names, schema.action.units, action, spread, strict=True)
+        act = ", ".join(f"{name} = {mean:.4g}{unit(of)} ± {std:.2g}" for name, of, mean, std in parts)
+        act = capital(act)
     samples = "1 sample" if count == 1 else f"{count} samples"
     warning = "; the state lies outside the range of the log" if outside else ""
     return f"{act}, value = {value:.4g} ± {value_std:.2g} (leaf {leaf}, {samples}){warning}."
@@ -34,7 +34,3 @@ def predictions(states: int, leaves: int, outside: int) -> str:
     """Return the sentence of several predicted states."""
     where = f", {outside} of them outside the range of the log" if outside else ""
     return f"{states} states in {leaves} {'leaf' if leaves == 1 else 'leaves'}{where}."
-
-
-def _units(schema: Schema) -> Sequence[str]:
-    return [f" {unit}" if unit else "" for unit in schema.action.units]
