@@ -204,8 +204,9 @@ class TripleTree:
 
         Parameters
         ----------
-        states : array, sequence, dict or DataFrame
-            One state of shape (features,), several of shape (states, features), or columns by feature name.
+        states : array, sequence, dict, DataFrame or text
+            One state of shape (features,), several of shape (states, features), columns by feature name, or one state
+            as text: ``"pos = 1.2, speed = 0.03"``.
         """
         return predict(self.fitted_, states, self._threads())
 
@@ -257,9 +258,10 @@ class TripleTree:
         ----------
         reach : zone
             A dict of conditions on features (``{"pos": (0, 0.5)}``, None for no bound), on ``"value"`` or on the
-            action; leaf numbers; or ``"end"``.
+            action; leaf numbers; ``"end"``; or text: ``"pos < 0.5 and action = left"``, ``"leaves 3, 7"``.
         start : None, state, leaf or zone
-            None is where episodes begin; a state is a list of numbers or a dict with one for every feature.
+            None is where episodes begin; a state is a list of numbers, a dict with one for every feature, or text:
+            ``"pos = 1.2, speed = 0"``.
         before : zone or None
             Reaching this first does not count.
         within : int or None

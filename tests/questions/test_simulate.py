@@ -118,7 +118,7 @@ def test_answers_are_data():
     [
         (0, 9, {}, "end has leaf 9; leaves go from 0 to 3"),
         ("end", 0, {}, "start must hold leaves only: nothing follows the end"),
-        ("home", 0, {}, 'start must be "end" when it is text'),
+        ("home", 0, {}, "start has no `home`; it may have"),
         (0, {"poss": (0, 1)}, {}, "Did you mean `pos`"),
         (0, {"pos": (7, 8)}, {}, "end is empty"),
         ([[0, 0], [1, 0]], 0, {}, "start must be one state; got 2"),

@@ -20,7 +20,7 @@ from tripletree.model.fitted import Fitted
 from tripletree.questions.answers import Answer
 from tripletree.questions.states import read_states
 from tripletree.questions.words import conditions, trajectories
-from tripletree.questions.zones import is_state, read_zone
+from tripletree.questions.zones import is_state, read_place, read_zone
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -183,6 +183,7 @@ def simulate(
 
 
 def _read(fitted: Fitted, place: Any, name: str) -> _Place:
+    place = read_place(fitted, place, name)
     if not is_state(fitted, place):
         zone = read_zone(fitted, place, name)
         return _Place(np.flatnonzero(zone.mask), None, zone.text, False)

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import did_you_mean, listing
+from tripletree.checks import did_you_mean, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.log.schema import Schema
+from tripletree.questions.expressions import quoted, read_expression
 
 F64 = npt.NDArray[np.float64]
 
@@ -20,13 +21,16 @@ def read_states(states: Any, schema: Schema) -> tuple[F64, bool]:
 
     Parameters
     ----------
-    states : array, sequence, mapping or table
+    states : array, sequence, mapping, table or text
         One state of shape (features,), several of shape (states, features), or columns by feature name: a dict of
-        numbers or sequences, or a DataFrame (columns that are no features are left aside).
+        numbers or sequences, or a DataFrame (columns that are no features are left aside). Text is one state:
+        ``"pos = 1.2, speed = 0.03"`` or ``"1.2, 0.03"``.
     schema : Schema
         The features of the tree.
     """
     names = [feature.name for feature in schema.features]
+    if isinstance(states, str):
+        states = _written(states, schema)
     if isinstance(states, Mapping) or hasattr(states, "columns"):
         array = _by_name(states, names)
     else:
@@ -44,6 +48,14 @@ def read_states(states: Any, schema: Schema) -> tuple[F64, bool]:
         where = "" if single else f" of state {row}"
         raise ParameterError(f"states must hold numbers only; feature `{names[feature]}`{where} is NaN.")
     return array, single
+
+
+def _written(text: str, schema: Schema) -> Any:
+    states = read_expression(text, schema, "The state")
+    if isinstance(states, list) or (isinstance(states, dict) and all(map(is_number, states.values()))):
+        return states
+    example = ", ".join(f"{quoted(name)} = 0" for name in schema.feature_names)
+    raise ParameterError(f"A state has one number for each feature; got {text!r}. Try {example!r}.")
 
 
 def _by_name(states: Any, names: list[str]) -> F64:

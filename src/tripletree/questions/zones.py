@@ -14,6 +14,7 @@ from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.boxes import bounds
 from tripletree.model.fitted import Fitted
+from tripletree.questions.expressions import read_expression
 from tripletree.questions.states import read_states
 from tripletree.questions.words import conditions
 
@@ -79,19 +80,19 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
     ----------
     fitted : Fitted
         The tree.
-    zone : dict, "end", leaf number or collection of them, or Zone
+    zone : dict, text, leaf number or collection of them, or Zone
         A dict has an interval ``(low, high)`` for features (``low <= x < high``, None for no bound; a number alone for
         that value), for ``"value"`` or for the names of continuous actions (what the leaf predicts counts), and a
-        label or several for ``"action"``. All conditions must hold.
+        label or several for ``"action"``. All conditions must hold. Text is ``"end"``, or says the same as a dict or
+        as leaves: ``"pos >= 1 and action = left"``, ``"leaves 3, 7"`` (see ``questions.expressions``).
     name : str
         What messages call it.
     """
     size = fitted.tree.n_leaves
     if isinstance(zone, Zone):
         return zone
+    zone = read_place(fitted, zone, name)
     if isinstance(zone, str):
-        if zone != "end":
-            raise ParameterError(f'{name} must be "end" when it is text; got {zone!r}. {_how(fitted)}')
         return Zone(np.arange(size + 1) == size, conditions.END)
     if isinstance(zone, Mapping):
         return _conditions(fitted, zone, name)
@@ -108,6 +109,11 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
     return Zone(mask, conditions.leaves(np.flatnonzero(mask).tolist()))
 
 
+def read_place(fitted: Fitted, place: Any, name: str) -> Any:
+    """Return a place as it came, or what its text says: "end", conditions, leaves, or the numbers of a state."""
+    return read_expression(place, fitted.schema, name) if isinstance(place, str) else place
+
+
 def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     """Return where journeys begin.
 
@@ -118,13 +124,15 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     transitions : Transitions
         The log's moves.
     start : None, state, leaf number, set of leaves, or zone
-        None is where the log's episodes begin. A state is a list or an array of numbers, or a dict that has a number
-        for every feature. From a zone, journeys begin in its leaves as often as the log is there.
+        None is where the log's episodes begin. A state is a list or an array of numbers, a dict that has a number
+        for every feature, or text that says the same (``"pos = 1.2, speed = 0"`` or ``"1.2, 0"``). From a zone,
+        journeys begin in its leaves as often as the log is there.
     """
     size = fitted.tree.n_leaves
     if start is None:
         episodes = np.append(transitions.starts, 0)
         return Start(episodes / episodes.sum(), conditions.STARTS, episodes)
+    start = read_place(fitted, start, "start")
     if is_state(fitted, start):
         state, single = read_states(start, fitted.schema)
         if not single:
@@ -233,4 +241,4 @@ def _whole_numbers(leaves: Any) -> list[int] | None:
 
 def _how(fitted: Fitted) -> str:
     feature = fitted.schema.feature_names[0]
-    return f'Try {{"{feature}": (low, high)}}, {{"value": (low, None)}}, leaf numbers, or "end".'
+    return f'Try {{"{feature}": (low, high)}}, "{feature} >= 0 and value < 1", leaf numbers, or "end".'

@@ -13,13 +13,30 @@ STARTS = "where episodes begin"
 
 
 def condition(name: str, low: float, high: float, unit: str = "") -> str:
-    """Return "pos in [0, 0.5) m", "pos >= 0.5", or whatever the interval comes down to."""
+    """Return "pos in [0, 0.5) m", "pos >= 0.5", or whatever ``low <= x < high`` comes down to.
+
+    >>> condition("pos", -math.inf, math.nextafter(1, 2))
+    'pos <= 1'
+    """
     tail = f" {unit}" if unit else ""
     if low == high:
         return f"{name} = {exact(low)}{tail}"
+    (least, above), (most, below) = _readable(low), _readable(high)
     if low == -math.inf:
-        return f"{name} < {exact(high)}{tail}" if high < math.inf else f"any {name}"
-    return f"{name} in [{exact(low)}, {exact(high)}){tail}" if high < math.inf else f"{name} >= {exact(low)}{tail}"
+        return f"{name} {'<=' if below else '<'} {most}{tail}" if high < math.inf else f"any {name}"
+    if high == math.inf:
+        return f"{name} {'>' if above else '>='} {least}{tail}"
+    return f"{name} in {'(' if above else '['}{least}, {most}{']' if below else ')'}{tail}"
+
+
+def _readable(bound: float) -> tuple[str, bool]:
+    """Return the number to print for a bound, and whether the bound is the next one above it.
+
+    To a double, ``x < 1.0000000000000002`` and ``x <= 1`` say the same; people write the second.
+    """
+    before = math.nextafter(bound, -math.inf)
+    closed = len(repr(before)) + 2 < len(repr(bound))
+    return exact(before if closed else bound), closed
 
 
 def clause(feature: Feature, low: float, high: float) -> str:
