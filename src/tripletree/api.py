@@ -24,6 +24,8 @@ from tripletree.model.table import Table
 from tripletree.model.tables import curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions.answers import Chance, Duration, Prediction, Unreachable, Whereabouts
+from tripletree.questions.factual import Factual, factual
+from tripletree.questions.importance import Importance, importance
 from tripletree.questions.predict import apply, predict
 from tripletree.questions.simulate import Trajectories, simulate
 from tripletree.tree.arrays import Tree
@@ -213,6 +215,23 @@ class TripleTree:
     def apply(self, states: Any) -> Any:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
         return apply(self.fitted_, states, self._threads())
+
+    def explain(self, state: Any, *, about: str = "action") -> Factual:
+        """Return what the tree predicts in a state, and the bounds of its leaf that make it so.
+
+        Parameters
+        ----------
+        state : array, sequence or dict
+            One state.
+        about : str
+            ``"action"``, the name of an action dimension, ``"value"``, ``"derivative of pos"`` for a feature ``pos``,
+            or ``"derivative"`` (of all features).
+        """
+        return factual(self.fitted_, state, about)
+
+    def importance(self) -> Importance:
+        """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""
+        return importance(self.fitted_)
 
     def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
         """Return action, value and derivative loss on a log.

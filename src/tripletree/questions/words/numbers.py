@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,8 +25,11 @@ def count(number: int, one: str, many: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Return "12 %"."""
-    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"
+    """Return "12 %"; what is almost all is "99.7 %", never "100 %"."""
+    part = 100 * share
+    if share >= 1 - 1e-9 or share < 0.99:
+        return f"{part:.2g} %" if part < 99.5 else "100 %"
+    return f"{100 - float(f'{100 - part:.1g}'):.10g} %"
 
 
 def between(interval: Any) -> str:
@@ -47,3 +51,18 @@ def capital(text: str) -> str:
     """Return the text as a sentence begins, except where that would change the name of a variable such as ``x``."""
     first = text.split(maxsplit=1)[0] if text.strip() else ""
     return text[0].upper() + text[1:] if len(first) > 3 and first.isalpha() and first.islower() else text
+
+
+def measured(mean: float, std: float) -> str:
+    """Return "12.3 ± 2.1": the mean to as many places as its spread deserves; without a spread, the mean alone."""
+    if not 0 < std < math.inf or not math.isfinite(mean):
+        return rounded(mean)
+    places = 1 - math.floor(math.log10(std))
+    if places > 12:  # the spread is rounding error
+        return rounded(mean)
+    return f"{exact(round(mean, places))} ± {exact(round(std, places))}"
+
+
+def rounded(number: float) -> str:
+    """Return a number to four digits."""
+    return exact(float(f"{number:.4g}"))
