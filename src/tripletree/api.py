@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from tripletree.questions.answers import Chance, Duration, Prediction, Unreachab
 from tripletree.questions.factual import Factual, factual
 from tripletree.questions.importance import Importance, importance
 from tripletree.questions.predict import apply, predict
+from tripletree.questions.rules import Rules, rules
 from tripletree.questions.simulate import Trajectories, simulate
 from tripletree.tree.arrays import Tree
 
@@ -232,6 +233,28 @@ class TripleTree:
     def importance(self) -> Importance:
         """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""
         return importance(self.fitted_)
+
+    def rules(
+        self, *, about: str = "action", levels: int | Sequence[float] = 3, log: Log | None = None, most: int = 5
+    ) -> Rules:
+        """Return the whole tree as rules: what it predicts when which conditions hold.
+
+        Parameters
+        ----------
+        about : str
+            The attribute, as in :meth:`explain`. Numbers are parted into levels; of a continuous action with several
+            dimensions, or of all derivatives, every combination of levels is an outcome.
+        levels : int or sequence of float
+            How many levels with about as many samples each, or the numbers at which levels end.
+        log : Log or None
+            Where to take coverage and accuracy from; None: the training log, as far as the tree remembers it.
+        most : int
+            How many rules of each outcome the text shows; the others are summed up. The answer holds all of them.
+        """
+        fitted = self.fitted_
+        if log is not None:
+            _check_log(log, "log")
+        return rules(fitted, about=about, levels=levels, log=log, most=most, threads=self._threads())
 
     def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
         """Return action, value and derivative loss on a log.

@@ -37,21 +37,29 @@ def check_same_schema(expected: Schema, log: Log, what: str) -> None:
 def judge(fitted: Fitted, log: Log, threads: int) -> F64:
     """Return the losses of every leaf count on ``log``, shape (leaf counts, 3)."""
     check_same_schema(fitted.schema, log, "log")
-    codes = None
-    if fitted.schema.action.kind == "discrete":
-        number = {label: code for code, label in enumerate(fitted.schema.action.labels)}
-        table = np.array([number.get(label, -1) for label in log.schema.action.labels], np.int32)
-        codes = table[log.actions]
     return loss_curve(
         fitted.tree,
         fitted.attributes,
         fitted.action_scale,
         fitted.derivative_scale,
         log,
-        values(log, fitted.options["gamma"], _tail(fitted, log)),
-        codes,
+        log_values(fitted, log),
+        known_codes(fitted, log) if fitted.schema.action.kind == "discrete" else None,
         threads,
     )
+
+
+def known_codes(fitted: Fitted, log: Log) -> npt.NDArray[np.int32]:
+    """Return a log's discrete actions as numbers of the tree's labels, -1 for a label that the tree does not know."""
+    number = {label: code for code, label in enumerate(fitted.schema.action.labels)}
+    table = np.array([number.get(label, -1) for label in log.schema.action.labels], np.int32)
+    codes: npt.NDArray[np.int32] = table[log.actions]
+    return codes
+
+
+def log_values(fitted: Fitted, log: Log) -> F64:
+    """Return the value of each step of a log, with the discount and the ends of episodes that the tree was grown on."""
+    return values(log, fitted.options["gamma"], _tail(fitted, log))
 
 
 def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -> F64:
