@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Pictures are drawn without a screen.
+os.environ.setdefault("MPLBACKEND", "agg")
+
 # No deadlines: a busy machine is not a bug. The sanitized build is several times slower, so it gets fewer examples.
 settings.register_profile("house", deadline=None, print_blob=True)
 settings.register_profile("sanitize", settings.get_profile("house"), max_examples=25)

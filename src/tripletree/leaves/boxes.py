@@ -45,7 +45,7 @@ def log_volume(lower: F64, upper: F64, feature_min: F64, feature_max: F64, whole
     return total
 
 
-def density(count: npt.NDArray[np.int64], log_volumes: F64) -> F64:
+def density(count: npt.NDArray[np.int64] | F64, log_volumes: F64) -> F64:
     """Return samples per volume of each box (a box as large as the log's whole range has volume 1)."""
     # Many features make volumes too small for a double; their densities stop at the largest number there is.
     return np.exp(np.minimum(np.log(count) - log_volumes, np.log(np.finfo(np.float64).max)))

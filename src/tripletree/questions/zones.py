@@ -169,7 +169,7 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
     for key, condition in zone.items():
         if key in features:
             f = features.index(key)
-            low, high = _interval(condition, f"{name}[{key!r}]")
+            low, high = read_interval(condition, f"{name}[{key!r}]")
             least, most = float(fitted.feature_min[f]), float(fitted.feature_max[f])
             if low > most or high < least or (high == least and low < high):
                 raise ParameterError(
@@ -194,10 +194,10 @@ def _predicted(fitted: Fitted, key: Any, condition: Any, name: str) -> tuple[Mas
     """Return the leaves whose prediction meets a condition, and the condition in words."""
     at, node, action = fitted.attributes, fitted.tree.leaf_nodes, fitted.schema.action
     if key == "value":
-        low, high = _interval(condition, f"{name}['value']")
+        low, high = read_interval(condition, f"{name}['value']")
         mean = at.value_mean[node]
     elif at.action_mean is not None and key in action.names:
-        low, high = _interval(condition, f"{name}[{key!r}]")
+        low, high = read_interval(condition, f"{name}[{key!r}]")
         mean = at.action_mean[node, action.names.index(key)]
     elif at.action_count is not None and key in ("action", *action.names):
         labels = [
@@ -217,7 +217,8 @@ def _predicted(fitted: Fitted, key: Any, condition: Any, name: str) -> tuple[Mas
     return (mean >= low) & ((mean < high) | (mean == low)), conditions.condition(str(key), low, high)
 
 
-def _interval(condition: Any, name: str) -> tuple[float, float]:
+def read_interval(condition: Any, name: str) -> tuple[float, float]:
+    """Return the bounds of ``(low, high)``, infinite for None; a number alone is both."""
     if is_number(condition):
         return float(condition), float(condition)
     if isinstance(condition, tuple | list) and len(condition) == 2:

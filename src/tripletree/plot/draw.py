@@ -1,0 +1,310 @@
+"""Draws a scene on matplotlib axes; computes nothing of its own but where text breaks."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+import numpy as np
+
+from tripletree.plot.style import SMALL, TITLE
+from tripletree.scenes.colours import GREY, PAPER
+from tripletree.scenes.types import (
+    Arrows,
+    Axis,
+    Band,
+    ColourScale,
+    Entry,
+    Labels,
+    Lines,
+    Mark,
+    Mesh,
+    Points,
+    Rectangles,
+    Scene,
+)
+
+MANY_CELLS = 20_000
+"""A grid of more cells is stored as pixels in vector files: they would be slow to show."""
+SYMBOLS = {"disc": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
+DASHES = (0, (4, 2))
+TICKS = 0.45
+"""Inches at the left of a picture that labels of the y axis take."""
+
+
+def draw(scene: Scene, ax: Any) -> None:
+    """Draw everything: marks, axes, colour scale, legend, words."""
+    colours = Colours(scene.colours)
+    for order, mark in enumerate(scene.marks):
+        draw_mark(mark, ax, colours, zorder=1 + order / 100)
+    _axis(scene.x, ax, "x")
+    _axis(scene.y, ax, "y")
+    if scene.equal:
+        ax.set_aspect("equal")
+    if not (scene.x.shown or scene.y.shown):
+        ax.set_axis_off()
+    _colour_bar(scene.colours, colours, ax)
+    draw_legend(scene, ax)
+    draw_words(scene, ax)
+
+
+class Colours:
+    """A scene's colour scale in matplotlib's terms."""
+
+    def __init__(self, scale: ColourScale | None) -> None:
+        from matplotlib import colors
+
+        self.cmap: Any = None
+        self.norm: Any = None
+        if scale is None:
+            return
+        if scale.kind == "categories":
+            self.cmap = colors.ListedColormap(scale.stops)
+            self.norm = colors.BoundaryNorm(np.arange(len(scale.stops) + 1) - 0.5, len(scale.stops))
+        else:
+            self.cmap = colors.LinearSegmentedColormap.from_list("tripletree", scale.stops)
+            self.norm = (colors.LogNorm if scale.kind == "log" else colors.Normalize)(scale.low, scale.high)
+
+
+def draw_mark(mark: Mark, ax: Any, colours: Colours, zorder: float) -> None:
+    """Draw one mark."""
+    _DRAWERS[type(mark)](mark, ax, colours, zorder)
+
+
+def _rectangles(mark: Rectangles, ax: Any, colours: Colours, zorder: float) -> None:
+    from matplotlib.collections import PolyCollection
+
+    x0, x1, y0, y1 = mark.x0, mark.x1, mark.y0, mark.y1
+    corners = np.stack([np.stack([x0, x1, x1, x0], -1), np.stack([y0, y0, y1, y1], -1)], -1)
+    style: dict[str, Any] = {"facecolors": "none" if mark.fill is None else mark.fill}
+    if mark.value is not None:
+        style = {"array": mark.value, "cmap": colours.cmap, "norm": colours.norm}
+    # Without an edge of its own, a tile is drawn with one of its colour: otherwise hairlines show between neighbours.
+    own = mark.edge is None and mark.opacity == 1
+    ax.add_collection(
+        PolyCollection(
+            list(corners),
+            edgecolors="face" if own else (mark.edge or "none"),
+            linewidths=0.2 if own else mark.edge_width,
+            linestyles=DASHES if mark.dashed else "solid",
+            alpha=None if mark.opacity == 1 else mark.opacity,
+            zorder=zorder,
+            **style,
+        ),
+        autolim=False,
+    )
+
+
+def _mesh(mark: Mesh, ax: Any, colours: Colours, zorder: float) -> None:
+    ax.pcolormesh(
+        mark.x,
+        mark.y,
+        mark.value,
+        cmap=colours.cmap,
+        norm=colours.norm,
+        rasterized=mark.value.size > MANY_CELLS,
+        zorder=zorder,
+    )
+
+
+def _arrows(mark: Arrows, ax: Any, _: Colours, zorder: float) -> None:
+    ax.quiver(
+        mark.x,
+        mark.y,
+        mark.dx * mark.stretch,
+        mark.dy * mark.stretch,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        units="dots",
+        width=mark.width * ax.figure.dpi / 72,
+        headwidth=4,
+        headlength=4.5,
+        headaxislength=4,
+        minlength=0.5,
+        pivot="mid" if mark.centred else "tail",
+        color=mark.colour,
+        zorder=zorder,
+    )
+
+
+def _lines(mark: Lines, ax: Any, _: Colours, zorder: float) -> None:
+    from matplotlib.collections import LineCollection
+
+    ax.add_collection(
+        LineCollection(
+            mark.points,
+            colors=mark.colour,
+            linewidths=mark.width,
+            alpha=mark.opacity,
+            linestyles=DASHES if mark.dashed else "solid",
+            capstyle="butt" if mark.dashed else "round",
+            joinstyle="round",
+            zorder=zorder,
+        ),
+        autolim=False,
+    )
+
+
+def _band(mark: Band, ax: Any, _: Colours, zorder: float) -> None:
+    ax.fill_between(mark.x, mark.low, mark.high, color=mark.colour, alpha=mark.opacity, linewidth=0, zorder=zorder)
+
+
+def _points(mark: Points, ax: Any, colours: Colours, zorder: float) -> None:
+    style: dict[str, Any] = {"c": mark.colour}
+    if mark.value is not None:
+        style = {"c": mark.value, "cmap": colours.cmap, "norm": colours.norm}
+    ax.scatter(
+        mark.x,
+        mark.y,
+        s=mark.size**2,
+        marker=SYMBOLS[mark.symbol],
+        edgecolors=mark.edge or "none",
+        linewidths=0.7,
+        alpha=mark.opacity,
+        rasterized=len(mark.x) > MANY_CELLS,
+        zorder=zorder,
+        **style,
+    )
+
+
+def _labels(mark: Labels, ax: Any, _: Colours, zorder: float) -> None:
+    from matplotlib import patheffects
+
+    for x, y, text in zip(mark.x, mark.y, mark.text, strict=True):
+        written = ax.annotate(
+            text,
+            (x, y),
+            xytext=mark.shift,
+            textcoords="offset points",
+            ha=mark.align,
+            va="center",
+            fontsize=mark.size,
+            color=mark.colour,
+            zorder=zorder,
+            annotation_clip=True,
+        )
+        written.set_in_layout(False)
+        if mark.framed:
+            written.set_path_effects([patheffects.withStroke(linewidth=1.6, foreground=PAPER)])
+
+
+_DRAWERS: dict[type, Any] = {
+    Rectangles: _rectangles,
+    Mesh: _mesh,
+    Arrows: _arrows,
+    Lines: _lines,
+    Band: _band,
+    Points: _points,
+    Labels: _labels,
+}
+
+
+def _axis(axis: Axis, ax: Any, which: str) -> None:
+    getattr(ax, f"set_{which}label")(axis.label)
+    if axis.log:
+        getattr(ax, f"set_{which}scale")("log")
+    getattr(ax, f"set_{which}lim")(axis.low, axis.high)
+    if axis.ticks:
+        getattr(ax, f"set_{which}ticks")(axis.ticks, axis.tick_labels)
+    elif not axis.log:
+        locator = getattr(ax, f"{which}axis").get_major_locator()
+        locator.set_params(nbins=6, steps=[1, 2, 2.5, 5, 10])
+
+
+def _colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
+    if scale is None or scale.kind == "categories":
+        return
+    from matplotlib.cm import ScalarMappable
+
+    bar = ax.figure.colorbar(ScalarMappable(colours.norm, colours.cmap), ax=ax, pad=0.02, fraction=0.06, aspect=24)
+    bar.set_label(scale.label)
+    bar.outline.set_visible(False)
+
+
+def draw_legend(scene: Scene, ax: Any) -> None:
+    """Draw the legend below the picture: categories of the colour scale, then the scene's own entries."""
+    from matplotlib.transforms import ScaledTranslation
+
+    entries = list(scene.legend)
+    scale = scene.colours
+    title = None
+    if scale is not None and scale.kind == "categories":
+        title = f"{scale.label}:"
+        named: dict[str, list[str]] = {}
+        for colour, name in zip(scale.stops, scale.categories, strict=True):
+            named.setdefault(colour, []).append(name)
+        entries = [
+            *(
+                Entry(names[0] if len(names) == 1 else f"{len(names)} others", colour)
+                for colour, names in named.items()
+            ),
+            *entries,
+        ]
+    if not entries:
+        return
+    below = ax.transAxes + ScaledTranslation(0, -25 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
+    longest = max(len(entry.label) for entry in entries)
+    shown = ax.legend(
+        handles=[_handle(entry) for entry in entries],
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=below,
+        borderaxespad=0,
+        borderpad=0,
+        ncols=max(1, min(len(entries), int(_characters(ax, SMALL) / (longest + 5)))),
+        title=title,
+        alignment="left",
+    )
+    if title:
+        shown.get_title().set_fontsize(SMALL)
+
+
+def _handle(entry: Entry) -> Any:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if entry.symbol == "area":
+        return Patch(facecolor=entry.colour, alpha=entry.opacity, label=entry.label)
+    if entry.symbol == "outline":
+        return Patch(facecolor="none", edgecolor=entry.colour, linewidth=1.2, label=entry.label)
+    if entry.symbol == "line":
+        return Line2D([], [], color=entry.colour, linewidth=1.4, label=entry.label)
+    marker = SYMBOLS.get(entry.symbol, "o")
+    return Line2D([], [], color=entry.colour, marker=marker, linestyle="none", markersize=4.5, label=entry.label)
+
+
+def draw_words(scene: Scene, ax: Any) -> None:
+    """Write title and subtitle above the picture, broken to its width."""
+    remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
+    lines = textwrap.wrap(remark, _characters(ax, SMALL))
+    ax.set_title(
+        "\n".join(textwrap.wrap(scene.title, _characters(ax, TITLE * 1.1))),
+        loc="left",
+        pad=4 + (SMALL + 2) * len(lines) + (2 if lines else 0),
+    )
+    if lines:
+        below = ax.annotate(
+            "\n".join(lines),
+            (0, 1),
+            xytext=(0, 4),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="bottom",
+            fontsize=SMALL,
+            color=GREY,
+            linespacing=1.25,
+        )
+        below.set_in_layout(False)  # the title's distance has room for it
+
+
+def _characters(ax: Any, size: float) -> int:
+    """Return how many characters of a size fit above the axes, up to the end of their place in the figure."""
+    spec = ax.get_subplotspec()
+    share = (
+        ax.get_position().width
+        if spec is None
+        else (spec.colspan.stop - spec.colspan.start) / spec.get_gridspec().ncols
+    )
+    inches = share * ax.figure.get_figwidth() - (0.0 if spec is None else TICKS)
+    return max(int(inches * 72 / (size * 0.56)), 12)

@@ -1,0 +1,43 @@
+"""Picture: a drawn scene; ``ax_`` and ``figure_`` are matplotlib's own, to change whatever one likes."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Self
+
+from tripletree.plot.draw import draw
+from tripletree.plot.style import COLUMN, pyplot, styled
+from tripletree.scenes.types import Scene
+
+
+class Picture:
+    """A drawn scene.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure of those axes.
+    scene_ : Scene
+        What is drawn, as numbers.
+    """
+
+    def __init__(self, scene: Scene, ax: Any = None, size: tuple[float, float] = (COLUMN, 2.7)) -> None:
+        plt = pyplot()
+        with styled():
+            if ax is None:
+                _, ax = plt.subplots(figsize=size, layout="constrained")
+            self.ax_ = ax
+            self.figure_ = ax.figure
+            self.scene_ = scene
+            draw(scene, ax)
+
+    def save(self, path: str | os.PathLike[str], **options: Any) -> Self:
+        """Write the figure to a file (.pdf, .svg, .png, ...) and return self; options go to ``savefig``."""
+        with styled():
+            self.figure_.savefig(path, **options)
+        return self
+
+    def __repr__(self) -> str:
+        return f"<Picture: {self.scene_.title}>"

@@ -1,0 +1,73 @@
+"""The house style: fonts, sizes, spacing; all of it is legible at the column width of a paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tripletree.errors import MissingDependencyError
+from tripletree.scenes.colours import FAINT, INK
+
+COLUMN = 3.3
+"""Width of a paper's column, in inches: the width of one picture."""
+PAGE = 6.9
+"""Width of a paper's text, in inches: the width of a sheet of pictures."""
+TITLE, TEXT, SMALL = 8.0, 7.0, 6.5
+"""Sizes of titles, labels and side remarks, in points."""
+
+RC: dict[str, Any] = {
+    # DejaVu comes with matplotlib, so that a picture is the same on every machine.
+    "font.family": "DejaVu Sans",
+    "font.size": TEXT,
+    "axes.titlesize": TITLE,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.titlecolor": INK,
+    "axes.labelsize": TEXT,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": FAINT,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.formatter.useoffset": False,
+    "axes.formatter.limits": (-4, 6),
+    "text.color": INK,
+    "xtick.color": FAINT,
+    "ytick.color": FAINT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "xtick.labelsize": SMALL,
+    "ytick.labelsize": SMALL,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "legend.fontsize": SMALL,
+    "legend.frameon": False,
+    "legend.handlelength": 1.2,
+    "legend.handleheight": 0.9,
+    "legend.columnspacing": 1.2,
+    "legend.handletextpad": 0.5,
+    "figure.dpi": 150,
+    "figure.constrained_layout.h_pad": 0.04,
+    "figure.constrained_layout.w_pad": 0.04,
+    "savefig.dpi": 300,
+    "savefig.facecolor": "white",
+    # Text stays text in vector files: it can be searched and edited.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
+    "svg.fonttype": "none",
+}
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot, or say in one line how to get it."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError:
+        raise MissingDependencyError('Pictures need matplotlib. Type: pip install "tripletree[plot]"') from None
+    return plt
+
+
+def styled() -> Any:
+    """Return a context in which matplotlib draws in the house style."""
+    return pyplot().rc_context(RC)

@@ -1,0 +1,1 @@
+"""Pictures as numbers: what to draw, for matplotlib and the browser alike."""

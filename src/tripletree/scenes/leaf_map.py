@@ -1,0 +1,235 @@
+"""Leaf maps: what the tree says along one or two features, leaves side by side or averaged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import is_integer, is_number
+from tripletree.errors import ParameterError
+from tripletree.leaves.project import project
+from tripletree.scenes.colours import CATEGORIES, FAINT
+from tripletree.scenes.pictured import Pictured, colour_scale, read_colour
+from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
+from tripletree.scenes.view import View
+
+F64 = npt.NDArray[np.float64]
+
+ARROW_GRID = 16
+"""Arrows along each axis when many leaves lie behind each point."""
+ARROW_LENGTH = 0.055
+"""How long a typical arrow is, as a share of the picture."""
+
+
+def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits: Any = None) -> Scene:
+    """Return the map of a view.
+
+    Parameters
+    ----------
+    view : View
+        Which features.
+    colour : str or None
+        What is shown by colour (see ``pictured.known_colours``); None for outlines and arrows only.
+    arrows : bool or int
+        Whether to show where the agent moves; a number for so many arrows along each axis where leaves are averaged.
+    limits : (low, high) or None
+        Ends of the colour scale; None: the least and the largest value seen.
+    """
+    if limits is not None and not (
+        isinstance(limits, tuple | list) and len(limits) == 2 and all(map(is_number, limits)) and limits[0] < limits[1]
+    ):
+        raise ParameterError(f"limits must be (low, high), the ends of the colour scale; got {limits!r}.")
+    if not isinstance(arrows, bool) and (not is_integer(arrows) or arrows < 1):
+        raise ParameterError(f"arrows must be True, False or a whole number of at least 1; got {arrows!r}.")
+    if colour is None and len(view.axes) == 1:
+        raise ParameterError("colour must name what to show along one feature; None is for maps of two.")
+    pictured = None if colour is None else read_colour(view.fitted, view.boxes, colour)
+    if pictured is not None and not pictured.averages and not view.direct:
+        raise ParameterError(
+            f"Many leaves lie behind each point of this picture, so it cannot show {pictured.label}s. Fix the other "
+            'features with at=state or where={...}, or choose colour="density".'
+        )
+    if len(view.axes) == 1:
+        if arrows:
+            raise ParameterError("Arrows need two features: give y as well.")
+        return _along_one(view, _required(pictured))
+    marks: list[Mark] = []
+    scale: ColourScale | None = None
+    note = ""
+    if pictured is None:
+        marks.append(_outlines(view))
+    else:
+        mark, scale = _tiles(view, pictured, limits)
+        marks.append(mark)
+        if pictured.scale == "number":
+            marks.append(_numbers(view))
+    if arrows:
+        quiver = _arrows(view, ARROW_GRID if arrows is True else int(arrows))
+        marks.append(quiver)
+        note = f"Arrows: mean move in {_steps(quiver.stretch)}"
+    return Scene(
+        title=_title(view, "Mean moves" if pictured is None else pictured.title),
+        subtitle=_where(view),
+        x=view.axis(0),
+        y=view.axis(1),
+        marks=tuple(marks),
+        colours=scale,
+        note=note,
+    )
+
+
+def _required(pictured: Pictured | None) -> Pictured:
+    if pictured is None:
+        raise ParameterError("colour must name what to show.")
+    return pictured
+
+
+def _title(view: View, what: str) -> str:
+    names = view.fitted.schema.feature_names
+    return f"{what} by {' and '.join(names[f] for f in view.axes)}"
+
+
+def _where(view: View) -> str:
+    """Return what lies behind each point: a leaf, or several, and where the other features are."""
+    names = view.fitted.schema.feature_names
+    n, averaged = len(view.leaves), view.averaged
+    text = "1 leaf" if n == 1 else f"{n:,} leaves"
+    if averaged:
+        few = " and ".join(names[f] for f in averaged)
+        text += f", averaged over {few if len(averaged) <= 2 else f'the {len(averaged)} other features'}"
+    elif view.others:
+        text += " on a slice"
+    return f"{text}: {', '.join(view.conditions)}" if view.limits else text
+
+
+def _steps(n: float) -> str:
+    return "1 step" if n == 1 else f"{n:,.4g} steps"
+
+
+def _tiles(view: View, pictured: Pictured, limits: Any) -> tuple[Mark, ColourScale]:
+    """Return coloured rectangles, one a leaf, or a grid of means; and their colour scale."""
+    categories = pictured.scale == "categories"
+    if view.direct:
+        rows = pictured.mean[view.leaves]
+        value = rows.argmax(axis=1).astype(np.float64) if categories else rows[:, 0]
+        return _leaf_rectangles(view, value), colour_scale(pictured, value, limits)
+    found = project(view.boxes, view.axes, view.limits, pictured.population, pictured.mean)
+    cells = found.mean.argmax(axis=-1).astype(np.float64) if categories else found.mean[..., 0]
+    return Mesh(found.edges[0], found.edges[1], cells.T), colour_scale(pictured, cells, limits)
+
+
+def _leaf_rectangles(view: View, value: F64 | None) -> Rectangles:
+    leaves, boxes, (x, y) = view.leaves, view.boxes, view.axes
+    return Rectangles(
+        boxes.lower[leaves, x],
+        boxes.upper[leaves, x],
+        boxes.lower[leaves, y],
+        boxes.upper[leaves, y],
+        value=value,
+        edge="#ffffff" if value is not None else FAINT,
+        # Thinner lines between more leaves, so that small ones still show their colour.
+        edge_width=float(np.clip(2.0 / np.sqrt(len(leaves)), 0.08, 0.4)),
+        leaf=leaves,
+    )
+
+
+def _outlines(view: View) -> Mark:
+    if view.direct:
+        return _leaf_rectangles(view, None)
+    (x, y), low, high = view.axes, view.boxes.low, view.boxes.high
+    return Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], edge=FAINT)
+
+
+def _numbers(view: View) -> Labels:
+    """Return the numbers of the leaves that have room for them."""
+    leaves, boxes = view.leaves, view.boxes
+    size = [(boxes.upper[leaves, f] - boxes.lower[leaves, f]) / (boxes.high[f] - boxes.low[f]) for f in view.axes]
+    fits = (size[0] > 0.06) & (size[1] > 0.05)
+    middle = [(boxes.upper[leaves, f] + boxes.lower[leaves, f])[fits] / 2 for f in view.axes]
+    return Labels(middle[0], middle[1], tuple(str(leaf) for leaf in leaves[fits]), size=6, framed=True)
+
+
+def _arrows(view: View, grid: int) -> Arrows:
+    """Return where the agent moves: one arrow a leaf, or means over a regular grid."""
+    at, nodes = view.fitted.attributes, view.fitted.tree.leaf_nodes
+    if at.derivative_mean is None:
+        raise ParameterError("Arrows show derivatives, and this tree has none: no episode of its log has two states.")
+    moves = at.derivative_mean[nodes][:, list(view.axes)]
+    boxes, (x, y) = view.boxes, view.axes
+    if view.direct:
+        leaf = view.leaves
+        centre = (boxes.lower[leaf] + boxes.upper[leaf])[:, [x, y]] / 2
+        mean = moves[leaf]
+        weight = at.count[nodes[leaf]].astype(np.float64)
+    else:
+        leaf = None
+        moved = at.count_derivative[nodes]
+        population = np.where(moved > 0, moved, 1e-200 * at.count[nodes])
+        edges = [np.linspace(boxes.low[f], boxes.high[f], grid + 1) for f in view.axes]
+        found = project(boxes, view.axes, view.limits, population, moves, edges)
+        middle = np.meshgrid(*((edge[1:] + edge[:-1]) / 2 for edge in edges), indexing="ij")
+        centre = np.stack([part.ravel() for part in middle], axis=1)
+        mean, weight = found.mean.reshape(-1, 2), found.weight.ravel()
+    return Arrows(
+        centre[:, 0],
+        centre[:, 1],
+        mean[:, 0],
+        mean[:, 1],
+        stretch=_stretch(mean / (boxes.high - boxes.low)[[x, y]], weight),
+        width=float(np.clip(8 / np.sqrt(len(centre)), 0.55, 0.9)),
+        leaf=leaf,
+    )
+
+
+def _stretch(moves: F64, weight: F64) -> float:
+    """Return a round number of steps in which a typical move is long enough to be seen."""
+    length = np.hypot(moves[:, 0], moves[:, 1])
+    typical = np.quantile(length[weight > 0], 0.8)
+    if typical <= 0:
+        return 1.0
+    wanted = ARROW_LENGTH / typical
+    power = 10.0 ** np.floor(np.log10(wanted))
+    return float(max(step for step in (1.0, 2.0, 5.0, 10.0) if step * power <= max(wanted, power)) * power)
+
+
+def _along_one(view: View, pictured: Pictured) -> Scene:
+    """Return the picture along one feature: steps with their spread, or the shares of a discrete action."""
+    columns = pictured.mean
+    if pictured.std is not None:
+        columns = np.column_stack([columns, pictured.std**2 + columns[:, 0] ** 2])
+    found = project(view.boxes, view.axes, view.limits, pictured.population, columns)
+    (edges,) = found.edges
+    title = _title(view, pictured.title)
+    if pictured.scale == "categories":
+        scale = colour_scale(pictured, found.mean)
+        top = np.cumsum(found.mean, axis=1)
+        lines = [_stairs(edges, height) for height in np.column_stack([np.zeros(len(top)), top]).T]
+        marks: list[Mark] = [
+            Band(low[:, 0], low[:, 1], high[:, 1], colour, opacity=1.0)
+            for low, high, colour in zip(lines[:-1], lines[1:], scale.stops, strict=True)
+        ]
+        y = Axis(f"share of each {pictured.label}", 0.0, 1.0)
+        return Scene(_title(view, f"Shares of {pictured.label}"), view.axis(0), y, tuple(marks), _where(view), scale)
+    mean = found.mean[:, 0]
+    line = _stairs(edges, mean)
+    marks = [Lines((line,), colour=CATEGORIES[5], width=1.4)]
+    legend: tuple[Entry, ...] = ()
+    low, high = mean.min(), mean.max()
+    if pictured.std is not None:
+        std = np.sqrt(np.maximum(found.mean[:, 1] - mean**2, 0.0))
+        lower, upper = _stairs(edges, mean - std), _stairs(edges, mean + std)
+        marks.insert(0, Band(lower[:, 0], lower[:, 1], upper[:, 1], CATEGORIES[5]))
+        legend = (Entry("mean", CATEGORIES[5], "line"), Entry("± 1 standard deviation", CATEGORIES[5], "area", 0.25))
+        low, high = (mean - std).min(), (mean + std).max()
+    log = pictured.scale == "amount"
+    pad = 0.05 * (high - low) or 0.5 * max(abs(low), 1.0)
+    bottom, top = (low / 1.5, high * 1.5) if log else (low - pad, high + pad)
+    y = Axis(pictured.label, float(bottom), float(top), log=log)
+    return Scene(title, view.axis(0), y, tuple(marks), _where(view), legend=legend)
+
+
+def _stairs(edges: F64, height: F64) -> F64:
+    """Return the corners of a step function, shape (2 cells, 2)."""
+    return np.column_stack([np.repeat(edges, 2)[1:-1], np.repeat(height, 2)])

@@ -1,0 +1,169 @@
+"""View: which one or two features a picture shows, and what holds for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import did_you_mean, listing
+from tripletree.errors import ParameterError
+from tripletree.leaves.project import Extents, extents, within
+from tripletree.model.fitted import Fitted
+from tripletree.questions.states import read_states
+from tripletree.questions.words.conditions import condition
+from tripletree.questions.zones import read_interval
+from tripletree.scenes.types import Axis
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One or two features of a tree's space, the others averaged, limited or fixed.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The tree.
+    boxes : Extents
+        Its leaves.
+    axes : tuple of one or two feature numbers
+        What is along x and y.
+    limits : dict of feature numbers to (low, high)
+        Intervals of other features; ``low == high`` fixes one.
+    """
+
+    fitted: Fitted
+    boxes: Extents
+    axes: tuple[int, ...]
+    limits: dict[int, tuple[float, float]]
+
+    @property
+    def others(self) -> list[int]:
+        """The features that are not axes."""
+        return [f for f in range(len(self.fitted.schema.features)) if f not in self.axes]
+
+    @property
+    def averaged(self) -> list[int]:
+        """The features that are averaged over, be it within limits."""
+        return [f for f in self.others if f not in self.limits or self.limits[f][0] < self.limits[f][1]]
+
+    @property
+    def direct(self) -> bool:
+        """Whether just one leaf lies behind each point, so that leaves themselves can be shown."""
+        return not self.averaged
+
+    @cached_property
+    def leaves(self) -> npt.NDArray[np.int64]:
+        """The leaves that can be seen: within the limits, and with an area."""
+        seen = within(self.boxes, self.limits) > 0
+        for f in self.axes:
+            seen &= self.boxes.upper[:, f] > self.boxes.lower[:, f]
+        return np.flatnonzero(seen)
+
+    @property
+    def conditions(self) -> list[str]:
+        """What holds for the features that are limited or fixed, in words."""
+        features = self.fitted.schema.features
+        return [
+            condition(features[f].name, _rounded(self.limits[f][0]), _rounded(self.limits[f][1]), features[f].unit)
+            for f in self.others
+            if f in self.limits
+        ]
+
+    def axis(self, place: int) -> Axis:
+        """Return the axis of the first or second feature; whole numbers have their own ticks."""
+        f = self.axes[place]
+        feature = self.fitted.schema.features[f]
+        low, high = float(self.boxes.low[f]), float(self.boxes.high[f])
+        ticks = (
+            tuple((np.arange(np.ceil(low), high) + 0.0).tolist()) if self.boxes.whole[f] and high - low <= 12 else ()
+        )
+        return Axis(
+            named(feature.name, feature.unit), low, high, ticks=ticks, tick_labels=tuple(f"{t:g}" for t in ticks)
+        )
+
+
+def named(name: str, unit: str) -> str:
+    """Return "pos (m)"."""
+    return f"{name} ({unit})" if unit else name
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.4g}")
+
+
+def read_model(model: Any) -> Fitted:
+    """Return what a TripleTree knows; a Fitted is passed on."""
+    fitted = model.fitted_ if hasattr(type(model), "fitted_") else model
+    if not isinstance(fitted, Fitted):
+        raise ParameterError(f"model must be a fitted TripleTree; got {type(model).__name__}.")
+    return fitted
+
+
+def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any = None) -> View:
+    """Return a view, its arguments checked.
+
+    Parameters
+    ----------
+    model : TripleTree or Fitted
+        The tree.
+    x, y : str
+        Names of the features along the axes; no ``y`` for a picture along one feature.
+    where : dict or None
+        Limits of other features: ``(low, high)`` with None for no bound, or a number that fixes one.
+    at : state or None
+        Fixes all other features that ``where`` says nothing about.
+    """
+    fitted = read_model(model)
+    features = fitted.schema.features
+    names = fitted.schema.feature_names
+    axes = tuple(_feature(names, name) for name in ((x,) if y is None else (x, y)))
+    if len(set(axes)) < len(axes):
+        raise ParameterError(f"x and y are both `{x}`; choose two features of {listing(names, 12)}, or give x alone.")
+    whole = np.array([feature.kind in ("binary", "integer") for feature in features])
+    boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, whole)
+    limits: dict[int, tuple[float, float]] = {}
+    if at is not None:
+        state, single = read_states(at, fitted.schema)
+        if not single:
+            raise ParameterError(f"at must be one state; got {len(state)} of them.")
+        limits = {f: (float(state[0, f]), float(state[0, f])) for f in range(len(names)) if f not in axes}
+    if where is not None:
+        if not isinstance(where, Mapping):
+            example = next((name for f, name in enumerate(names) if f not in axes), names[0])
+            raise ParameterError(f'where must be a dict such as {{"{example}": (low, high)}}; got {where!r}.')
+        limits |= {_feature(names, name): read_interval(wish, f"where[{name!r}]") for name, wish in where.items()}
+    view = View(fitted, boxes, axes, limits)
+    for f in [_feature(names, name) for name in where or ()]:
+        _check_limit(view, f)
+    return view
+
+
+def _feature(names: tuple[str, ...], name: Any) -> int:
+    if name not in names:
+        raise ParameterError(
+            f"The tree has no feature {name!r}; it has {listing(names, 12)}.{did_you_mean(name, names)}"
+        )
+    return names.index(name)
+
+
+def _check_limit(view: View, f: int) -> None:
+    feature, (low, high) = view.fitted.schema.features[f], view.limits[f]
+    name = feature.name
+    if f in view.axes:
+        raise ParameterError(f"where limits `{name}`, which is an axis of the picture; limit other features only.")
+    least, most = float(view.fitted.feature_min[f]), float(view.fitted.feature_max[f])
+    if low > most or high < least:
+        raise ParameterError(
+            f"where[{name!r}] lies outside the data: it wants {condition(name, low, high, feature.unit)}, and in the "
+            f"log `{name}` goes from {least:g} to {most:g}."
+        )
+    bottom, top = view.boxes.band(f, low, high)
+    if low < high and bottom >= top:
+        raise ParameterError(f"where[{name!r}] holds no value of the log: no whole number is in [{low:g}, {high:g}).")

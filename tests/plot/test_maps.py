@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.collections import PolyCollection, QuadMesh
+from matplotlib.quiver import Quiver
+
+from tests.scenes.models import gears, road_tree, walk
+from tripletree import MissingDependencyError, ParameterError, TripleTree, plot
+from tripletree.errors import NotFittedError
+from tripletree.scenes.pictured import known_colours
+
+
+def artist(picture, kind):
+    (found,) = [part for part in picture.ax_.get_children() if type(part) is kind]
+    return found
+
+
+def test_a_leaf_map_has_a_tile_for_every_leaf():
+    picture = plot.leaf_map(road_tree(), "pos", "speed", colour="value")
+    tiles = artist(picture, PolyCollection)
+    assert len(tiles.get_paths()) == 40
+    np.testing.assert_array_equal(tiles.get_array(), picture.scene_.marks[0].value)
+    assert picture.figure_ is picture.ax_.figure
+    assert picture.ax_.get_xlabel() == "pos"
+    assert picture.ax_.get_title(loc="left") == "Mean value by pos and speed"
+    assert len(picture.figure_.axes) == 2
+    assert picture.figure_.axes[1].get_ylabel() == "mean value (discounted rewards)"
+    assert repr(picture) == "<Picture: Mean value by pos and speed>"
+
+
+def test_a_fitted_tree_does_as_well_as_a_triple_tree():
+    picture = plot.leaf_map(road_tree().fitted_, "pos", "speed")
+    assert [text.get_text() for text in picture.ax_.get_legend().get_texts()] == ["-0.001", "0.001"]
+
+
+def test_it_draws_on_given_axes():
+    figure, axes = pyplot.subplots(1, 2)
+    picture = plot.leaf_map(walk(4), "x0", "x1", colour="density", ax=axes[1])
+    assert picture.ax_ is axes[1]
+    assert picture.figure_ is figure
+    assert artist(picture, QuadMesh).get_array().size > 25
+    assert not axes[0].get_title(loc="left")
+
+
+def test_arrows_point_where_the_leaf_goes():
+    picture = plot.leaf_map(road_tree(), "pos", "speed", colour=None, arrows=True)
+    quiver = artist(picture, Quiver)
+    scene = picture.scene_.marks[-1]
+    np.testing.assert_allclose(quiver.U, scene.dx * scene.stretch)
+    np.testing.assert_allclose(quiver.V, scene.dy * scene.stretch)
+    assert quiver.angles == "xy"
+
+
+@pytest.mark.parametrize("dimensions", [0, 2])
+def test_every_colour_can_be_drawn(dimensions):
+    fitted = walk(3, dimensions=dimensions)
+    for colour in known_colours(fitted):
+        if colour == "action" and dimensions:
+            continue
+        plot.leaf_map(fitted, "x0", "x1", colour=colour, at=fitted.feature_min)
+        if colour != "leaf":
+            plot.leaf_map(fitted, "x0", "x1", colour=colour, where={"x2": (0, None)}, arrows=3)
+            plot.leaf_map(fitted, "x0", colour=colour)
+        pyplot.close("all")
+
+
+def test_the_style_stays_inside():
+    before = dict(matplotlib.rcParams)
+    plot.leaf_map(gears(), "x", "gear", colour="value")
+    assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+def test_a_picture_is_saved(tmp_path, kind):
+    path = tmp_path / f"map.{kind}"
+    picture = plot.leaf_map(gears(), "gear", "on", colour="action")
+    assert picture.save(path) is picture
+    data = path.read_bytes()
+    assert data[:4] == {"pdf": b"%PDF", "svg": b"<?xm", "png": b"\x89PNG"}[kind]
+    if kind == "svg":
+        assert b"Most frequent action by gear and on" in data
+
+
+def test_every_text_lies_within_the_figure():
+    fitted = walk(8, 40)
+    picture = plot.leaf_map(fitted, "x0", "x1", colour="action", at=fitted.feature_min, arrows=True)
+    picture.figure_.canvas.draw()
+    whole = picture.figure_.bbox
+    ax = picture.ax_
+    for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *ax.get_legend().get_texts()):
+        box = text.get_window_extent()
+        assert box.width == 0 or (box.x0 >= whole.x0 - 1 and box.x1 <= whole.x1 + 1)
+        assert box.height == 0 or (box.y0 >= whole.y0 - 1 and box.y1 <= whole.y1 + 1)
+
+
+def test_importing_it_leaves_matplotlib_alone():
+    code = "import sys, tripletree.plot; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+def test_without_matplotlib_one_line_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(
+        MissingDependencyError, match=r'Pictures need matplotlib. Type: pip install "tripletree\[plot\]"'
+    ):
+        plot.leaf_map(gears(), "gear")
+
+
+def test_bad_models():
+    with pytest.raises(NotFittedError, match="has not been fitted"):
+        plot.leaf_map(TripleTree(), "pos", "speed")
+    with pytest.raises(ParameterError, match="model must be a fitted TripleTree"):
+        plot.leaf_map(3, "pos", "speed")
