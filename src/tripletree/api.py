@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,14 @@ from tripletree.model.table import Table
 from tripletree.model.tables import curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions.answers import Chance, Duration, Prediction, Unreachable, Whereabouts
+from tripletree.questions.counterfactual import COUNTERFACTUAL_OPTIONS, counterfactual, counterfactuals
+from tripletree.questions.explanations import Counterfactual, Counterfactuals
 from tripletree.questions.factual import Factual, factual
 from tripletree.questions.importance import Importance, importance
 from tripletree.questions.predict import apply, predict
 from tripletree.questions.rules import Rules, rules
 from tripletree.questions.simulate import Trajectories, simulate
+from tripletree.questions.temporal import Change, Changes, explain_change, explain_changes
 from tripletree.tree.arrays import Tree
 
 
@@ -217,18 +220,143 @@ class TripleTree:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
         return apply(self.fitted_, states, self._threads())
 
-    def explain(self, state: Any, *, about: str = "action") -> Factual:
-        """Return what the tree predicts in a state, and the bounds of its leaf that make it so.
+    @overload
+    def explain(self, state: Any, foil: None = None, *, about: str = "action") -> Factual: ...
+
+    @overload
+    def explain(
+        self,
+        state: Any,
+        foil: Mapping[str, Any],
+        *,
+        k: int = 1,
+        max_changes: int | None = None,
+        fixed: Collection[str] = (),
+        one_way: Mapping[str, str] | None = None,
+        margin: float | Mapping[str, float] = 0.0,
+        min_samples: int = 1,
+        min_purity: float = 0.0,
+        agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
+        verified: bool = False,
+    ) -> Counterfactual: ...
+
+    def explain(self, state: Any, foil: Any = None, *, about: str = "action", **options: Any) -> Any:
+        """Return why the tree predicts what it predicts in a state; with a foil, what would have to change for it.
+
+        Without a foil the answer gives the bounds of the state's leaf. With one it gives the least change of the state
+        after which the tree predicts the foil: the fewest features, then the smallest change, with the features' ranges
+        over the log as the scale. It is false when the foil holds already, or when no leaf that may be entered predicts
+        it, and says which.
 
         Parameters
         ----------
-        state : array, sequence or dict
+        state : sequence or dict of numbers
             One state.
+        foil : dict or None
+            What might have been instead: ``{"action": "left"}`` (or several labels), an interval with both ends
+            included and None for no bound for the name of a continuous action, ``{"main engine": (0.5, None)}``, for
+            ``"value"`` or for ``"derivative of pos"``. Several keys must hold together.
         about : str
-            ``"action"``, the name of an action dimension, ``"value"``, ``"derivative of pos"`` for a feature ``pos``,
-            or ``"derivative"`` (of all features).
+            Without a foil: ``"action"``, the name of an action dimension, ``"value"``, or ``"derivative of pos"`` for
+            a feature ``pos``.
+        k : int
+            How many different answers: the first, and the next best ones as ``others``. None leads to the leaf of
+            another, and none asks for all that an earlier one asks and more.
+        max_changes : int or None
+            Most features that may change.
+        fixed : collection of str
+            Features that may not change.
+        one_way : dict
+            Features that may change one way only: ``{"fuel": "down"}``, or ``"up"``.
+        margin : float or dict
+            How far a feature that changes goes beyond the border that it crosses: a share of its range, or a dict with
+            numbers in the features' own units. It never goes past the middle of the leaf, so it is less where the leaf
+            is thin. Features with whole numbers keep no margin.
+        min_samples : int
+            Least number of training samples in the leaf that it leads to.
+        min_purity : float from 0 to 1
+            Least agreement of these samples on what the foil is about: the share of the most frequent label, or the
+            share of the log's variance that is gone within the leaf.
+        agent : callable or None
+            The real agent, a function of an array of shape (states, features) that returns one action for each. The
+            answer then says what it does in the changed state.
+        verified : bool
+            Search on, through all leaves that predict the foil and points further inside of them, until the agent does
+            there what the foil says; the answer says so when it does nowhere.
         """
-        return factual(self.fitted_, state, about)
+        if foil is None:
+            check_names(options, ("about", "foil"), "explain without a foil")
+            return factual(self.fitted_, state, about)
+        check_names(options, COUNTERFACTUAL_OPTIONS, "explain with a foil")
+        return counterfactual(self.fitted_, state, foil, **options)
+
+    def counterfactuals(
+        self,
+        states: Any,
+        foil: Mapping[str, Any],
+        *,
+        max_changes: int | None = None,
+        fixed: Collection[str] = (),
+        one_way: Mapping[str, str] | None = None,
+        margin: float | Mapping[str, float] = 0.0,
+        min_samples: int = 1,
+        min_purity: float = 0.0,
+        agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
+        verified: bool = False,
+    ) -> Counterfactuals:
+        """Return what would have to change in each of many states; arguments as in :meth:`explain`.
+
+        Much faster than one by one. The answer has arrays with one row a state, and ``answers[i]`` is that of state i.
+        """
+        return counterfactuals(
+            self.fitted_,
+            states,
+            foil,
+            agent=agent,
+            verified=verified,
+            max_changes=max_changes,
+            fixed=fixed,
+            one_way=one_way,
+            margin=margin,
+            min_samples=min_samples,
+            min_purity=min_purity,
+        )
+
+    def explain_change(
+        self, before: Any, after: Any, *, about: str = "action", threshold: float | None = None
+    ) -> Change:
+        """Return why the prediction changed from one state to the next.
+
+        The reason is the least part of the move that suffices: whatever else happened between the two states, from
+        there on every state on the way to ``after`` has the new prediction. It is false when nothing changed.
+
+        Parameters
+        ----------
+        before, after : sequences or dicts of numbers
+            Two states, usually consecutive.
+        about : str
+            ``"action"`` (of several dimensions the one that changes most), the name of an action dimension,
+            ``"value"``, or ``"derivative of pos"`` for a feature ``pos``.
+        threshold : float or None
+            A number counts as changed when it crosses this; None: the middle of the two predictions.
+        """
+        return explain_change(self.fitted_, before, after, about, threshold)
+
+    def explain_changes(
+        self, log: Any, *, about: str = "action", threshold: float | None = None, at_least: float = 0.0
+    ) -> Changes:
+        """Return why the prediction changed, each time that it did in a log or along the states of one episode.
+
+        Parameters
+        ----------
+        log : Log, or array of shape (steps, features)
+            What to go through; moves from one episode to the next do not count.
+        about, threshold
+            As in :meth:`explain_change`; of an action with several dimensions, name one.
+        at_least : float
+            Leave out changes of a number that are smaller than this.
+        """
+        return explain_changes(self.fitted_, log, about, threshold, at_least)
 
     def importance(self) -> Importance:
         """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""

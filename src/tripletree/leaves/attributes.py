@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,10 +54,23 @@ class Attributes:
 
     def truncate(self, n_leaves: int) -> Attributes:
         """Return the attributes of the tree as it was with ``n_leaves`` leaves."""
+        return self.at(slice(2 * n_leaves - 1))
+
+    def at(self, nodes: Any) -> Attributes:
+        """Return the attributes of some nodes only."""
         columns: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
-        keep = slice(2 * n_leaves - 1)
-        columns = {name: None if column is None else column[keep] for name, column in columns.items()}
+        columns = {name: None if column is None else column[nodes] for name, column in columns.items()}
         return Attributes(**columns)
+
+    @cached_property
+    def mode(self) -> npt.NDArray[np.int64] | None:
+        """Number of the most frequent label at each node, the first of equals (discrete actions only)."""
+        return None if self.action_count is None else self.action_count.argmax(axis=1)
+
+    @cached_property
+    def mode_share(self) -> npt.NDArray[np.float64] | None:
+        """Share of the most frequent label at each node (discrete actions only)."""
+        return None if self.action_count is None else self.action_count.max(axis=1) / self.count
 
 
 def describe(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy.typing as npt
 from tripletree.graph.movement import Movement
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.boxes import bounds
+from tripletree.leaves.landing import Landing, landing
 from tripletree.log.schema import Schema
 from tripletree.tree.arrays import Tree
 
@@ -73,3 +76,32 @@ class Fitted:
     def transitions(self) -> Transitions | None:
         """The counts of :attr:`movement`."""
         return None if self.movement is None else self.movement.transitions
+
+    @cached_property
+    def leaves(self) -> Attributes:
+        """What each leaf predicts: the rows of :attr:`attributes` at the leaves, counted from left to right."""
+        return self.attributes.at(self.tree.leaf_nodes)
+
+    @cached_property
+    def bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Lower and upper bounds of the leaves, shape (leaves, features); infinite where no split made one."""
+        lower, upper = bounds(self.tree, len(self.schema.features))
+        lower.setflags(write=False)
+        upper.setflags(write=False)
+        return lower, upper
+
+    @cached_property
+    def span(self) -> npt.NDArray[np.float64]:
+        """Range of each feature over the training log, 1 where it is constant: the scale of distances."""
+        width = self.feature_max - self.feature_min
+        return np.where(width > 0, width, 1.0)
+
+    @cached_property
+    def whole(self) -> npt.NDArray[np.bool_]:
+        """Which features hold whole numbers only."""
+        return np.array([feature.kind in ("binary", "integer") for feature in self.schema.features])
+
+    @cached_property
+    def landing(self) -> Landing:
+        """Where states land that must enter a leaf."""
+        return landing(*self.bounds, self.feature_min, self.feature_max, self.span, self.whole)

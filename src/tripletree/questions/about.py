@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -52,7 +53,7 @@ class About:
         return np.zeros((len(nodes), 0)) if table is None else table[nodes][:, list(self.columns)]
 
 
-def read_about(fitted: Fitted, about: str) -> About:
+def read_about(fitted: Fitted, about: Any, name: str = "about") -> About:
     """Return the attribute that ``about`` names.
 
     Parameters
@@ -62,6 +63,8 @@ def read_about(fitted: Fitted, about: str) -> About:
     about : str
         ``"action"`` (all of it), the name of an action dimension, ``"value"``, ``"derivative of pos"`` for a feature
         ``pos``, or ``"derivative"`` (of all features).
+    name : str
+        What messages call it.
     """
     action, features = fitted.schema.action, fitted.schema.feature_names
     continuous = action.kind == "continuous"
@@ -75,9 +78,9 @@ def read_about(fitted: Fitted, about: str) -> About:
     if about == "derivative" or about in named:
         if fitted.attributes.derivative_mean is None:
             raise ParameterError(
-                f"about={about!r} asks for a derivative, and this tree has none: no episode of its log has two states."
+                f"{name}={about!r} asks for a derivative, and this tree has none: no episode of its log has two states."
             )
         return About("derivative", tuple(range(len(features))) if about == "derivative" else (named.index(about),))
     known = ["action", *(action.names if continuous else ()), "value", "derivative", *named]
     meant = f" Did you mean `{DERIVATIVE_OF}{about}`?" if about in features else did_you_mean(about, known)
-    raise ParameterError(f"about must be one of {listing(known, 12)}; got {about!r}.{meant}")
+    raise ParameterError(f"{name} must be one of {listing(known, 12)}; got {about!r}.{meant}")

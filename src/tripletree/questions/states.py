@@ -58,6 +58,37 @@ def _written(text: str, schema: Schema) -> Any:
     raise ParameterError(f"A state has one number for each feature; got {text!r}. Try {example!r}.")
 
 
+def read_state(state: Any, schema: Schema, name: str = "state") -> F64:
+    """Return one finite state as a float64 array of shape (features,); ``name`` is what messages call it."""
+    # The usual case goes first, because questions about one state are asked many times.
+    if type(state) is np.ndarray and state.dtype == np.float64 and state.shape == (len(schema.features),):
+        array = state.copy()
+    else:
+        states, single = read_states(state, schema)
+        if not single:
+            raise ParameterError(f"{name} must be one state; got {len(states)} of them. Ask for each in turn.")
+        array = states[0]
+    if not np.isfinite(array).all():
+        bad = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise ParameterError(
+            f"{name} must hold finite numbers only; feature `{schema.features[bad].name}` is {array[bad]}."
+        )
+    return array
+
+
+def read_finite_states(states: Any, schema: Schema, name: str = "states") -> F64:
+    """Return several finite states, shape (states, features); one alone becomes the only row."""
+    array, _ = read_states(states, schema)
+    missing = np.argwhere(~np.isfinite(array))
+    if len(missing):
+        row, f = missing[0]
+        raise ParameterError(
+            f"{name} must hold finite numbers only; feature `{schema.features[f].name}` of state {row} is "
+            f"{array[row, f]}."
+        )
+    return array
+
+
 def _by_name(states: Any, names: list[str]) -> F64:
     given = [str(name) for name in (states if isinstance(states, Mapping) else states.columns)]
     for name in names:
