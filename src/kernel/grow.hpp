@@ -26,7 +26,7 @@ struct Node {
     size_t begin = 0, end = 0;
     int depth = 0;
     std::vector<double> sums;  // by lane, exact integers
-    uint64_t squares = 0, squares_d = 0;
+    uint64_t squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
     Histogram histogram;
     // What the search found.
@@ -123,35 +123,47 @@ class Grower {
     }
 
   private:
-    static constexpr size_t pool_limit = 4096;     // smaller nodes are searched in a pool
+    static constexpr size_t small_limit = 4096;    // smaller nodes have bins of their own
     static constexpr size_t alone_limit = 1 << 16;  // larger nodes are searched one at a time by the whole team
     static constexpr size_t inline_work = 1 << 14;  // below this many codes a round of the team costs more than it saves
 
     void start() {
         const size_t n = table_.n, d = table_.d;
         const auto width = static_cast<size_t>(table_.lanes.width);
-        squares_ = make_array<uint64_t>(n);
-        table_.squares = squares_.get();
-        if (table_.missing) squares_d_ = make_array<uint64_t>(n), table_.squares_d = squares_d_.get();
         std::unique_ptr<Node> root(new Node);
         root->end = n;
         root->sums.assign(width, 0.0);
-        constexpr size_t block = 1 << 15;
+        struct Part {
+            std::vector<double> sums;
+            uint64_t squares[2] = {0, 0};
+            double largest = 0;
+        };
+        constexpr size_t block = 1 << 12;
         const size_t blocks = (n + block - 1) / block;
-        std::vector<std::vector<double>> parts(blocks, std::vector<double>(width, 0.0));
+        std::vector<Part> parts(blocks);
         team_.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel_);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             for (size_t i = a; i < b; ++i) order_[i] = static_cast<uint32_t>(i);
-            hot.square_rows(table_, a, b, squares_.get(), squares_d_.get());
-            hot.sum_rows(table_, order_.get() + a, b - a, parts[static_cast<size_t>(task)].data());
+            Part& part = parts[static_cast<size_t>(task)];
+            part.sums.assign(width, 0.0);
+            hot.sum_rows(table_, order_.get() + a, b - a, part.sums.data(), part.squares);
+            part.largest = hot.largest_square(table_, a, b);
         });
-        for (const auto& part : parts)
-            for (size_t k = 0; k < width; ++k) root->sums[k] += part[k];
-        root->squares = hot.sum_squares(table_.squares, order_.get(), n);
-        if (table_.missing) root->squares_d = hot.sum_squares(table_.squares_d, order_.get(), n);
+        double largest = 0;
+        for (const Part& part : parts) {
+            for (size_t k = 0; k < width; ++k) root->sums[k] += part.sums[k];
+            root->squares += part.squares[0], root->squares_d += part.squares[1];
+            largest = std::max(largest, part.largest);
+        }
+        table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < static_cast<double>(n);
+        table_.square_unit = std::max(1.0, largest / (1 << 23));
         weigh(*root);
-        if (n > pool_limit) {
+        team_.run(static_cast<int>(blocks), [&](int task, int) {
+            stop_if(cancel_);
+            hot.complete_rows(table_, static_cast<size_t>(task) * block, std::min(n, static_cast<size_t>(task + 1) * block));
+        });
+        if (n > small_limit) {
             const size_t most = size_t{1} << (32 - offset_bits);
             row_bins_ = make_array<uint16_t>(n * d);
             table_.row_bins = row_bins_.get();
@@ -205,7 +217,7 @@ class Grower {
     void weigh(Node& node) const {
         const auto n = static_cast<double>(node.size());
         if (!table_.missing) {
-            node.priority = within(node.squares, node.sums, 0, table_.lanes.targets, n);
+            node.priority = within(node.squares + node.squares_d, node.sums, 0, table_.lanes.targets, n);
             return;
         }
         const double nd = with_derivative(node);
@@ -231,14 +243,13 @@ class Grower {
         const auto n = static_cast<double>(count);
         if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
         centre(node, s.centre);
-        s.within = node.priority;
         s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
         const uint32_t* order = order_.get() + node.begin;
-        if (count > pool_limit) {
+        if (count > small_limit) {
             if (!node.histogram) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
             search_histogram(table_, order, count, node.histogram.get(), s, cancel_);
         } else {
-            search_pool(table_, order, count, s);
+            search_small(table_, order, count, s);
         }
         const Candidate* chosen = s.best.choose();
         if (!chosen) return release(node);
@@ -268,11 +279,11 @@ class Grower {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature), width = static_cast<size_t>(table_.lanes.width);
         uint32_t *order = order_.get() + node.begin, *right = spare_ + node.begin;
-        const uint32_t* codes = s.pool.codes.data() + f * count;
-        if (count > pool_limit) {
-            if (s.pool.codes.size() < count) s.pool.codes.resize(count);
-            hot.gather_column(table_.codes + f * table_.n, order, count, s.pool.codes.data());
-            codes = s.pool.codes.data();
+        const uint32_t* codes = s.codes.data() + f * count;
+        if (count > small_limit) {
+            if (s.codes.size() < count) s.codes.resize(count);
+            hot.gather_column(table_.codes + f * table_.n, order, count, s.codes.data());
+            codes = s.codes.data();
         }
         stop_if(cancel_);
         const CodeRange next = hot.codes_at(codes, count, cut);
@@ -301,19 +312,19 @@ class Grower {
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
         const uint32_t* rows = order_.get() + small.begin;
-        hot.sum_rows(table_, rows, small.size(), small.sums.data());
-        small.squares = hot.sum_squares(table_.squares, rows, small.size());
-        if (table_.missing) small.squares_d = hot.sum_squares(table_.squares_d, rows, small.size());
+        uint64_t squares[2] = {0, 0};
+        hot.sum_rows(table_, rows, small.size(), small.sums.data(), squares);
+        small.squares = squares[0], small.squares_d = squares[1];
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
         large.squares_d = node.squares_d - small.squares_d;
         weigh(small);
         weigh(large);
-        if (node.histogram && large.size() > pool_limit && live_histograms_.load() < spare_histograms_) {
+        if (node.histogram && large.size() > small_limit && live_histograms_.load() < spare_histograms_) {
             Histogram part = build_histogram(table_, rows, small.size(), team, cancel_);
             hot.subtract(node.histogram.get(), part.get(), table_.bins() * width);
             large.histogram = std::move(node.histogram);
-            if (small.size() > pool_limit) small.histogram = std::move(part), ++live_histograms_;
+            if (small.size() > small_limit) small.histogram = std::move(part), ++live_histograms_;
         }
         release(node);
     }
@@ -331,7 +342,6 @@ class Grower {
     Array<uint32_t> order_;   // rows of each node side by side
     uint32_t* spare_ = nullptr;  // room for the right half of a split
     Array<uint16_t> row_bins_;
-    Array<uint64_t> squares_, squares_d_;
     std::vector<Search> searches_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::atomic<int> live_histograms_{0};

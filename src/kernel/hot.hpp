@@ -14,26 +14,25 @@ struct Hot {
     void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* scale,
                      int32_t* out, size_t width);
     void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
-    void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, double* generic, double* histogram);
+    void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram);
+    void (*add_part)(const Lanes& lanes, int32_t* part, size_t bins, double* histogram);
     void (*subtract)(double* parent, const double* child, size_t size);
-    void (*scan_bins)(const double* sums, size_t bins, double square_unit, bool centred, const Lanes& lanes, const Centre& centre, const Base& base,
-                      double* generic, Scan& scan);
+    void (*scan_bins)(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base, double* generic,
+                      Scan& scan);
     size_t (*mark_bins)(size_t bins, const Centre& centre, double floor, Scan& scan);
     double (*bin_gain)(size_t b, const Centre& centre, double min_leaf, const Scan& scan);
-    double (*bin_bound)(size_t b, const Centre& centre, double min_leaf, const Scan& scan);
-    double (*tighten)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, Scan& scan);
-    void (*centre_rows)(const Table& table, const Centre& centre, const uint32_t* order, size_t count, Pool& pool);
+    double (*bin_bound)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, const Scan& scan);
     void (*gather_column)(const uint32_t* column, const uint32_t* order, size_t count, uint32_t* out);
-    CodeRange (*code_range)(const uint32_t* codes, const uint32_t* ids, size_t count);
+    CodeRange (*code_range)(const uint32_t* codes, size_t count);
     CodeRange (*codes_at)(const uint32_t* codes, size_t count, uint32_t cut);
     void (*sort_into_bins)(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, float factor, size_t bins, uint32_t* bucket,
                            uint32_t* start, uint32_t* sorted);
-    void (*bin_sums)(const Lanes& lanes, const Pool& pool, const uint32_t* sorted, const uint32_t* start, size_t bins, double* sums);
-    void (*try_all)(const Lanes& lanes, const Centre& centre, double min_leaf, const Pool& pool, const uint64_t* keys, size_t count, const Base& base,
-                    double* generic, double* gain);
-    void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums);
-    uint64_t (*sum_squares)(const uint64_t* squares, const uint32_t* order, size_t count);
-    void (*square_rows)(const Table& table, size_t a, size_t b, uint64_t* squares, uint64_t* squares_d);
+    void (*bin_sums)(const Table& table, const uint32_t* sorted, const uint32_t* start, size_t bins, double* sums);
+    void (*try_all)(const Table& table, const Centre& centre, double min_leaf, const uint64_t* keys, size_t count, const Base& base, double* generic,
+                    double* gain);
+    void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums, uint64_t* squares);
+    double (*largest_square)(const Table& table, size_t a, size_t b);
+    void (*complete_rows)(const Table& table, size_t a, size_t b);
 };
 
 // The best table for this machine; the environment variable TRIPLETREE_ISA (baseline, avx2, avx512) chooses another.

@@ -15,9 +15,8 @@ constexpr double tie_share = 1e-9;  // gains closer than this, relative to the b
 constexpr int offset_bits = 20;
 constexpr uint32_t offset_mask = (1u << offset_bits) - 1;
 
-// Squares are counted in units of 512 and rounded up, so that their sums stay exact in a double.
-constexpr int square_shift = 9;
-constexpr double histogram_square_unit = 1 << square_shift;
+// Targets have at most 24 bits, squares are counted in a unit that leaves them as many: so many rows add up in 32 bits.
+constexpr int short_sum = 255;
 
 // Aligned scratch for rows too wide to stay in registers.
 struct alignas(64) Block {
@@ -45,36 +44,29 @@ struct Centre {
 struct Table {
     const double* states;
     const uint32_t* codes;  // one column after the other
-    const int32_t* rows;    // n x lanes.width
+    int32_t* rows;          // n x lanes.width; growth fills in the count and the squares
     size_t n, d;
     Lanes lanes;
     bool missing;                               // some derivative is missing: two groups
     const uint16_t* row_bins;                   // the bins by rows, for histograms; null for a small log
-    const uint64_t *squares, *squares_d;        // |y|^2 of each row and group (one group: all in `squares`)
+    double square_unit;                         // of the squares in `rows`, which are rounded up
     std::vector<uint32_t> first_bin;            // of each feature in a histogram, closed by the number of bins
     std::vector<uint8_t> one_value;             // by bin: holds a single code, so there is nothing to open
     size_t bins() const { return first_bin.back(); }
 };
 
-// Rows copied together, so that every feature's pass finds them in the cache. Local numbers 0 .. size-1.
-struct Pool {
-    std::vector<int32_t> y;       // size x width: targets less the whole part of the node's mean; count; squares in square_unit
-    std::vector<uint32_t> codes;  // feature after feature, `size` each
-    double square_unit = 1;       // squares are rounded up to it, and the node's sum fits an int32
-};
-
 // Scratch for one scan over the bins of a feature.
 struct Scan {
     std::vector<double> prefix;  // record width for each bin: centred sums before it
-    std::vector<double> before, count, uu, spread, ss;            // plain group: samples before, in it; |U|^2 before (one more than bins); sum of |u|^2; s
-    std::vector<double> before_d, count_d, uu_d, spread_d, ss_d;  // derivative group
+    std::vector<double> before, count, uu, ss;          // plain group: samples before, in it; |U|^2 before (one more than bins); s
+    std::vector<double> before_d, count_d, uu_d, ss_d;  // derivative group
     std::vector<double> hope;             // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
     std::vector<uint32_t> marked;         // the bins where it is not
     void reserve(size_t bins, size_t width) {
         if (hope.size() > bins && prefix.size() >= (bins + 1) * width) return;
         prefix.resize((bins + 1) * width);
         marked.resize(bins + 1);
-        for (auto* v : {&before, &count, &uu, &spread, &ss, &before_d, &count_d, &uu_d, &spread_d, &ss_d, &hope}) v->resize(bins + 1);
+        for (auto* v : {&before, &count, &uu, &ss, &before_d, &count_d, &uu_d, &ss_d, &hope}) v->resize(bins + 1);
     }
 };
 

@@ -24,6 +24,7 @@ template <class T>
 using Out1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+using Rows = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const uint32_t, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
 constexpr size_t small_log = 20000;  // codes: growth takes a few milliseconds, less than threads are worth
@@ -143,7 +144,7 @@ void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matr
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
 
-GrownArrays grow_arrays(In2<double> states, Codes codes, In2<int32_t> rows, int n_plain, int n_derivative, int64_t max_leaves,
+GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves,
                         int64_t max_depth, int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress) {
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
@@ -152,8 +153,7 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, In2<int32_t> rows, int 
     require(width % 8 == 0 && width >= static_cast<size_t>(n_plain + n_derivative) + 4, "rows must have a multiple of 8 lanes, at least targets + 4");
     require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1, "sizes must be positive");
     const int targets = n_plain + n_derivative;
-    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, nullptr, nullptr, nullptr, {}, {}};
-    for (size_t i = 0; n_derivative > 0 && i < n && !table.missing; ++i) table.missing = rows(i, static_cast<size_t>(targets)) == 0;
+    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, nullptr, 1, {}, {}};
     const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint};
     std::atomic<int64_t> leaves{1};
     Grown grown;
@@ -199,7 +199,7 @@ NB_MODULE(_kernel, m) {
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
     m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
     m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "scale"_a, "out"_a.noconvert(), "lane"_a);
-    m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a, "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
+    m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
           "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none());
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
 }

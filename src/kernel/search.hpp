@@ -1,4 +1,4 @@
-// The exact best split of a set of rows held close together: bins of a few rows, opened only where a better cut may hide.
+// The exact best split of a set of rows: bins of a few rows, opened only where a better cut may hide.
 #pragma once
 
 #include <algorithm>
@@ -14,37 +14,23 @@ constexpr size_t rows_per_bin = 16, sort_limit = 32;
 struct Item {
     double bound;
     int feature;
-    const uint32_t* codes;   // by local number
-    size_t begin, count;     // local numbers, in Search::ids
+    size_t begin, count;     // rows, in Search::ids
     size_t base;             // centred sums before it, in Search::bases
     double left, left_d;
     bool operator<(const Item& other) const { return bound < other.bound; }
 };
 
 struct Search {
-    Pool pool;
     Best best;
     Centre centre;
     Scan scan;
     std::vector<Item> items;
-    std::vector<uint32_t> ids, bucket, start, sorted;
+    std::vector<uint32_t> ids, codes, opened, bucket, start, sorted;
     std::vector<double> bases, sums, zero;
     std::vector<Block> generic;
     std::vector<uint64_t> keys;
-    double min_leaf = 1, within = 0;  // within: the node's whole sum of squares
+    double min_leaf = 1;
 };
-
-// Fills the pool with some rows of a node; codes of all features, or of one only.
-inline void fill_pool(const Table& table, const Centre& centre, double within, const uint32_t* order, size_t count, int only_feature, Pool& pool) {
-    const size_t width = static_cast<size_t>(table.lanes.width), features = only_feature < 0 ? table.d : 1;
-    if (pool.y.size() < count * width) pool.y.resize(count * width);
-    if (pool.codes.size() < count * features) pool.codes.resize(count * features);
-    pool.square_unit = within / (1 << 30);
-    hot.centre_rows(table, centre, order, count, pool);
-    uint32_t* codes = pool.codes.data();
-    const size_t first = only_feature < 0 ? 0 : static_cast<size_t>(only_feature);
-    for (size_t k = 0; k < features; ++k) hot.gather_column(table.codes + (first + k) * table.n, order, count, codes + k * count);
-}
 
 // One range along one feature: all cuts if it is short, else edges of bins and the hopeful bins for later.
 inline void weigh_range(const Table& table, Search& s, int feature, const uint32_t* codes, const uint32_t* ids, size_t count, const Base& base) {
@@ -52,19 +38,18 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     if (count <= sort_limit) {
         s.keys.resize(count);
         for (size_t i = 0; i < count; ++i) {
-            const uint32_t id = ids ? ids[i] : static_cast<uint32_t>(i);
-            const uint64_t key = static_cast<uint64_t>(codes[id]) << 32 | id;
+            const uint64_t key = static_cast<uint64_t>(codes[i]) << 32 | ids[i];
             size_t j = i;
             for (; j > 0 && s.keys[j - 1] > key; --j) s.keys[j] = s.keys[j - 1];
             s.keys[j] = key;
         }
         double gain[sort_limit];
-        hot.try_all(table.lanes, s.centre, s.min_leaf, s.pool, s.keys.data(), count, base, s.generic[0].lane, gain);
+        hot.try_all(table, s.centre, s.min_leaf, s.keys.data(), count, base, s.generic[0].lane, gain);
         for (size_t i = 0; i < count; ++i)
             if (gain[i] > 0) s.best.offer(gain[i], feature, base.left + static_cast<double>(i + 1), static_cast<uint32_t>(s.keys[i] >> 32));
         return;
     }
-    const CodeRange range = hot.code_range(codes, ids, count);
+    const CodeRange range = hot.code_range(codes, count);
     if (range.lo == range.hi) return;
     // A few repeated values get one bin each; else bins of a few rows.
     const size_t usual = std::max<size_t>(4, count / rows_per_bin), values = ((range.hi - range.lo) >> offset_bits) + 1;
@@ -77,24 +62,25 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     if (s.sums.size() < bins * width) s.sums.resize(bins * width);
     s.scan.reserve(bins, width);
     const uint32_t* start = s.start.data();
-    hot.bin_sums(table.lanes, s.pool, s.sorted.data(), start, bins, s.sums.data());
-    hot.scan_bins(s.sums.data(), bins, s.pool.square_unit, true, table.lanes, s.centre, base, s.generic[0].lane, s.scan);
+    hot.bin_sums(table, s.sorted.data(), start, bins, s.sums.data());
+    hot.scan_bins(s.sums.data(), bins, table.square_unit, table.lanes, s.centre, base, s.generic[0].lane, s.scan);
     const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
+    const uint32_t* column = table.codes + static_cast<size_t>(feature) * table.n;
     for (size_t k = 0; k < marked; ++k) {
         const size_t b = s.scan.marked[k];
         const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
         if (gain <= 0 || gain < s.best.floor()) continue;
         uint32_t cut = 0;
-        for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, codes[s.sorted[i]]);
+        for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, column[s.sorted[i]]);
         s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], cut);
     }
     if (repeated) return;  // nothing inside
     for (size_t k = 0; k < marked; ++k) {
         const size_t b = s.scan.marked[k];
-        if (s.scan.hope[b] < 2 || hot.bin_bound(b, s.centre, s.min_leaf, s.scan) < s.best.floor()) continue;
-        const double bound = hot.tighten(b, table.lanes, s.centre, s.min_leaf, s.scan);
+        if (s.scan.hope[b] < 2) continue;
+        const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
         if (bound < s.best.floor()) continue;
-        s.items.push_back({bound, feature, codes, s.ids.size(), start[b + 1] - start[b], s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
+        s.items.push_back({bound, feature, s.ids.size(), start[b + 1] - start[b], s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
         s.ids.insert(s.ids.end(), s.sorted.begin() + start[b], s.sorted.begin() + start[b + 1]);
         const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
         s.bases.insert(s.bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
@@ -113,7 +99,9 @@ inline void open_items(const Table& table, Search& s) {
         const std::vector<uint32_t> ids(s.ids.begin() + static_cast<std::ptrdiff_t>(item.begin), s.ids.begin() + static_cast<std::ptrdiff_t>(item.begin + item.count));
         const auto from = s.bases.begin() + static_cast<std::ptrdiff_t>(item.base);
         const std::vector<double> base(from, from + table.lanes.width);
-        weigh_range(table, s, item.feature, item.codes, ids.data(), item.count, {base.data(), item.left, item.left_d});
+        if (s.opened.size() < item.count) s.opened.resize(item.count);
+        hot.gather_column(table.codes + static_cast<size_t>(item.feature) * table.n, ids.data(), item.count, s.opened.data());
+        weigh_range(table, s, item.feature, s.opened.data(), ids.data(), item.count, {base.data(), item.left, item.left_d});
         for (size_t i = before; i < s.items.size(); ++i) std::push_heap(s.items.begin(), s.items.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }
     s.items.clear();
@@ -121,10 +109,14 @@ inline void open_items(const Table& table, Search& s) {
     s.bases.clear();
 }
 
-// The best split of a small node, all its rows in the pool.
-inline void search_pool(const Table& table, const uint32_t* order, size_t count, Search& s) {
-    fill_pool(table, s.centre, s.within, order, count, -1, s.pool);
-    for (size_t f = 0; f < table.d; ++f) weigh_range(table, s, static_cast<int>(f), s.pool.codes.data() + f * count, nullptr, count, {s.zero.data(), 0, 0});
+// The best split of a small node, whose rows stay in the cache.
+inline void search_small(const Table& table, const uint32_t* order, size_t count, Search& s) {
+    if (s.codes.size() < count * table.d) s.codes.resize(count * table.d);
+    for (size_t f = 0; f < table.d; ++f) {
+        uint32_t* codes = s.codes.data() + f * count;
+        hot.gather_column(table.codes + f * table.n, order, count, codes);
+        weigh_range(table, s, static_cast<int>(f), codes, order, count, {s.zero.data(), 0, 0});
+    }
     open_items(table, s);
 }
 
@@ -141,7 +133,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
     for (size_t f = 0; f < d; ++f) {
         const size_t first = table.first_bin[f], bins = table.first_bin[f + 1] - first;
         s.scan.reserve(bins, width);
-        hot.scan_bins(histogram + first * width, bins, histogram_square_unit, false, table.lanes, s.centre, {s.zero.data(), 0, 0}, s.generic[0].lane, s.scan);
+        hot.scan_bins(histogram + first * width, bins, table.square_unit, table.lanes, s.centre, {s.zero.data(), 0, 0}, s.generic[0].lane, s.scan);
         const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
@@ -151,7 +143,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
             if (s.scan.hope[b] < 2 || table.one_value[first + b]) continue;
-            const double bound = hot.bin_bound(b, s.centre, s.min_leaf, s.scan);
+            const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
             if (bound < s.best.floor()) continue;
             hopes.push_back({bound, f, b, bases.size(), static_cast<size_t>(s.scan.count[b]), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
             const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
@@ -160,7 +152,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
     }
     // One feature after the other, the one with the highest bound first: what it yields may leave the others without hope.
     std::stable_sort(hopes.begin(), hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
-    std::vector<uint32_t> slot, fill, picked;
+    std::vector<uint32_t> slot, fill;
     std::vector<bool> done(d, false);
     for (const Hope& lead : hopes) {
         if (lead.bound < s.best.floor()) break;
@@ -175,21 +167,17 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
             if (h.feature != f || h.bound < s.best.floor()) continue;
             slot[h.bin] = static_cast<uint32_t>(fill.size());
             fill.push_back(static_cast<uint32_t>(rows));
-            s.items.push_back({h.bound, static_cast<int>(f), nullptr, rows, h.count, s.bases.size(), h.left, h.left_d});
+            s.items.push_back({h.bound, static_cast<int>(f), rows, h.count, s.bases.size(), h.left, h.left_d});
             const auto base = bases.begin() + static_cast<std::ptrdiff_t>(h.base);
             s.bases.insert(s.bases.end(), base, base + static_cast<std::ptrdiff_t>(width));
             rows += h.count;
         }
-        picked.resize(rows);
+        s.ids.resize(rows);
         const uint32_t* codes = table.codes + f * table.n;
         for (size_t i = 0; i < count; ++i) {
             const uint32_t k = slot[codes[order[i]] >> offset_bits];
-            if (k != UINT32_MAX) picked[fill[k]++] = order[i];
+            if (k != UINT32_MAX) s.ids[fill[k]++] = order[i];
         }
-        fill_pool(table, s.centre, s.within, picked.data(), rows, static_cast<int>(f), s.pool);
-        s.ids.resize(rows);
-        for (size_t i = 0; i < rows; ++i) s.ids[i] = static_cast<uint32_t>(i);
-        for (Item& item : s.items) item.codes = s.pool.codes.data();
         open_items(table, s);
     }
 }
