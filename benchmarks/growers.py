@@ -12,7 +12,7 @@ Grower = Callable[[np.ndarray, np.ndarray, int, int], Any]
 """Takes states, targets, how many of the target columns are not derivatives, and the number of leaves."""
 
 NO_LIMIT = 2**31 - 1
-BLOCK = 4096
+BLOCK = 1024
 
 
 def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
@@ -22,9 +22,11 @@ def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
     n, k = targets.shape
     centre = np.einsum("ij->j", targets) / n
     squares, reach = 0.0, 0.0
-    for start in range(0, n, block):
-        away = targets[start : start + block] - centre
-        squares += float(np.einsum("ij,ij->", away, away))  # no BLAS: its threads would be measured, too
+    flat, centres = targets.reshape(-1), np.tile(centre, block)  # long lines: NumPy is slow on short rows
+    for start in range(0, n * k, block * k):
+        part = flat[start : start + block * k]
+        away = part - centres[: len(part)]
+        squares += float(np.einsum("i,i->", away, away))  # no BLAS: its threads would be measured, too
         reach = max(reach, float(away.max()), -float(away.min()))
     exponent = min(23 - math.ceil(math.log2(reach)), math.floor((61 - math.log2(squares)) / 2))
     rows = np.zeros((n, -(-(k + 4) // 8) * 8), np.int32)

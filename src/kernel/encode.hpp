@@ -140,14 +140,14 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
     }
 }
 
-// Codes of all features, one column after the other. Eight features (a cache line of the states) are read at a time.
+// Codes of all features, row after row. Eight features (a cache line of the states) are read at a time, and become columns for a while.
 inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel, uint32_t* codes) {
     constexpr size_t side = 8, block = 1 << 13;
     std::vector<Array<uint64_t>> words(static_cast<size_t>(team.size())), spare(words.size());
     const size_t blocks = (n + block - 1) / block;
+    const Array<uint32_t> columns = make_array<uint32_t>(n * std::min(side, d));
     for (size_t f0 = 0; f0 < d; f0 += side) {
         const size_t width = std::min(side, d - f0);
-        uint32_t* columns = codes + f0 * n;
         std::vector<double> lo(blocks * side), hi(blocks * side);
         double half[side], range[side];
         team.run(static_cast<int>(blocks), [&](int task, int) {
@@ -183,7 +183,13 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         team.run(static_cast<int>(width), [&](int task, int thread) {
             const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
             if (range[k] > 0)
-                encode_feature(columns + k * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, words[t], spare[t]);
+                encode_feature(columns.get() + k * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, words[t], spare[t]);
+        });
+        team.run(static_cast<int>(blocks), [&](int task, int) {
+            stop_if(cancel);
+            const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
+            for (size_t i = a; i < b; ++i)
+                for (size_t k = 0; k < width; ++k) codes[i * d + f0 + k] = columns[k * n + i];
         });
     }
 }

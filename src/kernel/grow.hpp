@@ -159,26 +159,20 @@ class Grower {
         table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < static_cast<double>(n);
         table_.square_unit = std::max(1.0, largest / (1 << 23));
         weigh(*root);
-        team_.run(static_cast<int>(blocks), [&](int task, int) {
+        const size_t most = n > small_limit ? size_t{1} << (32 - offset_bits) : 0;
+        std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
+        team_.run(static_cast<int>(blocks), [&](int task, int thread) {
             stop_if(cancel_);
-            hot.complete_rows(table_, static_cast<size_t>(task) * block, std::min(n, static_cast<size_t>(task + 1) * block));
+            const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
+            hot.complete_rows(table_, a, b);
+            uint8_t* here = seen[static_cast<size_t>(thread)].data();
+            for (size_t i = a; most && i < b; ++i)
+                for (size_t f = 0; f < d; ++f) {  // offsets are 0 for all samples of a bin, or for none
+                    const uint32_t code = table_.codes[i * d + f];
+                    here[f * most + (code >> offset_bits)] = code & offset_mask ? 2 : 1;
+                }
         });
-        if (n > small_limit) {
-            const size_t most = size_t{1} << (32 - offset_bits);
-            row_bins_ = make_array<uint16_t>(n * d);
-            table_.row_bins = row_bins_.get();
-            std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
-            team_.run(static_cast<int>(blocks), [&](int task, int thread) {
-                stop_if(cancel_);
-                uint8_t* here = seen[static_cast<size_t>(thread)].data();
-                const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
-                for (size_t i = a; i < b; ++i)
-                    for (size_t f = 0; f < d; ++f) {  // offsets are 0 for all samples of a bin, or for none
-                        const uint32_t code = table_.codes[f * n + i];
-                        row_bins_[i * d + f] = static_cast<uint16_t>(code >> offset_bits);
-                        here[f * most + (code >> offset_bits)] = code & offset_mask ? 2 : 1;
-                    }
-            });
+        if (most) {
             table_.first_bin.assign(1, 0);
             for (size_t f = 0; f < d; ++f) {
                 size_t used = table_.one_value.size();
@@ -279,12 +273,9 @@ class Grower {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature), width = static_cast<size_t>(table_.lanes.width);
         uint32_t *order = order_.get() + node.begin, *right = spare_ + node.begin;
-        const uint32_t* codes = s.codes.data() + f * count;
-        if (count > small_limit) {
-            if (s.codes.size() < count) s.codes.resize(count);
-            hot.gather_column(table_.codes + f * table_.n, order, count, s.codes.data());
-            codes = s.codes.data();
-        }
+        if (s.codes.size() < count) s.codes.resize(count);
+        hot.gather_codes(table_, f, order, count, s.codes.data());
+        const uint32_t* codes = s.codes.data();
         stop_if(cancel_);
         const CodeRange next = hot.codes_at(codes, count, cut);
         size_t lefts = 0, rights = 0;
@@ -341,7 +332,6 @@ class Grower {
     std::atomic<int64_t>& leaves_;
     Array<uint32_t> order_;   // rows of each node side by side
     uint32_t* spare_ = nullptr;  // room for the right half of a split
-    Array<uint16_t> row_bins_;
     std::vector<Search> searches_;
     std::vector<std::unique_ptr<Node>> nodes_;
     std::atomic<int> live_histograms_{0};

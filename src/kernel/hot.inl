@@ -31,6 +31,9 @@ typedef double V8 __attribute__((vector_size(64)));
 typedef double V4 __attribute__((vector_size(32)));
 typedef double V2 __attribute__((vector_size(16)));
 typedef int32_t I8 __attribute__((vector_size(32)));
+typedef uint32_t U8 __attribute__((vector_size(32)));
+typedef float F8 __attribute__((vector_size(32)));
+typedef uint16_t S8 __attribute__((vector_size(16)));
 typedef uint64_t L8 __attribute__((vector_size(64)));
 
 TT_INLINE V8 load(const double* p) {
@@ -40,6 +43,11 @@ TT_INLINE V8 load(const double* p) {
 }
 TT_INLINE I8 load(const int32_t* p) {
     I8 v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+TT_INLINE U8 load(const uint32_t* p) {
+    U8 v;
     std::memcpy(&v, p, sizeof v);
     return v;
 }
@@ -115,7 +123,7 @@ TT_SCALAR static void apply_block(const double* states, size_t d, size_t n, cons
 }
 
 // Adds a record of short sums to the long ones, and clears it.
-TT_INLINE void add_record(int vectors, int32_t* part, double* record) {
+static void add_record(int vectors, int32_t* part, double* record) {
     for (int j = 0; j < vectors; ++j) store(record + 8 * j, load(record + 8 * j) + widen(part + 8 * j));
     std::memset(part, 0, static_cast<size_t>(vectors) * 8 * sizeof(int32_t));
 }
@@ -124,23 +132,20 @@ template <int NV>
 TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
     const int nv = NV ? NV : table.lanes.vectors, lane_count = table.lanes.count();
     const size_t width = static_cast<size_t>(nv) * 8, d = table.d;
-    const uint32_t* first = table.first_bin.data();
-    const uint16_t* bins = table.row_bins;
+    const uint32_t *first = table.first_bin.data(), *codes = table.codes, from = first[f0];
     const int32_t* rows = table.rows;
-    const uint32_t from = first[f0];
     for (size_t i = 0; i < count; ++i) {
         const size_t row = order[i];
         if (i + 16 < count) {
             const size_t ahead = order[i + 16];
             for (size_t k = 0; k < width; k += 16) __builtin_prefetch(rows + ahead * width + k);
-            __builtin_prefetch(bins + ahead * d + f0);
+            __builtin_prefetch(codes + ahead * d + f0);
         }
         const int32_t* y = rows + row * width;
         I8 v[NV ? NV : 1];
         for (int j = 0; j < NV; ++j) v[j] = load(y + 8 * j);
-        const uint16_t* at = bins + row * d;
         for (size_t f = f0; f < f1; ++f) {
-            const size_t bin = first[f] + at[f];
+            const size_t bin = first[f] + (codes[row * d + f] >> offset_bits);
             int32_t* sums = part + (bin - from) * width;
             if (__builtin_expect(sums[lane_count] == short_sum, 0)) add_record(nv, sums, histogram + bin * width);
             for (int j = 0; j < nv; ++j) store(sums + 8 * j, load(sums + 8 * j) + (NV ? v[NV ? j : 0] : load(y + 8 * j)));
@@ -323,31 +328,74 @@ static size_t mark_bins(size_t bins, const Centre& centre, double floor, Scan& s
     return found;
 }
 
-// Some rows of a column, without the gather instructions, which are slower than plain loads.
-TT_SCALAR static void gather_column(const uint32_t* column, const uint32_t* order, size_t count, uint32_t* out) {
-    for (size_t i = 0; i < count; ++i) out[i] = column[order[i]];
+// A feature's codes of some rows.
+TT_SCALAR static void gather_codes(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out) {
+    const uint32_t* codes = table.codes + feature;
+    for (size_t i = 0; i < count; ++i) out[i] = codes[order[i] * table.d];
 }
 
-// Smallest and largest of some codes, and the bits set in any offset.
-static CodeRange code_range(const uint32_t* codes, size_t count) {
-    uint32_t lo = UINT32_MAX, hi = 0, offsets = 0;
-    for (size_t i = 0; i < count; ++i) lo = std::min(lo, codes[i]), hi = std::max(hi, codes[i]), offsets |= codes[i] & offset_mask;
-    return {lo, hi, offsets};
+// Smallest and largest code of some rows, and the bits set in any offset, for features f0 .. f1. Eight features are taken at a
+// time; the last eight overlap those before.
+static void code_ranges(const Table& table, size_t f0, size_t f1, const uint32_t* order, size_t count, CodeRange* ranges) {
+    const size_t d = table.d;
+    if (f1 - f0 < 8) {
+        for (size_t f = f0; f < f1; ++f) {
+            uint32_t lo = UINT32_MAX, hi = 0, offsets = 0;
+            for (size_t i = 0; i < count; ++i) {
+                const uint32_t c = table.codes[order[i] * d + f];
+                lo = std::min(lo, c), hi = std::max(hi, c), offsets |= c;
+            }
+            ranges[f - f0] = {lo, hi, offsets & offset_mask};
+        }
+        return;
+    }
+    for (size_t at = f0; at < f1; at += 8) {
+        const size_t f = std::min(at, f1 - 8);
+        U8 lo = ~U8{}, hi = {}, offsets = {};
+        for (size_t i = 0; i < count; ++i) {
+            if (i + 16 < count) __builtin_prefetch(table.codes + order[i + 16] * d + f);
+            const U8 c = load(table.codes + order[i] * d + f);
+            lo = c < lo ? c : lo, hi = c > hi ? c : hi, offsets |= c;
+        }
+        for (size_t k = 0; k < 8; ++k) ranges[f - f0 + k] = {lo[k], hi[k], offsets[k] & offset_mask};
+    }
 }
 
-// Counting sort of rows into bins by their codes: bin = (code - lo) * factor, rounded down; any monotone map will do, so single
-// precision is enough. Both halves of the rows are counted and placed side by side: neighbours in time tend to share
-// a bin, and one counter alone would wait for itself. `start` has room for 3 bins + 1; afterwards bin b is
-// sorted[start[b] .. start[b + 1]).
-static void sort_into_bins(const uint32_t* codes, const uint32_t* ids, size_t count, uint32_t lo, float factor, size_t bins,
-                           uint32_t* bucket, uint32_t* start, uint32_t* sorted) {
-    // Codes stay below 2^31, so the differences may be taken as signed, which converts faster.
-    for (size_t i = 0; i < count; ++i) bucket[i] = static_cast<uint32_t>(static_cast<int32_t>(static_cast<float>(static_cast<int32_t>(codes[i] - lo)) * factor));
+// The bin of each row, feature beside feature: (code - lo) * factor, rounded down; any monotone map will do, so single
+// precision is enough. Codes stay below 2^31, so the differences may be taken as signed, which converts faster.
+static void bin_rows(const Table& table, size_t f0, size_t f1, const uint32_t* order, size_t count, const uint32_t* lo, const float* factor, uint16_t* bins) {
+    const size_t d = table.d, stride = f1 - f0;
+    if (stride < 8) {
+        for (size_t f = f0; f < f1; ++f)
+            for (size_t i = 0; i < count; ++i) {
+                const auto away = static_cast<float>(static_cast<int32_t>(table.codes[order[i] * d + f] - lo[f - f0]));
+                bins[i * stride + f - f0] = static_cast<uint16_t>(static_cast<int32_t>(away * factor[f - f0]));
+            }
+        return;
+    }
+    for (size_t at = 0; at < stride; at += 8) {
+        const size_t k = std::min(at, stride - 8);
+        const U8 from = load(lo + k);
+        F8 by;
+        std::memcpy(&by, factor + k, sizeof by);
+        for (size_t i = 0; i < count; ++i) {
+            const I8 away = (I8)(load(table.codes + order[i] * d + f0 + k) - from);
+            const S8 bin = __builtin_convertvector(__builtin_convertvector(__builtin_convertvector(away, F8) * by, I8), S8);
+            std::memcpy(bins + i * stride + k, &bin, sizeof bin);
+        }
+    }
+}
+
+// Counting sort of rows by their bins, which lie `stride` apart. Both halves of the rows are counted and placed side by side:
+// neighbours in time tend to share a bin, and one counter alone would wait for itself. `start` has room for 3 bins + 1;
+// afterwards bin b is sorted[start[b] .. start[b + 1]).
+static void sort_into_bins(const uint16_t* bin, size_t stride, const uint32_t* ids, size_t count, size_t bins, uint32_t* start, uint32_t* sorted) {
     uint32_t *first = start + bins + 1, *second = first + bins;
     std::memset(first, 0, 2 * bins * sizeof(uint32_t));
     const size_t half = count / 2;
-    for (size_t i = 0; i < half; ++i) ++first[bucket[i]], ++second[bucket[half + i]];
-    if (count & 1) ++second[bucket[count - 1]];
+    const uint16_t* bin2 = bin + half * stride;
+    for (size_t i = 0; i < half; ++i) ++first[bin[i * stride]], ++second[bin2[i * stride]];
+    if (count & 1) ++second[bin2[half * stride]];
     uint32_t at = 0;
     for (size_t b = 0; b < bins; ++b) {
         const uint32_t in_first = first[b], in_second = second[b];
@@ -356,8 +404,8 @@ static void sort_into_bins(const uint32_t* codes, const uint32_t* ids, size_t co
         at += in_first + in_second;
     }
     start[bins] = at;
-    for (size_t i = 0; i < half; ++i) sorted[first[bucket[i]]++] = ids[i], sorted[second[bucket[half + i]]++] = ids[half + i];
-    if (count & 1) sorted[second[bucket[count - 1]]++] = ids[count - 1];
+    for (size_t i = 0; i < half; ++i) sorted[first[bin[i * stride]]++] = ids[i], sorted[second[bin2[i * stride]]++] = ids[half + i];
+    if (count & 1) sorted[second[bin2[half * stride]]++] = ids[count - 1];
 }
 
 // The codes next to a cut: the largest that is <= cut, the smallest that is greater.
@@ -502,17 +550,22 @@ static void sum_rows(const Table& table, const uint32_t* order, size_t count, do
     }
 }
 
-TT_INLINE double square_of(const int32_t* y, int from, int to) {
-    double sum = 0;
-    for (int k = from; k < to; ++k) sum += static_cast<double>(y[k]) * y[k];
-    return sum;
-}
-
-// The largest |y|^2 of rows a .. b.
+// What no |y|^2 of rows a .. b exceeds: the sum of every target's largest square.
 static double largest_square(const Table& table, size_t a, size_t b) {
-    double largest = 0;
-    for (size_t i = a; i < b; ++i) largest = std::max(largest, square_of(table.rows + i * static_cast<size_t>(table.lanes.width), 0, table.lanes.targets));
-    return largest;
+    const size_t width = static_cast<size_t>(table.lanes.width);
+    double sum = 0;
+    for (int j = 0; j < table.lanes.vectors; ++j) {
+        I8 lo = {}, hi = {};
+        for (size_t i = a; i < b; ++i) {
+            const I8 y = load(table.rows + i * width + 8 * j);
+            lo = y < lo ? y : lo, hi = y > hi ? y : hi;
+        }
+        for (int k = 8 * j; k < 8 * j + 8 && k < table.lanes.targets; ++k) {
+            const double most = std::max(hi[k % 8], -lo[k % 8]);
+            sum += most * most;
+        }
+    }
+    return sum;
 }
 
 // Fills in count and squares of rows a .. b.
@@ -520,15 +573,23 @@ static void complete_rows(const Table& table, size_t a, size_t b) {
     const Lanes& lanes = table.lanes;
     const int plain = table.missing ? lanes.plain : lanes.targets;
     const double per_unit = 1 / table.square_unit;
+    const I8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
     for (size_t i = a; i < b; ++i) {
         int32_t* y = table.rows + i * static_cast<size_t>(lanes.width);
+        V8 sum = {}, sum_d = {};
+        for (int j = 0; j < lanes.vectors; ++j) {
+            const I8 v = load(y + 8 * j), at = lane + 8 * j;
+            const V8 p = widen(at < plain ? v : I8{}), q = widen((at >= plain) & (at < lanes.targets) ? v : I8{});
+            sum += p * p, sum_d += q * q;
+        }
         y[lanes.count()] = 1;
-        y[lanes.squares()] = static_cast<int32_t>(square_of(y, 0, plain) * per_unit) + 1;
-        y[lanes.derivative_squares()] = table.missing ? static_cast<int32_t>(square_of(y, plain, lanes.targets) * per_unit) + 1 : 0;
+        y[lanes.squares()] = static_cast<int32_t>(horizontal_sum(sum) * per_unit) + 1;
+        y[lanes.derivative_squares()] = table.missing ? static_cast<int32_t>(horizontal_sum(sum_d) * per_unit) + 1 : 0;
     }
 }
 
-extern const Hot table = {quantise, apply_block, add_rows, add_part, subtract, scan_bins, mark_bins, bin_gain, bin_bound, gather_column, code_range, codes_at,
+extern const Hot table = {quantise, apply_block, add_rows, add_part, subtract, scan_bins, mark_bins, bin_gain, bin_bound, gather_codes, code_ranges, bin_rows, codes_at,
+                         
                           sort_into_bins, bin_sums, try_all, sum_rows, largest_square, complete_rows};
 
 }  // namespace TT_ISA

@@ -43,12 +43,11 @@ struct Centre {
 // The log as the search sees it.
 struct Table {
     const double* states;
-    const uint32_t* codes;  // one column after the other
+    const uint32_t* codes;  // n x d
     int32_t* rows;          // n x lanes.width; growth fills in the count and the squares
     size_t n, d;
     Lanes lanes;
     bool missing;                               // some derivative is missing: two groups
-    const uint16_t* row_bins;                   // the bins by rows, for histograms; null for a small log
     double square_unit;                         // of the squares in `rows`, which are rounded up
     std::vector<uint32_t> first_bin;            // of each feature in a histogram, closed by the number of bins
     std::vector<uint8_t> one_value;             // by bin: holds a single code, so there is nothing to open

@@ -25,7 +25,6 @@ using Out1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
 using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 using Rows = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Codes = nb::ndarray<const uint32_t, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
 constexpr size_t small_log = 20000;  // codes: growth takes a few milliseconds, less than threads are worth
 
@@ -114,7 +113,6 @@ Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double g
     return Out1<double>(values, {n}, owner);
 }
 
-// Codes come out column by column (Fortran order).
 Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int threads) {
     const size_t n = states.shape(0), d = states.shape(1);
     require(n > 0 && d > 0, "states must not be empty");
@@ -131,7 +129,7 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
             encode(states.data(), n, d, static_cast<size_t>(bins), exact, team, cancel, codes);
         },
         [] {});
-    return Out2<uint32_t>(codes, {n, d}, owner, {1, static_cast<int64_t>(n)});
+    return Out2<uint32_t>(codes, {n, d}, owner);
 }
 
 void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> scale,
@@ -144,7 +142,7 @@ void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matr
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
 
-GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves,
+GrownArrays grow_arrays(In2<double> states, In2<uint32_t> codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves,
                         int64_t max_depth, int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress) {
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
@@ -153,7 +151,7 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
     require(width % 8 == 0 && width >= static_cast<size_t>(n_plain + n_derivative) + 4, "rows must have a multiple of 8 lanes, at least targets + 4");
     require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1, "sizes must be positive");
     const int targets = n_plain + n_derivative;
-    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, nullptr, 1, {}, {}};
+    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, 1, {}, {}};
     const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint};
     std::atomic<int64_t> leaves{1};
     Grown grown;

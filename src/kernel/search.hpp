@@ -25,56 +25,67 @@ struct Search {
     Centre centre;
     Scan scan;
     std::vector<Item> items;
-    std::vector<uint32_t> ids, codes, opened, bucket, start, sorted;
-    std::vector<double> bases, sums, zero;
+    std::vector<uint32_t> ids, opened, codes, start, sorted, lo;
+    std::vector<double> bases, base, sums, zero;
+    std::vector<CodeRange> ranges;
+    std::vector<float> factor;
+    std::vector<uint16_t> local;  // bins by row and feature
     std::vector<Block> generic;
-    std::vector<uint64_t> keys;
     double min_leaf = 1;
 };
 
-// One range along one feature: all cuts if it is short, else edges of bins and the hopeful bins for later.
-inline void weigh_range(const Table& table, Search& s, int feature, const uint32_t* codes, const uint32_t* ids, size_t count, const Base& base) {
-    const size_t width = static_cast<size_t>(table.lanes.width);
-    if (count <= sort_limit) {
-        s.keys.resize(count);
-        for (size_t i = 0; i < count; ++i) {
-            const uint64_t key = static_cast<uint64_t>(codes[i]) << 32 | ids[i];
-            size_t j = i;
-            for (; j > 0 && s.keys[j - 1] > key; --j) s.keys[j] = s.keys[j - 1];
-            s.keys[j] = key;
-        }
-        double gain[sort_limit];
-        hot.try_all(table, s.centre, s.min_leaf, s.keys.data(), count, base, s.generic[0].lane, gain);
-        for (size_t i = 0; i < count; ++i)
-            if (gain[i] > 0) s.best.offer(gain[i], feature, base.left + static_cast<double>(i + 1), static_cast<uint32_t>(s.keys[i] >> 32));
-        return;
+// How a range of codes is divided: a few repeated values get one bin each; else there are bins of a few rows.
+struct Ruler {
+    size_t bins;
+    bool repeated;
+    float factor;
+    Ruler(const CodeRange& range, size_t count) {
+        const size_t usual = std::max<size_t>(4, count / rows_per_bin), values = ((range.hi - range.lo) >> offset_bits) + 1;
+        repeated = !range.offsets && values <= std::max<size_t>(32, usual);
+        bins = repeated ? values : usual;
+        factor = repeated ? 1.0f / (1u << offset_bits) : static_cast<float>(static_cast<double>(bins) / (static_cast<double>(range.hi - range.lo) + 1) * (1 - 1e-6));
     }
-    const CodeRange range = hot.code_range(codes, count);
-    if (range.lo == range.hi) return;
-    // A few repeated values get one bin each; else bins of a few rows.
-    const size_t usual = std::max<size_t>(4, count / rows_per_bin), values = ((range.hi - range.lo) >> offset_bits) + 1;
-    const bool repeated = !range.offsets && values <= std::max<size_t>(32, usual);
-    const size_t bins = repeated ? values : usual;
-    const float factor = repeated ? 1.0f / (1u << offset_bits) : static_cast<float>(static_cast<double>(bins) / (static_cast<double>(range.hi - range.lo) + 1) * (1 - 1e-6));
-    if (s.bucket.size() < count) s.bucket.resize(count), s.sorted.resize(count);
+};
+
+// A short range along one feature: all its cuts.
+inline void weigh_all(const Table& table, Search& s, int feature, const uint32_t* ids, size_t count, const Base& base) {
+    uint32_t codes[sort_limit];
+    uint64_t keys[sort_limit];
+    double gain[sort_limit];
+    hot.gather_codes(table, static_cast<size_t>(feature), ids, count, codes);
+    for (size_t i = 0; i < count; ++i) {
+        const uint64_t key = static_cast<uint64_t>(codes[i]) << 32 | ids[i];
+        size_t j = i;
+        for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
+        keys[j] = key;
+    }
+    hot.try_all(table, s.centre, s.min_leaf, keys, count, base, s.generic[0].lane, gain);
+    for (size_t i = 0; i < count; ++i)
+        if (gain[i] > 0) s.best.offer(gain[i], feature, base.left + static_cast<double>(i + 1), static_cast<uint32_t>(keys[i] >> 32));
+}
+
+// A longer range along one feature: edges of its bins, and the hopeful bins for later. `local` holds the rows' bins, `stride` apart.
+inline void weigh_bins(const Table& table, Search& s, int feature, const Ruler& ruler, const uint16_t* local, size_t stride, const uint32_t* ids, size_t count,
+                       const Base& base) {
+    const size_t width = static_cast<size_t>(table.lanes.width), bins = ruler.bins;
+    if (s.sorted.size() < count) s.sorted.resize(count);
     if (s.start.size() < 3 * bins + 1) s.start.resize(3 * bins + 1);
-    hot.sort_into_bins(codes, ids, count, range.lo, factor, bins, s.bucket.data(), s.start.data(), s.sorted.data());
+    hot.sort_into_bins(local, stride, ids, count, bins, s.start.data(), s.sorted.data());
     if (s.sums.size() < bins * width) s.sums.resize(bins * width);
     s.scan.reserve(bins, width);
     const uint32_t* start = s.start.data();
     hot.bin_sums(table, s.sorted.data(), start, bins, s.sums.data());
     hot.scan_bins(s.sums.data(), bins, table.square_unit, table.lanes, s.centre, base, s.generic[0].lane, s.scan);
     const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
-    const uint32_t* column = table.codes + static_cast<size_t>(feature) * table.n;
     for (size_t k = 0; k < marked; ++k) {
         const size_t b = s.scan.marked[k];
         const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
         if (gain <= 0 || gain < s.best.floor()) continue;
         uint32_t cut = 0;
-        for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, column[s.sorted[i]]);
+        for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, table.codes[s.sorted[i] * table.d + static_cast<size_t>(feature)]);
         s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], cut);
     }
-    if (repeated) return;  // nothing inside
+    if (ruler.repeated) return;  // nothing inside
     for (size_t k = 0; k < marked; ++k) {
         const size_t b = s.scan.marked[k];
         if (s.scan.hope[b] < 2) continue;
@@ -87,6 +98,19 @@ inline void weigh_range(const Table& table, Search& s, int feature, const uint32
     }
 }
 
+// One range along one feature.
+inline void weigh_range(const Table& table, Search& s, int feature, const uint32_t* ids, size_t count, const Base& base) {
+    if (count <= sort_limit) return weigh_all(table, s, feature, ids, count, base);
+    const auto f = static_cast<size_t>(feature);
+    CodeRange range;
+    hot.code_ranges(table, f, f + 1, ids, count, &range);
+    if (range.lo == range.hi) return;
+    const Ruler ruler(range, count);
+    if (s.local.size() < count) s.local.resize(count);
+    hot.bin_rows(table, f, f + 1, ids, count, &range.lo, &ruler.factor, s.local.data());
+    weigh_bins(table, s, feature, ruler, s.local.data(), 1, ids, count, base);
+}
+
 // Opens the hopeful ranges, most promising first, until none can hold a better cut.
 inline void open_items(const Table& table, Search& s) {
     std::make_heap(s.items.begin(), s.items.end());
@@ -96,12 +120,9 @@ inline void open_items(const Table& table, Search& s) {
         s.items.pop_back();
         const size_t before = s.items.size();
         // Copies: opening may append to the vectors these live in.
-        const std::vector<uint32_t> ids(s.ids.begin() + static_cast<std::ptrdiff_t>(item.begin), s.ids.begin() + static_cast<std::ptrdiff_t>(item.begin + item.count));
-        const auto from = s.bases.begin() + static_cast<std::ptrdiff_t>(item.base);
-        const std::vector<double> base(from, from + table.lanes.width);
-        if (s.opened.size() < item.count) s.opened.resize(item.count);
-        hot.gather_column(table.codes + static_cast<size_t>(item.feature) * table.n, ids.data(), item.count, s.opened.data());
-        weigh_range(table, s, item.feature, s.opened.data(), ids.data(), item.count, {base.data(), item.left, item.left_d});
+        s.opened.assign(s.ids.data() + item.begin, s.ids.data() + item.begin + item.count);
+        s.base.assign(s.bases.data() + item.base, s.bases.data() + item.base + table.lanes.width);
+        weigh_range(table, s, item.feature, s.opened.data(), item.count, {s.base.data(), item.left, item.left_d});
         for (size_t i = before; i < s.items.size(); ++i) std::push_heap(s.items.begin(), s.items.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     }
     s.items.clear();
@@ -111,12 +132,19 @@ inline void open_items(const Table& table, Search& s) {
 
 // The best split of a small node, whose rows stay in the cache.
 inline void search_small(const Table& table, const uint32_t* order, size_t count, Search& s) {
-    if (s.codes.size() < count * table.d) s.codes.resize(count * table.d);
-    for (size_t f = 0; f < table.d; ++f) {
-        uint32_t* codes = s.codes.data() + f * count;
-        hot.gather_column(table.codes + f * table.n, order, count, codes);
-        weigh_range(table, s, static_cast<int>(f), codes, order, count, {s.zero.data(), 0, 0});
+    const size_t d = table.d;
+    const Base origin{s.zero.data(), 0, 0};
+    if (count <= sort_limit) {
+        for (size_t f = 0; f < d; ++f) weigh_all(table, s, static_cast<int>(f), order, count, origin);
+        return;
     }
+    s.ranges.resize(d), s.lo.resize(d), s.factor.resize(d);
+    if (s.local.size() < count * d) s.local.resize(count * d);
+    hot.code_ranges(table, 0, d, order, count, s.ranges.data());
+    for (size_t f = 0; f < d; ++f) s.lo[f] = s.ranges[f].lo, s.factor[f] = Ruler(s.ranges[f], count).factor;
+    hot.bin_rows(table, 0, d, order, count, s.lo.data(), s.factor.data(), s.local.data());
+    for (size_t f = 0; f < d; ++f)
+        if (s.ranges[f].lo < s.ranges[f].hi) weigh_bins(table, s, static_cast<int>(f), Ruler(s.ranges[f], count), s.local.data() + f, d, order, count, origin);
     open_items(table, s);
 }
 
@@ -173,9 +201,8 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
             rows += h.count;
         }
         s.ids.resize(rows);
-        const uint32_t* codes = table.codes + f * table.n;
         for (size_t i = 0; i < count; ++i) {
-            const uint32_t k = slot[codes[order[i]] >> offset_bits];
+            const uint32_t k = slot[table.codes[order[i] * d + f] >> offset_bits];
             if (k != UINT32_MAX) s.ids[fill[k]++] = order[i];
         }
         open_items(table, s);
