@@ -12,6 +12,7 @@ from matplotlib.quiver import Quiver
 
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import MissingDependencyError, ParameterError, TripleTree, plot
+from tripletree.demos import road
 from tripletree.errors import NotFittedError
 from tripletree.scenes.pictured import known_colours
 
@@ -31,12 +32,12 @@ def test_a_leaf_map_has_a_tile_for_every_leaf():
     assert picture.ax_.get_title(loc="left") == "Mean value by pos and speed"
     assert len(picture.figure_.axes) == 2
     assert picture.figure_.axes[1].get_ylabel() == "mean value (discounted rewards)"
-    assert repr(picture) == "<Picture: Mean value by pos and speed>"
+    assert repr(picture) == "<LeafMap: Mean value by pos and speed>"
 
 
 def test_a_fitted_tree_does_as_well_as_a_triple_tree():
     picture = plot.leaf_map(road_tree().fitted_, "pos", "speed")
-    assert [text.get_text() for text in picture.ax_.get_legend().get_texts()] == ["-0.001", "0.001"]
+    assert [text.get_text() for text in picture.ax_.get_legend().get_texts()] == ["acc = -0.001", "acc = 0.001"]
 
 
 def test_it_draws_on_given_axes():
@@ -118,3 +119,39 @@ def test_bad_models():
         plot.leaf_map(TripleTree(), "pos", "speed")
     with pytest.raises(ParameterError, match="model must be a fitted TripleTree"):
         plot.leaf_map(3, "pos", "speed")
+
+
+def test_overlays_are_drawn_once_and_named():
+    tree = road_tree()
+    log = road.record("left", n_samples=2_000)
+    picture = plot.leaf_map(tree, "pos", "speed", colour="value")
+    before = len(picture.ax_.collections)
+    chained = (
+        picture.samples(log, most=50)
+        .episodes(log, 0)
+        .state([1.0, 0.0])
+        .zone({"pos": (1, 2)}, "start")
+        .trajectories(tree.simulate({"pos": (1, 2)}, {"pos": (0, 0.4)}), "way")
+        .mark("wall", 0, (-0.1, 0.1))
+        .zoom((0, 2), (-0.1, 0.05))
+    )
+    assert chained is picture
+    assert len(picture.ax_.collections) == before + 1 + 2 + 1 + 1 + 2 + 1
+    named = [text.get_text() for text in picture.ax_.get_legend().get_texts()]
+    assert named == ["50 of 2,000 samples", "episode 0, from the disc on", "state", "start", "way"]
+    assert picture.ax_.get_xlim() == (0, 2)
+    assert picture.scene_.y.high == 0.05
+    colours = {entry.label: entry.colour for entry in picture.scene_.legend}
+    assert colours["start"] != colours["way"]
+
+
+def test_an_explanations_sentence_stands_above_the_picture():
+    class Said:
+        state, foil_state, foil_leaf, changed = np.array([1.0, 0.0]), np.array([1.0, 0.05]), 3, (1,)
+
+        def __str__(self) -> str:
+            return "Action would be -0.001 if speed >= 0.05."
+
+    picture = plot.leaf_map(road_tree(), "pos", "speed").explanation(Said()).state([1.0, 0.0])
+    texts = [text.get_text().replace("\n", " ") for text in picture.ax_.texts]
+    assert texts == ["40 leaves. Action would be -0.001 if speed >= 0.05"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,6 @@ from tripletree.scenes.types import (
     Entry,
     Labels,
     Lines,
-    Mark,
     Mesh,
     Points,
     Rectangles,
@@ -32,20 +33,35 @@ TICKS = 0.45
 """Inches at the left of a picture that labels of the y axis take."""
 
 
-def draw(scene: Scene, ax: Any) -> None:
-    """Draw everything: marks, axes, colour scale, legend, words."""
-    colours = Colours(scene.colours)
-    for order, mark in enumerate(scene.marks):
-        draw_mark(mark, ax, colours, zorder=1 + order / 100)
-    _axis(scene.x, ax, "x")
-    _axis(scene.y, ax, "y")
-    if scene.equal:
-        ax.set_aspect("equal")
-    if not (scene.x.shown or scene.y.shown):
-        ax.set_axis_off()
-    _colour_bar(scene.colours, colours, ax)
-    draw_legend(scene, ax)
-    draw_words(scene, ax)
+class Drawing:
+    """A scene on axes, to which more marks can be added: marks that are there already are not drawn again."""
+
+    def __init__(self, ax: Any) -> None:
+        self._ax = ax
+        self._drawn: set[int] = set()
+        self._subtitle: Any = None
+        self._colours: Colours | None = None
+
+    def show(self, scene: Scene) -> None:
+        """Draw everything: marks, axes, colour scale, legend, words."""
+        ax = self._ax
+        if self._colours is None:
+            self._colours = Colours(scene.colours)
+            _colour_bar(scene.colours, self._colours, ax)
+        for order, mark in enumerate(scene.marks):
+            if id(mark) not in self._drawn:
+                _DRAWERS[type(mark)](mark, ax, self._colours, zorder=1 + order / 100)
+                self._drawn.add(id(mark))
+        _axis(scene.x, ax, "x")
+        _axis(scene.y, ax, "y")
+        if scene.equal:
+            ax.set_aspect("equal")
+        if not (scene.x.shown or scene.y.shown):
+            ax.set_axis_off()
+        _legend(scene, ax)
+        if self._subtitle is not None:
+            self._subtitle.remove()
+        self._subtitle = _words(scene, ax)
 
 
 class Colours:
@@ -64,11 +80,6 @@ class Colours:
         else:
             self.cmap = colors.LinearSegmentedColormap.from_list("tripletree", scale.stops)
             self.norm = (colors.LogNorm if scale.kind == "log" else colors.Normalize)(scale.low, scale.high)
-
-
-def draw_mark(mark: Mark, ax: Any, colours: Colours, zorder: float) -> None:
-    """Draw one mark."""
-    _DRAWERS[type(mark)](mark, ax, colours, zorder)
 
 
 def _rectangles(mark: Rectangles, ax: Any, colours: Colours, zorder: float) -> None:
@@ -222,42 +233,47 @@ def _colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
     bar.outline.set_visible(False)
 
 
-def draw_legend(scene: Scene, ax: Any) -> None:
+def _legend(scene: Scene, ax: Any) -> None:
     """Draw the legend below the picture: categories of the colour scale, then the scene's own entries."""
     from matplotlib.transforms import ScaledTranslation
 
     entries = list(scene.legend)
     scale = scene.colours
-    title = None
     if scale is not None and scale.kind == "categories":
-        title = f"{scale.label}:"
         named: dict[str, list[str]] = {}
         for colour, name in zip(scale.stops, scale.categories, strict=True):
             named.setdefault(colour, []).append(name)
         entries = [
             *(
-                Entry(names[0] if len(names) == 1 else f"{len(names)} others", colour)
+                Entry(f"{scale.label} = {names[0]}" if len(names) == 1 else f"{len(names)} others", colour)
                 for colour, names in named.items()
             ),
             *entries,
         ]
     if not entries:
         return
-    below = ax.transAxes + ScaledTranslation(0, -25 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
-    longest = max(len(entry.label) for entry in entries)
-    shown = ax.legend(
+    below = ax.transAxes + ScaledTranslation(0, -27 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
+    room = _characters(ax, SMALL)
+    entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]
+    ax.legend(
         handles=[_handle(entry) for entry in entries],
         loc="upper left",
         bbox_to_anchor=(0, 0),
         bbox_transform=below,
         borderaxespad=0,
         borderpad=0,
-        ncols=max(1, min(len(entries), int(_characters(ax, SMALL) / (longest + 5)))),
-        title=title,
-        alignment="left",
+        ncols=_columns([max(map(len, entry.label.split("\n"))) for entry in entries], room),
     )
-    if title:
-        shown.get_title().set_fontsize(SMALL)
+
+
+def _columns(lengths: list[int], room: int) -> int:
+    """Return the most columns in which a legend, filled column by column, is not wider than ``room`` characters."""
+    for columns in range(len(lengths), 1, -1):
+        rows, more = divmod(len(lengths), columns)
+        ends = np.cumsum([0] + [rows + (column < more) for column in range(columns)])
+        if sum(max(lengths[a:b]) + 5 for a, b in itertools.pairwise(ends) if a < b) <= room:
+            return columns
+    return 1
 
 
 def _handle(entry: Entry) -> Any:
@@ -274,8 +290,8 @@ def _handle(entry: Entry) -> Any:
     return Line2D([], [], color=entry.colour, marker=marker, linestyle="none", markersize=4.5, label=entry.label)
 
 
-def draw_words(scene: Scene, ax: Any) -> None:
-    """Write title and subtitle above the picture, broken to its width."""
+def _words(scene: Scene, ax: Any) -> Any:
+    """Write title and subtitle above the picture, broken to its width; return the subtitle."""
     remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
     lines = textwrap.wrap(remark, _characters(ax, SMALL))
     ax.set_title(
@@ -283,19 +299,21 @@ def draw_words(scene: Scene, ax: Any) -> None:
         loc="left",
         pad=4 + (SMALL + 2) * len(lines) + (2 if lines else 0),
     )
-    if lines:
-        below = ax.annotate(
-            "\n".join(lines),
-            (0, 1),
-            xytext=(0, 4),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            va="bottom",
-            fontsize=SMALL,
-            color=GREY,
-            linespacing=1.25,
-        )
-        below.set_in_layout(False)  # the title's distance has room for it
+    if not lines:
+        return None
+    below = ax.annotate(
+        "\n".join(lines),
+        (0, 1),
+        xytext=(0, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        fontsize=SMALL,
+        color=GREY,
+        linespacing=1.25,
+    )
+    below.set_in_layout(False)  # the title's distance has room for it
+    return below
 
 
 def _characters(ax: Any, size: float) -> int:

@@ -1,12 +1,75 @@
-"""Maps of a tree, as matplotlib pictures."""
+"""Maps of a tree, as matplotlib pictures, and what can be drawn upon them."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import Any, Self
 
 from tripletree.plot.picture import Picture
 from tripletree.scenes import leaf_map as scenes
-from tripletree.scenes.view import read_view
+from tripletree.scenes import overlays
+from tripletree.scenes.view import View, read_view
+
+
+class LeafMap(Picture):
+    """A drawn map; its methods draw upon it and return it, so that they can be chained."""
+
+    view_: View
+    _places = 0
+
+    def samples(self, log: Any, *, most: int = 2_000) -> Self:
+        """Draw the samples of a log in the leaves and limits that are seen, at most so many."""
+        return self._add(overlays.samples(self.view_, log, most))
+
+    def episodes(self, log: Any, which: Any = 0) -> Self:
+        """Draw the ways of one or several episodes of a log, by their numbers from 0 on."""
+        return self._add(overlays.episodes(self.view_, log, which))
+
+    def state(self, state: Any, label: str = "state") -> Self:
+        """Draw one or several states as stars."""
+        return self._add(overlays.state(self.view_, state, label))
+
+    def explanation(self, answer: Any) -> Self:
+        """Draw what ``explain(state, foil)`` or ``explain_change(before, after)`` returned, with its sentence."""
+        return self._add(overlays.explanation(self.view_, answer))
+
+    def zone(self, zone: Any, label: str | None = None) -> Self:
+        """Outline a zone (as in ``TripleTree.chance``); each has its own colour."""
+        return self._add(overlays.zone(self.view_, zone, label, self._next_place()))
+
+    def trajectories(self, found: Any, label: str | None = None) -> Self:
+        """Draw what ``simulate(...)`` returned: the more probable, the more opaque; each call has its own colour."""
+        return self._add(overlays.trajectories(self.view_, found, label, self._next_place()))
+
+    def mark(self, text: str, x: Any, y: Any) -> Self:
+        """Write a note at a place; an interval for ``x`` or ``y`` makes a line of it, two make a box."""
+        return self._add(overlays.mark(self.view_, text, x, y))
+
+    def zoom(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> Self:
+        """Show a part of the map only."""
+        scene = self.scene_
+        if x is not None:
+            scene = replace(scene, x=replace(scene.x, low=float(x[0]), high=float(x[1])))
+        if y is not None:
+            scene = replace(scene, y=replace(scene.y, low=float(y[0]), high=float(y[1])))
+        return self._show(scene)
+
+    def _add(self, layer: overlays.Layer) -> Self:
+        scene = self.scene_
+        known = {entry.label for entry in scene.legend}
+        notes = [scene.note, *([layer.note] if layer.note != scene.note else [])]
+        return self._show(
+            replace(
+                scene,
+                marks=(*scene.marks, *layer.marks),
+                legend=(*scene.legend, *(entry for entry in layer.legend if entry.label not in known)),
+                note=". ".join(note.rstrip(".") for note in notes if note),
+            )
+        )
+
+    def _next_place(self) -> int:
+        self._places += 1
+        return self._places - 1
 
 
 def leaf_map(
@@ -20,7 +83,7 @@ def leaf_map(
     at: Any = None,
     limits: tuple[float, float] | None = None,
     ax: Any = None,
-) -> Picture:
+) -> LeafMap:
     """Draw what a tree says along one or two features.
 
     When the tree has just these features, or all others are fixed (a slice), every leaf is a rectangle. Otherwise the
@@ -39,8 +102,8 @@ def leaf_map(
     arrows : bool or int
         Whether to show mean moves; a number for so many arrows along each axis of a projection.
     where : dict or None
-        Limits of other features, ``{"vx": (-0.1, 0.1), "vy": 0}``: an interval (None for no bound), or a number that
-        fixes a feature.
+        Limits of other features, ``{"vx": (-0.1, 0.1), "vy": 0}``: an interval ``low <= x < high`` (None for no bound),
+        or a number that fixes a feature.
     at : state or None
         Fix all other features as in this state.
     limits : (low, high) or None
@@ -50,8 +113,23 @@ def leaf_map(
 
     Returns
     -------
-    Picture
-        With ``ax_``, ``figure_``, ``scene_`` and ``save(path)``.
+    LeafMap
+        With ``ax_``, ``figure_``, ``scene_`` and ``save(path)``; ``samples``, ``episodes``, ``state``, ``explanation``,
+        ``zone``, ``trajectories`` and ``mark`` draw upon it.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> log = road.record("left", n_samples=500)
+    >>> tree = TripleTree(max_leaves=10, truncation="bootstrap").fit(log)
+    >>> picture = plot.leaf_map(tree, "pos", "speed", colour="value", arrows=True).episodes(log, 0)
+    >>> picture
+    <LeafMap: Mean value by pos and speed>
+    >>> picture.save("value.pdf").scene_.subtitle
+    '10 leaves'
     """
     view = read_view(model, x, y, where=where, at=at)
-    return Picture(scenes.leaf_map(view, colour, arrows=arrows, limits=limits), ax)
+    picture = LeafMap(scenes.leaf_map(view, colour, arrows=arrows, limits=limits), ax)
+    picture.view_ = view
+    return picture

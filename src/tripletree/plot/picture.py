@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Self
 
-from tripletree.plot.draw import draw
+from tripletree.plot.draw import Drawing
 from tripletree.plot.style import COLUMN, pyplot, styled
 from tripletree.scenes.types import Scene
 
@@ -28,10 +28,18 @@ class Picture:
         with styled():
             if ax is None:
                 _, ax = plt.subplots(figsize=size, layout="constrained")
-            self.ax_ = ax
-            self.figure_ = ax.figure
-            self.scene_ = scene
-            draw(scene, ax)
+            self._drawing = Drawing(ax)
+            self._drawing.show(scene)
+        self.ax_ = ax
+        self.figure_ = ax.figure
+        self.scene_ = scene
+
+    def _show(self, scene: Scene) -> Self:
+        """Draw what a scene has more than the one shown."""
+        with styled():
+            self._drawing.show(scene)
+        self.scene_ = scene
+        return self
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Self:
         """Write the figure to a file (.pdf, .svg, .png, ...) and return self; options go to ``savefig``."""
@@ -40,4 +48,4 @@ class Picture:
         return self
 
     def __repr__(self) -> str:
-        return f"<Picture: {self.scene_.title}>"
+        return f"<{type(self).__name__}: {self.scene_.title}>"

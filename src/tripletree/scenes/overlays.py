@@ -1,0 +1,234 @@
+"""Overlays: what can be drawn upon a map: samples, episodes, explanations, zones, trajectories, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import is_integer, is_number, listing
+from tripletree.errors import ParameterError
+from tripletree.leaves.project import within
+from tripletree.log.log import Log
+from tripletree.questions.states import read_states
+from tripletree.questions.zones import read_interval, read_zone
+from tripletree.scenes.colours import HERE, INK, PLACES, THERE
+from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles
+from tripletree.scenes.view import View
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Marks to add to a scene, what they mean, and a remark."""
+
+    marks: tuple[Mark, ...]
+    legend: tuple[Entry, ...] = ()
+    note: str = ""
+
+
+def samples(view: View, log: Any, most: int = 2_000) -> Layer:
+    """Return the samples of a log in the leaves and limits of the view, evenly thinned when there are many."""
+    _check_plane(view)
+    _check_log(view, log)
+    if not is_integer(most) or most < 1:
+        raise ParameterError(f"most must be a whole number of at least 1; got {most!r}.")
+    seen = within(view.boxes, view.limits)[view.fitted.tree.apply(np.ascontiguousarray(log.states))] > 0
+    for f, (low, high) in view.limits.items():
+        if low < high:
+            seen &= (log.states[:, f] >= low) & (log.states[:, f] < high)
+    rows = np.flatnonzero(seen)
+    if len(rows) > most:
+        rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+    x, y = view.axes
+    points = Points(log.states[rows, x], log.states[rows, y], size=1.6, colour=INK, opacity=0.45)
+    return Layer((points,), (Entry(f"{len(rows):,} of {np.count_nonzero(seen):,} samples", INK, "disc"),))
+
+
+def episodes(view: View, log: Any, which: Any = 0) -> Layer:
+    """Return the ways of one or several episodes, numbered from 0 on, with a disc where each begins."""
+    _check_plane(view)
+    _check_log(view, log)
+    numbers = [which] if is_integer(which) else list(which)
+    for number in numbers:
+        if not is_integer(number) or not 0 <= number < log.n_episodes:
+            raise ParameterError(f"episodes go from 0 to {log.n_episodes - 1}; got {number!r}.")
+    ways = []
+    for number in numbers:
+        states = log.states[log.starts[number] : log.starts[number + 1]]
+        final = log.final_states[number]
+        ways.append(np.vstack([states, final[None]] if np.isfinite(final).all() else [states])[:, list(view.axes)])
+    begin = np.array([way[0] for way in ways])
+    marks = (
+        Lines(tuple(ways), colour=THERE, width=1.1),
+        Points(begin[:, 0], begin[:, 1], size=4, colour=THERE, edge="#ffffff"),
+    )
+    name = f"episode {log.episode_ids[numbers[0]]}" if len(numbers) == 1 else f"{len(numbers)} episodes"
+    return Layer(marks, (Entry(f"{name}, from the disc on", THERE, "line"),))
+
+
+def state(view: View, states: Any, label: str = "state") -> Layer:
+    """Return one or several states as stars."""
+    _check_plane(view)
+    array, _ = read_states(states, view.fitted.schema)
+    x, y = view.axes
+    star = Points(array[:, x], array[:, y], size=8, colour=HERE, symbol="star", edge="#ffffff")
+    return Layer((star,), (Entry(label, HERE, "star"),))
+
+
+def explanation(view: View, answer: Any) -> Layer:
+    """Return a counterfactual (``explain(state, foil)``) or a change (``explain_change(before, after)``) as marks."""
+    _check_plane(view)
+    if hasattr(answer, "foil_state"):
+        return _counterfactual(view, answer)
+    if hasattr(answer, "turning"):
+        return _change(view, answer)
+    raise ParameterError(
+        f"An explanation is what explain(state, foil) or explain_change(before, after) returns; got "
+        f"{type(answer).__name__}."
+    )
+
+
+def _counterfactual(view: View, answer: Any) -> Layer:
+    """Return a star at the state, an arrow to the nearest state that meets the foil, and that leaf outlined."""
+    here = state(view, answer.state)
+    if answer.foil_state is None or answer.foil_leaf is None:
+        return Layer(here.marks, here.legend, str(answer))
+    (x, y), start, end = view.axes, answer.state, answer.foil_state
+    box = _leaf_boxes(view, np.array([answer.foil_leaf]), THERE, 1.3)
+    marks: list[Mark] = [box]
+    if (start[[x, y]] != end[[x, y]]).any():
+        move = (end - start)[[x, y]]
+        marks.append(
+            Arrows(start[[x]], start[[y]], move[[0]], move[[1]], colour=THERE, centred=False, width=1.2),
+        )
+    foil = Points(end[[x]], end[[y]], size=4.5, colour=THERE, symbol="diamond", edge="#ffffff")
+    names = view.fitted.schema.feature_names
+    unseen = [names[f] for f in answer.changed if f not in view.axes]
+    text = "nearest state that would" + (f" (also moves along {' and '.join(unseen)})" if unseen else "")
+    legend = (*here.legend, Entry(text, THERE, "diamond"), Entry("its leaf", THERE, "outline"))
+    return Layer((*marks, foil, *here.marks), legend, str(answer))
+
+
+def _change(view: View, answer: Any) -> Layer:
+    """Return both states, the point where it turned, and the box from there on that explains the change."""
+    (x, y), before, after = view.axes, answer.before, answer.after
+    marks: list[Mark] = [Lines((np.stack([before, after])[:, [x, y]],), colour=THERE, width=0.9, dashed=True)]
+    legend = [Entry("state before", HERE, "star"), Entry("state after", THERE, "disc")]
+    if answer.turning is not None:
+        corner = np.stack([answer.turning, after])
+        low, high = corner.min(axis=0), corner.max(axis=0)
+        box = Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], fill=HERE, opacity=0.25)
+        rim = Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], edge=HERE, edge_width=0.9)
+        turning = answer.turning
+        marks += [
+            box,
+            rim,
+            Points(turning[[x]], turning[[y]], size=4.5, colour=THERE, symbol="diamond", edge="#ffffff"),
+        ]
+        legend += [
+            Entry("where it turned", THERE, "diamond"),
+            Entry("box that meets only such leaves", HERE, "outline"),
+        ]
+    marks += [
+        Points(after[[x]], after[[y]], size=4.5, colour=THERE, edge="#ffffff"),
+        Points(before[[x]], before[[y]], size=8, colour=HERE, symbol="star", edge="#ffffff"),
+    ]
+    return Layer(tuple(marks), tuple(legend), str(answer))
+
+
+def zone(view: View, place: Any, label: str | None = None, number: int = 0) -> Layer:
+    """Return a zone: its box on the axes when it is made of features alone, otherwise its leaves, outlined."""
+    _check_plane(view)
+    found = read_zone(view.fitted, place)
+    names, colour = view.fitted.schema.feature_names, PLACES[number % len(PLACES)]
+    if isinstance(place, Mapping) and all(key in names for key in place):
+        low, high = view.boxes.low.copy(), view.boxes.high.copy()
+        for key, wish in place.items():
+            f = names.index(key)
+            low[f], high[f] = view.boxes.band(f, *read_interval(wish, f"zone[{key!r}]"))
+        (x, y) = view.axes
+        rim: Mark = Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], edge=colour, edge_width=1.4)
+    else:
+        rim = _leaf_boxes(view, found.leaves, colour, 1.0)
+    return Layer((rim,), (Entry(label or found.text, colour, "outline"),))
+
+
+def trajectories(view: View, found: Any, label: str | None = None, number: int = 0) -> Layer:
+    """Return simulated trajectories; the more probable, the more opaque."""
+    _check_plane(view)
+    ways = list(found) if isinstance(found, Iterable) else [found]
+    if not all(hasattr(way, "nodes") and hasattr(way, "probability") for way in ways):
+        raise ParameterError(f"trajectories must be what simulate(...) returns; got {type(found).__name__}.")
+    if not ways:
+        raise ParameterError(f"There is no trajectory to draw: {found}")
+    if any(way.nodes is None for way in ways):
+        raise ParameterError("These are paths without a way through their leaves; simulate(...) makes trajectories.")
+    colour = PLACES[number % len(PLACES)]
+    chance = np.array([way.probability for way in ways])
+    opacity = np.clip(chance / chance.max(), 0.06, 1.0)
+    order = np.argsort(chance, kind="stable")  # the most probable on top
+    lines = Lines(tuple(ways[k].nodes[:, list(view.axes)] for k in order), colour, 1.3, opacity[order])
+    ends = np.array([way.nodes[-1, list(view.axes)] for way in ways])
+    discs = Points(ends[:, 0], ends[:, 1], size=2.2, colour=colour, opacity=0.7)
+    if label is None:
+        start, end = getattr(found, "start", ""), getattr(found, "end", "")
+        many = "1 trajectory" if len(ways) == 1 else f"{len(ways)} trajectories"
+        label = f"{many} from {start} to {end}" if start else many
+    note = "The more opaque, the more probable" if len(ways) > 1 else ""
+    return Layer((lines, discs), (Entry(label, colour, "line"),), note)
+
+
+def mark(view: View, text: str, x: Any, y: Any) -> Layer:
+    """Return a note at a place; numbers make a point of it, an interval a line or a box (a landing pad)."""
+    _check_plane(view)
+    ends = [_ends(place, name) for place, name in ((x, "x"), (y, "y"))]
+    (x0, x1), (y0, y1) = ends
+    middle = np.array([(x0 + x1) / 2]), np.array([(y0 + y1) / 2])
+    shape: Mark
+    if x0 < x1 and y0 < y1:
+        shape = Rectangles(np.array([x0]), np.array([x1]), np.array([y0]), np.array([y1]), edge=HERE, edge_width=1.2)
+    elif x0 < x1 or y0 < y1:
+        shape = Lines((np.array([[x0, y0], [x1, y1]]),), HERE, 2.4)
+    else:
+        shape = Points(*middle, size=4, colour=HERE, edge="#ffffff")
+    words = Labels(*middle, (text,), colour=HERE, shift=(0, 7), framed=True)
+    return Layer((shape, words))
+
+
+def _ends(place: Any, name: str) -> tuple[float, float]:
+    if is_number(place):
+        return float(place), float(place)
+    if isinstance(place, Sequence) and len(place) == 2 and all(map(is_number, place)) and place[0] < place[1]:
+        return float(place[0]), float(place[1])
+    raise ParameterError(f"{name} must be a number or (low, high); got {place!r}.")
+
+
+def _leaf_boxes(view: View, leaves: npt.NDArray[np.int64], colour: str, width: float) -> Rectangles:
+    boxes, (x, y) = view.boxes, view.axes
+    return Rectangles(
+        boxes.lower[leaves, x],
+        boxes.upper[leaves, x],
+        boxes.lower[leaves, y],
+        boxes.upper[leaves, y],
+        edge=colour,
+        edge_width=width,
+        leaf=leaves,
+    )
+
+
+def _check_plane(view: View) -> None:
+    if len(view.axes) != 2:
+        raise ParameterError("Overlays need a map of two features: give y as well.")
+
+
+def _check_log(view: View, log: Any) -> None:
+    if not isinstance(log, Log):
+        raise ParameterError(f"log must be a Log; got {type(log).__name__}.")
+    wanted, came = view.fitted.schema.feature_names, log.schema.feature_names
+    if came != wanted:
+        raise ParameterError(f"log has the features {listing(came, 12)}; the tree has {listing(wanted, 12)}.")

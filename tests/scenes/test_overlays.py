@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from tests.logs import random_log
+from tests.scenes.models import gears, road_tree, walk
+from tripletree import ParameterError
+from tripletree.demos import road
+from tripletree.scenes import overlays
+from tripletree.scenes.types import Arrows, Labels, Lines, Points, Rectangles
+from tripletree.scenes.view import read_view
+
+
+def log():
+    return road.record("left", n_samples=2_000)
+
+
+def plane(model=None, **options):
+    return read_view(model or road_tree(), "speed", "pos", **options)
+
+
+def kinds(layer):
+    return [type(mark) for mark in layer.marks]
+
+
+def test_samples_are_the_logs():
+    (points,) = overlays.samples(plane(), log()).marks
+    np.testing.assert_array_equal(np.stack([points.y, points.x], -1), log().states)
+    some = overlays.samples(plane(), log(), most=100)
+    assert len(some.marks[0].x) == 100
+    assert some.legend[0].label == "100 of 2,000 samples"
+
+
+def test_samples_keep_to_the_limits_and_leaves_of_the_view():
+    recorded = random_log(5, lengths=(60, 50, 40), features=3)
+    view = read_view(walk(3), "x0", "x1", where={"x2": (-4, -1)})
+    (points,) = overlays.samples(view, recorded).marks
+    inside = (recorded.states[:, 2] >= -4) & (recorded.states[:, 2] < -1)
+    np.testing.assert_array_equal(points.x, recorded.states[inside, 0])
+    cut = read_view(walk(3), "x0", "x1", where={"x2": -3})
+    (points,) = overlays.samples(cut, recorded).marks
+    leaf = walk(3).tree.apply(recorded.states)
+    np.testing.assert_array_equal(points.x, recorded.states[np.isin(leaf, cut.leaves), 0])
+
+
+def test_an_episode_goes_on_to_its_final_state():
+    layer = overlays.episodes(plane(), log(), [1, 0])
+    lines, begin = layer.marks
+    first, second = log().starts[1:3]
+    np.testing.assert_array_equal(lines.points[0][:-1], log().states[first:second][:, ::-1])
+    np.testing.assert_array_equal(lines.points[0][-1], log().final_states[1][::-1])
+    assert begin.x.tolist() == [log().states[first, 1], log().states[0, 1]]
+    assert layer.legend[0].label == "2 episodes, from the disc on"
+
+
+@dataclass
+class Said:
+    """An answer's fields, as pictures use them."""
+
+    text: str = "Because."
+    state: object = None
+    foil_state: object = None
+    foil_leaf: int | None = None
+    changed: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass
+class Changed:
+    before: object
+    after: object
+    turning: object
+
+    def __str__(self) -> str:
+        return "Changed."
+
+
+def test_a_counterfactual_is_an_arrow_to_an_outlined_leaf():
+    tree = road_tree()
+    state, foil = np.array([1.0, 0.02]), np.array([1.0, -0.05])
+    leaf = tree.apply(foil)
+    layer = overlays.explanation(plane(), Said("Sentence.", state, foil, leaf, (1,)))
+    assert kinds(layer) == [Rectangles, Arrows, Points, Points]
+    box, arrow, there, here = layer.marks
+    assert [box.x0[0], box.x1[0]] == [tree.leaves_["speed_min"][leaf], tree.leaves_["speed_max"][leaf]]
+    assert (arrow.x[0], arrow.y[0]) == (0.02, 1.0)
+    assert (arrow.x + arrow.dx)[0] == pytest.approx(-0.05)
+    assert arrow.dy[0] == 0
+    assert (there.x[0], here.x[0]) == (-0.05, 0.02)
+    assert layer.note == "Sentence."
+
+
+def test_a_counterfactual_that_moves_unseen_says_so():
+    fitted = walk(3)
+    state, foil = np.zeros(3), np.array([0.0, 0.0, 2.0])
+    layer = overlays.explanation(read_view(fitted, "x0", "x1"), Said("S.", state, foil, 0, (2,)))
+    assert Arrows not in kinds(layer)
+    assert any(entry.label.endswith("(also moves along x2)") for entry in layer.legend)
+
+
+def test_no_counterfactual_leaves_the_state():
+    layer = overlays.explanation(plane(), Said("No state would.", np.array([1.0, 0.02])))
+    assert kinds(layer) == [Points]
+    assert layer.note == "No state would."
+
+
+def test_a_change_has_both_states_and_the_box_from_the_turning_point():
+    answer = Changed(np.array([1.0, 0.02]), np.array([1.2, 0.05]), np.array([1.1, 0.02]))
+    layer = overlays.explanation(plane(), answer)
+    box = next(mark for mark in layer.marks if isinstance(mark, Rectangles))
+    assert [box.x0[0], box.x1[0], box.y0[0], box.y1[0]] == [0.02, 0.05, 1.1, 1.2]
+    points = [(mark.x[0], mark.y[0]) for mark in layer.marks if isinstance(mark, Points)]
+    assert points == [(0.02, 1.1), (0.05, 1.2), (0.02, 1.0)]
+    same = overlays.explanation(plane(), Changed(answer.before, answer.after, None))
+    assert Rectangles not in kinds(same)
+
+
+def test_a_zone_of_features_is_a_box_and_any_other_its_leaves():
+    view = plane()
+    (box,) = overlays.zone(view, {"pos": (1, None)}).marks
+    assert [box.x0[0], box.x1[0]] == [view.boxes.low[1], view.boxes.high[1]]
+    assert [box.y0[0], box.y1[0]] == [1, view.boxes.high[0]]
+    layer = overlays.zone(view, {3, 5}, "two leaves")
+    assert layer.marks[0].leaf.tolist() == [3, 5]
+    assert layer.legend[0].label == "two leaves"
+    valued = overlays.zone(view, {"value": (0, None)}, number=1)
+    assert len(valued.marks[0].leaf) >= 1
+    assert valued.legend[0].colour != layer.legend[0].colour
+    (band,) = overlays.zone(read_view(gears(), "x", "gear"), {"gear": (1, 3)}).marks
+    assert [band.y0[0], band.y1[0]] == [0.5, 2.5]
+
+
+def test_trajectories_are_as_opaque_as_they_are_probable():
+    tree = road_tree()
+    found = tree.simulate({"pos": (1, 2)}, {"pos": (0, 0.4)}, pairs=8)
+    assert len(found) > 2
+    layer = overlays.trajectories(plane(), found)
+    lines = layer.marks[0]
+    ways = sorted(found, key=lambda way: way.probability)
+    assert (np.diff(lines.opacity) >= 0).all()
+    assert lines.opacity[-1] == 1
+    np.testing.assert_array_equal(lines.points[-1], ways[-1].nodes[:, ::-1])
+    ratio = ways[-2].probability / ways[-1].probability
+    assert lines.opacity[-2] == pytest.approx(max(ratio, 0.06))
+    assert layer.legend[0].label.startswith(f"{len(found)} trajectories from pos in [1, 2)")
+    single = overlays.trajectories(plane(), found[0])
+    assert single.legend[0].label == "1 trajectory"
+
+
+def test_a_note_is_a_point_a_line_or_a_box():
+    assert kinds(overlays.mark(plane(), "here", 0, 1)) == [Points, Labels]
+    assert kinds(overlays.mark(plane(), "pad", (-0.05, 0.05), 0)) == [Lines, Labels]
+    assert kinds(overlays.mark(plane(), "area", (-0.05, 0.05), (0, 1))) == [Rectangles, Labels]
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda view: overlays.samples(view, 3), "log must be a Log; got int"),
+        (
+            lambda view: overlays.samples(view, random_log()),
+            "log has the features `x0`, `x1`; the tree has `pos`, `speed`",
+        ),
+        (lambda view: overlays.samples(view, log(), 0), "most must be a whole number"),
+        (lambda view: overlays.episodes(view, log(), 999), "episodes go from 0 to"),
+        (lambda view: overlays.explanation(view, "why"), r"what explain\(state, foil\) or explain_change"),
+        (lambda view: overlays.trajectories(view, 3), "trajectories must be what simulate"),
+        (lambda view: overlays.trajectories(view, road_tree().paths(0, 0)), "paths without a way"),
+        (lambda view: overlays.mark(view, "pad", (1, 0), 0), r"x must be a number or \(low, high\)"),
+        (lambda view: overlays.zone(view, {"poss": 1}), "Did you mean `pos`"),
+    ],
+)
+def test_what_cannot_be_drawn(draw, message):
+    with pytest.raises(ParameterError, match=message):
+        draw(plane())
+
+
+def test_no_trajectories_and_one_feature():
+    tree = road_tree()
+    nothing = [leaf for leaf in range(tree.n_leaves_) if not tree.simulate(leaf, 0)]
+    if nothing:
+        with pytest.raises(ParameterError, match="There is no trajectory to draw"):
+            overlays.trajectories(plane(), tree.simulate(nothing[0], 0))
+    with pytest.raises(ParameterError, match="give y as well"):
+        overlays.mark(read_view(tree, "pos"), "here", 0, 0)
