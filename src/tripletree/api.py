@@ -31,6 +31,7 @@ from tripletree.questions.importance import Importance, importance
 from tripletree.questions.predict import apply, predict
 from tripletree.questions.rules import Rules, rules
 from tripletree.questions.simulate import Trajectories, simulate
+from tripletree.questions.story import Story, story
 from tripletree.questions.temporal import Change, Changes, explain_change, explain_changes
 from tripletree.tree.arrays import Tree
 
@@ -357,6 +358,43 @@ class TripleTree:
             Leave out changes of a number that are smaller than this.
         """
         return explain_changes(self.fitted_, log, about, threshold, at_least)
+
+    def story(
+        self,
+        episode: Any,
+        *,
+        log: Log | None = None,
+        about: str = "action",
+        levels: int | Sequence[float] = 3,
+        shortest: int = 3,
+        most: int = 12,
+    ) -> Story:
+        """Return what the agent does along an episode, phase by phase, and why it changes.
+
+        Phases are made of what the tree predicts at each step, so that every change has a reason; the answer says how
+        often the log shows the same.
+
+        Parameters
+        ----------
+        episode : int, Log, Trajectory or states
+            Position of an episode in ``log``; a log of one episode; a simulated trajectory (what :meth:`simulate`
+            returns, or one of them); or states in their order, shape (steps, features).
+        log : Log or None
+            The log that ``episode`` counts in.
+        about : str
+            The attribute whose changes make the phases, as in :meth:`explain`.
+        levels : int or sequence of float
+            An attribute that is a number is parted into levels as in :meth:`rules`.
+        shortest : int
+            Steps that a phase must last. What is shorter interrupts another phase; several short ones in a row
+            alternate.
+        most : int
+            Most phases; longer episodes are told more coarsely.
+        """
+        fitted = self.fitted_
+        if log is not None:
+            _check_log(log, "log")
+        return story(fitted, episode, log, about=about, levels=levels, shortest=shortest, most=most)
 
     def importance(self) -> Importance:
         """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import ParameterError
-from tripletree.leaves.boxes import bounds
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
 from tripletree.questions.about import About, read_about
@@ -110,7 +109,7 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
     else:
         prediction, spread = attribute.mean(fitted, node)[0], attribute.std(fitted, node)[0]
     named = facts.names(fitted.schema, attribute)
-    lower, upper = (side[leaf] for side in bounds(fitted.tree, len(fitted.schema.features)))
+    lower, upper = (side[leaf] for side in fitted.bounds)
     return Factual(
         about=about,
         names=tuple(name for name, _ in named),

@@ -182,7 +182,7 @@ def change(answer: Change) -> str:
             was, became = (rounded(number) for number in (answer.was, answer.became))
             across = f"{'above' if rose else 'below'} {exact(answer.threshold or 0.0)}, " if answer.given else ""
             what = f"{'rose' if rose else 'fell'} {across}from {was} to {became}{tail_of(attribute)}"
-        told = [f"{capital(name)} {what} because {_because(answer)}."]
+        told = [f"{capital(name)} {what} because {because(answer)}."]
     if answer.outside:
         told.append("Careful, the move leads outside the range of the log.")
     return " ".join(told)
@@ -199,7 +199,8 @@ def _no_change(answer: Change, name: str) -> str:
     return f"{name} did not cross {exact(answer.threshold or 0.0)}: {ends}."
 
 
-def _because(answer: Change) -> str:
+def because(answer: Change) -> str:
+    """Return the reason of a change: "speed >= 0.045 m/s and left leg in contact"."""
     parts = zip(answer.changed, answer.relations, answer.borders, strict=True)
     return all_of([clause_of(answer.schema.features[f], relation, border) for f, relation, border in parts])
 

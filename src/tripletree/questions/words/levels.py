@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 from tripletree.log.schema import Schema
@@ -29,15 +29,20 @@ def combinations(schema: Schema, about: About, edges: Sequence[Sequence[float]])
 
 
 def _levels(name: str, of: str, ends: Sequence[float]) -> list[str]:
+    return [f"{name} {text}" for text in level_texts(of, ends)]
+
+
+def level_texts(of: str, ends: Sequence[float]) -> list[str]:
+    """Return what the levels of one column are called: "low (< 0 m)", "high (>= 0 m)"."""
     borders = [-math.inf, *ends, math.inf]
-    return [
-        f"{name} {word}{_range(low, high)}{unit(of)}{')' if word else ''}"
-        for low, high, word in zip(borders, borders[1:], _words(len(ends) + 1), strict=False)
-    ]
+    ranges = [f"{_range(low, high)}{unit(of)}" for low, high in pairwise(borders)]
+    words = _WORDS.get(len(ranges))
+    return ranges if words is None else [f"{word} ({text})" for word, text in zip(words, ranges, strict=True)]
 
 
-def _words(number: int) -> list[str]:
-    return [f"{word} (" for word in _WORDS[number]] if number in _WORDS else [""] * number
+def level_names(of: str, ends: Sequence[float]) -> list[str]:
+    """Return the same without the numbers, where there are words for it."""
+    return list(_WORDS.get(len(ends) + 1, ())) or level_texts(of, ends)
 
 
 def _range(low: float, high: float) -> str:
