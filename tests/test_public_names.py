@@ -25,6 +25,7 @@ def test_public_names():
         "check",
         "load",
         "read_log",
+        "record",
     ]
     for name in tripletree.__all__:
         assert hasattr(tripletree, name)
@@ -35,7 +36,18 @@ def test_the_version_is_the_packages():
 
 
 def test_import_leaves_heavy_libraries_alone():
-    heavy = ("numpy", "scipy", "matplotlib", "pandas", "pyarrow", "sklearn", "click", "rich", "safetensors")
+    heavy = (
+        "numpy",
+        "scipy",
+        "matplotlib",
+        "pandas",
+        "pyarrow",
+        "sklearn",
+        "click",
+        "rich",
+        "safetensors",
+        "gymnasium",
+    )
     code = f"import sys, tripletree; print([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

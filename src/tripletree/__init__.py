@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tripletree.log.check import check
     from tripletree.log.log import Log
     from tripletree.log.read import read_log
+    from tripletree.log.record import record
     from tripletree.log.schema import Action, Feature, Schema
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "check",
     "load",
     "read_log",
+    "record",
 ]
 
 # Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell

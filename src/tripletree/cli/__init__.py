@@ -8,6 +8,7 @@ import click
 
 from tripletree.cli import console
 from tripletree.cli.demo import demo
+from tripletree.cli.record import record
 from tripletree.errors import TripleTreeError
 
 
@@ -44,3 +45,4 @@ def main() -> None:
 
 
 main.add_command(demo)
+main.add_command(record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -68,9 +68,14 @@ def warnings_as_notes() -> Iterator[None]:
 
 
 @contextmanager
-def growing() -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error while a tree grows; yields the callback that moves it."""
-    columns = TextColumn("Growing the tree"), BarColumn(), MofNCompleteColumn(), TextColumn("leaves")
+def working(doing: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar on standard error during some work; yields the callback that moves it."""
+    columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
     with Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal) as bar:
         task = bar.add_task("", total=None)
-        yield lambda leaves, most: bar.update(task, completed=leaves, total=most)
+        yield lambda done, wanted: bar.update(task, completed=done, total=wanted)
+
+
+def growing() -> AbstractContextManager[Callable[[int, int], None]]:
+    """Show the progress bar of a growing tree."""
+    return working("Growing the tree", "leaves")

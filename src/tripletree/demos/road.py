@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +13,7 @@ from tripletree.checks import did_you_mean, is_integer
 from tripletree.errors import ParameterError
 from tripletree.log.endings import TERMINATED, TRUNCATED
 from tripletree.log.log import Log
+from tripletree.log.record import make
 from tripletree.log.schema import Action, Feature, Schema
 
 LENGTH = 3.0
@@ -19,6 +22,7 @@ ACCELERATIONS = (-0.001, 0.001)
 GAMMA = 0.99
 CELLS = 30
 MAX_STEPS = 200
+BATCH = 256
 
 _SCHEMA = Schema(
     features=(Feature("pos"), Feature("speed")),
@@ -56,15 +60,34 @@ def step(
     return np.stack([pos, speed], axis=-1), paid, left | right
 
 
+def start(rng: np.random.Generator, number: int) -> npt.NDArray[np.float64]:
+    """Draw states to begin with: anywhere between the walls, at any speed."""
+    return rng.uniform([0, -TOP_SPEED], [LENGTH, TOP_SPEED], (number, 2))
+
+
 def cell(states: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the grid cell (along position, along speed) of each state."""
+    """Return the grid cell (along position, along speed) of each state; a border belongs to the cell above it."""
     scaled = (states + np.array([0, TOP_SPEED])) * (CELLS / np.array([LENGTH, 2 * TOP_SPEED]))
-    column, row = np.moveaxis(np.clip(np.floor(scaled).astype(np.int64), 0, CELLS - 1), -1, 0)
+    # At top speed the vehicle moves by exactly one cell, from border to border: rounding must not decide.
+    column, row = np.moveaxis(np.clip(np.floor(scaled + 1e-9).astype(np.int64), 0, CELLS - 1), -1, 0)
     return column, row
 
 
-def solve(rewards: Rewards) -> npt.NDArray[np.int64]:
-    """Return the best action (a code into ACCELERATIONS) of every grid cell, by value iteration.
+@dataclass(frozen=True)
+class Solution:
+    """What is best in every grid cell, and what it is worth."""
+
+    policy: npt.NDArray[np.int64]
+    value: npt.NDArray[np.float64]
+
+    def act(self, state: npt.ArrayLike) -> Any:
+        """Return the best action (a code into ACCELERATIONS) in a state, or in each of several."""
+        return self.policy[cell(np.asarray(state, np.float64))]
+
+
+@cache
+def solve(rewards: Rewards) -> Solution:
+    """Return the best action of every grid cell and its value, by value iteration.
 
     The chance of each next cell, and the mean reward, are those of states spread evenly over a cell, edges included;
     with 20 x 20 of them the agents are closest to the paper's.
@@ -90,9 +113,44 @@ def solve(rewards: Rewards) -> npt.NDArray[np.int64]:
         quality = reward + GAMMA * np.einsum("auvij,uvij->aij", chance, around)
         improved = quality.max(axis=0)
         if np.abs(improved - value).max() < 1e-9:
-            best: npt.NDArray[np.int64] = quality.argmax(axis=0)
-            return best
+            solution = Solution(quality.argmax(axis=0), improved)
+            for part in (solution.policy, solution.value):
+                part.setflags(write=False)  # the solution is kept, and everybody gets the same one
+            return solution
         value = improved
+
+
+def environment(variant: str = "either") -> Any:
+    """Return the road as a Gymnasium environment (needs the extra ``gym``).
+
+    Actions 0 and 1 are the accelerations -0.001 and 0.001; an episode is truncated after 200 steps.
+
+    Parameters
+    ----------
+    variant : {"left", "either", "hurry", "alive"}
+        Whose rewards.
+
+    Returns
+    -------
+    gymnasium.Env
+
+    Examples
+    --------
+    >>> from tripletree.demos import road
+    >>> env = road.environment("left")
+    >>> state, _ = env.reset(seed=0)
+    >>> state, reward, terminated, truncated, _ = env.step(1)
+    """
+    paid(variant)
+    return make("tripletree.demos.road_env:tripletree/Road-v0", variant=variant)
+
+
+def paid(variant: str) -> Rewards:
+    """Return the rewards of one of the VARIANTS; an unknown name is answered with the known ones."""
+    if variant not in VARIANTS:
+        allowed = " or ".join(map(repr, VARIANTS))
+        raise ParameterError(f"variant must be {allowed}; got {variant!r}.{did_you_mean(variant, VARIANTS)}")
+    return VARIANTS[variant]
 
 
 def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0) -> Log:
@@ -119,38 +177,40 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0) -
     >>> log.n_samples, log.n_features
     (500, 2)
     """
-    if variant not in VARIANTS:
-        allowed = " or ".join(map(repr, VARIANTS))
-        raise ParameterError(f"variant must be {allowed}; got {variant!r}.{did_you_mean(variant, VARIANTS)}")
+    rewards = paid(variant)
     if not is_integer(n_samples) or n_samples < 1:
         raise ParameterError(f"n_samples must be a whole number of at least 1; got {n_samples!r}.")
-    rewards = VARIANTS[variant]
-    policy = solve(rewards)
+    agent = solve(rewards)
     rng = np.random.default_rng(seed)
 
-    states = np.empty((n_samples, 2))
-    actions = np.empty(n_samples, np.int32)
-    paid = np.empty(n_samples)
-    starts, final_states, endings = [0], [], []
-    while (t := starts[-1]) < n_samples:
-        state = rng.uniform([0, -TOP_SPEED], [LENGTH, TOP_SPEED])
-        last = min(t + MAX_STEPS, n_samples)
-        ended = False
-        while t < last and not ended:
-            states[t], actions[t] = state, policy[cell(state)]
-            state, reward, wall = step(state, ACCELERATIONS[actions[t]], rewards)
-            paid[t], ended = reward, bool(wall)
-            t += 1
-        starts.append(t)
-        final_states.append(state)
-        endings.append(TERMINATED if ended else TRUNCATED)
+    # All episodes of a batch drive at once, also on from a wall: what lies behind an episode's end is not looked at.
+    batches, found = [], 0
+    while found < n_samples:
+        states = np.empty((BATCH, MAX_STEPS + 1, 2))
+        actions = np.empty((BATCH, MAX_STEPS), np.int32)
+        received = np.empty((BATCH, MAX_STEPS))
+        ended = np.empty((BATCH, MAX_STEPS), bool)
+        states[:, 0] = start(rng, BATCH)
+        for t in range(MAX_STEPS):
+            actions[:, t] = agent.act(states[:, t])
+            acc = np.take(ACCELERATIONS, actions[:, t])
+            states[:, t + 1], received[:, t], ended[:, t] = step(states[:, t], acc, rewards)
+        length = np.where(ended.any(axis=1), ended.argmax(axis=1) + 1, MAX_STEPS)
+        batches.append((states, actions, received, ended, length))
+        found += int(length.sum())
+    states, actions, received, ended, length = map(np.concatenate, zip(*batches, strict=True))
+
+    episodes = np.arange(1 + np.searchsorted(length.cumsum(), n_samples))
+    length = length[episodes]
+    length[-1] -= length.sum() - n_samples
+    recorded = np.arange(MAX_STEPS) < length[:, None]
     return Log(
-        states=states,
-        actions=actions,
-        rewards=paid,
-        starts=np.array(starts, np.int64),
-        final_states=np.array(final_states),
-        endings=np.array(endings, np.uint8),
-        episode_ids=np.arange(len(endings)),
+        states=states[episodes, :-1][recorded],
+        actions=actions[episodes][recorded],
+        rewards=received[episodes][recorded],
+        starts=np.append(0, length.cumsum()),
+        final_states=states[episodes, length],
+        endings=np.where(ended[episodes, length - 1], TERMINATED, TRUNCATED).astype(np.uint8),
+        episode_ids=episodes,
         schema=_SCHEMA,
     )

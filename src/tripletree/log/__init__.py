@@ -4,6 +4,7 @@ from tripletree.log.check import check
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.log import Log
 from tripletree.log.read import read_log
+from tripletree.log.record import record
 from tripletree.log.report import Finding, Report
 from tripletree.log.schema import Action, Feature, Schema
 
@@ -20,4 +21,5 @@ __all__ = [
     "Schema",
     "check",
     "read_log",
+    "record",
 ]

@@ -420,8 +420,11 @@ class Log:
             "episode_ids": self.episode_ids,
         }
 
-    def to_npz(self, path: str | os.PathLike[str]) -> None:
-        """Write the log to a NumPy file that :func:`tripletree.read_log` reads back exactly, without guessing."""
+    def to_npz(self, path: str | os.PathLike[str], *, compress: bool = False) -> None:
+        """Write the log to a NumPy file that :func:`tripletree.read_log` reads back exactly, without guessing.
+
+        ``compress=True`` takes longer and makes the file smaller.
+        """
         target = Path(path)
         if target.suffix.lower() != ".npz":
             raise ParameterError(f"The file's name must end in .npz, got {str(path)!r}.")
@@ -430,7 +433,8 @@ class Log:
         try:
             text = np.array(json.dumps(self.schema.to_dict()))
             with partial.open("wb") as file:
-                np.savez(file, allow_pickle=False, tripletree_log=text, **self._arrays())
+                write = np.savez_compressed if compress else np.savez
+                write(file, allow_pickle=False, tripletree_log=text, **self._arrays())
             partial.replace(target)
         except OSError as error:
             partial.unlink(missing_ok=True)
