@@ -1,0 +1,53 @@
+"""The paper's four example sentences, as the road's trees say them; only the numbers differ."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.test_api import quietly_fitted
+from tripletree.demos import road
+
+NUMBER = r"-?\d[\d.]*"
+INTERVAL = rf"(pos|speed) in \[{NUMBER}, {NUMBER}\)"
+BOUND = rf"(pos|speed) (>=|<) {NUMBER}"
+
+
+@pytest.fixture(scope="module")
+def log():
+    return road.record("either")
+
+
+@pytest.fixture(scope="module")
+def tree(log):
+    return quietly_fitted(log, max_leaves=200, theta=(0.2, 0.6, 0.2))
+
+
+def test_factual(tree):
+    # "Action = 0.001 because pos in [1.1, 1.32] and speed in [0.021, 0.045]."
+    assert re.match(rf"Action = 0\.001 because {INTERVAL} and {INTERVAL}\.", str(tree.explain([1.2, 0.03])))
+
+
+def test_counterfactual(tree):
+    # "Action would = -0.001 if speed >= 0.045."
+    assert re.match(rf"Action would = -0\.001 if {BOUND}\.", str(tree.explain([1.2, 0.03], {"action": "-0.001"})))
+
+
+def test_temporal(tree, log):
+    # "Action changed 0.001 -> -0.001 because pos >= 1.48."
+    told = [str(change) for change in tree.story(5, log=log, shortest=1, most=999).changes]
+    told += [str(tree.explain_change([1.2, 0.03], [1.3, -0.06]))]
+    assert all(re.fullmatch(rf"Action changed {NUMBER} -> {NUMBER} because {BOUND}( and {BOUND})?\.", t) for t in told)
+
+
+def test_counterfactual_of_the_value(tree):
+    # "Value would <= 0.3 if pos >= 2.64 and speed >= 0.024."
+    assert re.match(
+        rf"Value would <= 0\.3 if {BOUND}( and {BOUND})?\.", str(tree.explain([1.2, 0.03], {"value": (None, 0.3)}))
+    )
+
+
+def test_the_story_joins_them_by_then(tree, log):
+    # "... combining them into a behavioural story using the conjunction 'then'."
+    assert re.search(rf"\nthen action = {NUMBER} for \d+ steps? because {BOUND}", str(tree.story(3, log=log)))
