@@ -24,7 +24,6 @@ def test_public_names():
         "__version__",
         "check",
         "load",
-        "read_description",
         "read_log",
         "record",
     ]

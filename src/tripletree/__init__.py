@@ -16,7 +16,6 @@ if TYPE_CHECKING:
         TripleTreeWarning,
     )
     from tripletree.log.check import check
-    from tripletree.log.description import read_description
     from tripletree.log.log import Log
     from tripletree.log.read import read_log
     from tripletree.log.record import record
@@ -38,7 +37,6 @@ __all__ = [
     "__version__",
     "check",
     "load",
-    "read_description",
     "read_log",
     "record",
 ]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripletree.graph.align import NO_FACE, align, cosines, limits, objective, visible
+from tripletree.graph.align import align, align_all, limits, objective, visible
+from tripletree.graph.candidates import NO_FACE, Corridors
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -35,8 +36,10 @@ def test_the_gradient_is_that_of_finite_differences(seed, n, d):
     weight = rng.uniform(0.5, 2, d)
     if n > 2:
         directions[0] = 0
-    gap = np.abs(cosines(nodes, directions, weight))
-    if (gap[~np.isnan(gap)] > 1 - 1e-3).any():
+    segment, known = np.diff(nodes, axis=0) * weight, directions.any(axis=1)
+    product = np.abs((segment * directions * weight).sum(axis=1))
+    length = np.linalg.norm(segment, axis=1) * np.linalg.norm(directions * weight, axis=1)
+    if (product > (1 - 1e-3) * length)[known].any():
         return  # at 0 and 180 degrees differences of cosines are too coarse
     value, gradient = objective(nodes, directions, weight)
     assert value >= 0
@@ -105,7 +108,7 @@ def test_no_random_path_is_better(seed):
     rng, n = np.random.default_rng(seed), 2 + seed % 4
     lower, upper = row_of_boxes(rng, n, 2)
     directions, weight = rng.normal(size=(n - 1, 2)), np.ones(2)
-    made = align(lower, upper, directions, weight, starts=4)
+    made = align(lower, upper, directions, weight)
     best = np.inf
     for _ in range(400):
         nodes = rng.uniform(lower, upper)
@@ -144,6 +147,40 @@ def test_one_box_is_a_point_or_a_straight_line():
 
 def test_limits_keep_the_next_face_visible():
     lower, upper = np.array([[0.0, 0], [1, 1]]), np.array([[1.0, 3], [2, 2]])
-    low, high = limits(lower, upper, np.array([0, 2]))  # the second node enters from below
+    nothing = np.zeros((1, 2, 4), np.int64)
+    boxes = Corridors(lower[None], upper[None], np.zeros((1, 1, 2)), np.ones(2), nothing, nothing[..., 0])
+    (low,), (high,) = limits(boxes, np.array([[0, 2]]))  # the second node enters from below
     assert (low[0].tolist(), high[0].tolist()) == ([0, 0], [0, 1])
     assert (low[1].tolist(), high[1].tolist()) == ([1, 1], [2, 1])
+
+
+@given(seeds, st.booleans(), st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_many_paths_are_each_as_they_would_be_alone(seed, from_state, to_state):
+    rng = np.random.default_rng(seed)
+    lower, upper = row_of_boxes(rng, 9, 3)
+    directions, weight = rng.normal(size=(9, 3)), rng.uniform(0.5, 2, 3)
+    paths = [np.arange(0, 4), np.arange(0, 9), np.arange(0, 1), np.arange(0, 8)]
+    start = rng.uniform(lower[0], upper[0]) if from_state else None
+    told: list[tuple[int, int]] = []
+    together = align_all(
+        lower, upper, directions, weight, paths, start=start, progress=lambda *at: told.append(at), starts=2
+    )
+    assert told[-1] == (4, 4)
+    for path, made in zip(paths, together, strict=True):
+        (alone,) = align_all(lower, upper, directions, weight, [path], start=start, starts=2)
+        assert np.allclose(made.nodes, alone.nodes, atol=1e-6)
+        assert made.objective == pytest.approx(alone.objective, abs=1e-8)
+        assert len(made.nodes) == len(path)
+    end = rng.uniform(lower[3], upper[3]) if to_state else None
+    more = align(lower[:4], upper[:4], directions[: 3 + to_state], weight, start=start, end=end)
+    assert len(more.nodes) == 4 + to_state
+
+
+def test_more_searches_find_no_worse_a_path():
+    rng = np.random.default_rng(3)
+    for _ in range(5):
+        lower, upper = row_of_boxes(rng, 12, 4)
+        args = lower, upper, rng.normal(size=(12, 4)), np.ones(4), [np.arange(12)]
+        one, three = (align_all(*args, starts=starts)[0].objective for starts in (1, 3))
+        assert three <= one + 1e-9

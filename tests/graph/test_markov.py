@@ -9,7 +9,7 @@ from tests.graph.chains import random_transitions
 from tests.graph.test_transitions import grown
 from tests.logs import logs, make_log
 from tripletree.graph.chain import Chain
-from tripletree.graph.markov import check_markov
+from tripletree.graph.markov import _drawn, _memory, check_markov
 from tripletree.graph.rollouts import rollouts
 from tripletree.graph.transitions import count_sequences, leaves_of
 from tripletree.log.log import TERMINATED, TRUNCATED
@@ -25,7 +25,7 @@ def checked(paths, n_leaves, ending=TRUNCATED):
     log = make_log(leaf[:, None], leaf, leaf, starts, endings=[TERMINATED if e else ending for e in ended])
     final = np.full(len(paths), -1, np.int32)
     found = count_sequences(n_leaves, leaf, final, log)
-    return check_markov(found, leaf, final, log, np.random.default_rng(0))
+    return check_markov(found, leaf, final, log)
 
 
 def test_a_log_of_the_chain_itself_is_called_good():
@@ -68,8 +68,43 @@ def test_any_log_can_be_checked(log, leaves):
     tree = grown(log, leaves)
     leaf, final = leaves_of(tree, log)
     found = count_sequences(tree.n_leaves, leaf, final, log)
-    one, two = (check_markov(found, leaf, final, log, np.random.default_rng(4)) for _ in range(2))
-    assert one == two
+    one = check_markov(found, leaf, final, log)
     for share in (one.memory, one.memory_chance, one.distance, one.distance_chance):
         assert 0 <= share <= 1
     assert one.verdict in ("good", "fair", "poor", "untested")
+
+
+def distance(previous, here, following):
+    """The mean distance of next places given both leaves from those given one, move by move."""
+    total = 0.0
+    for before, leaf in {*zip(previous, here, strict=True)}:
+        both = (previous == before) & (here == leaf)
+        for place in np.unique(following):
+            share = np.mean(following[here == leaf] == place)
+            total += both.sum() * abs(np.mean(following[both] == place) - share) / 2
+    return total / len(here)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_chance_alone_is_the_mean_over_shuffled_logs(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 120))
+    here, previous, following = rng.integers(0, 3, n), rng.integers(0, 4, n) ** 2, rng.integers(0, 5, n)
+    found, chance = _memory(previous, here, following)
+    assert found == pytest.approx(distance(previous, here, following))
+    shuffled = []
+    for _ in range(300):
+        mixed = previous.copy()
+        for leaf in range(3):
+            mixed[here == leaf] = rng.permutation(mixed[here == leaf])
+        shuffled.append(distance(mixed, here, following))
+    assert chance == pytest.approx(np.mean(shuffled), abs=4 * np.std(shuffled) / np.sqrt(300) + 1e-9)
+
+
+def test_the_distance_of_draws_is_that_of_a_multinomial():
+    rng = np.random.default_rng(0)
+    for n in (1, 7, 300):
+        share = np.append(rng.dirichlet(np.full(6, 0.5)), 0.0)
+        drawn = np.abs(rng.multinomial(n, share, 20_000) / n - share).sum(axis=1) / 2
+        assert _drawn(share, n) == pytest.approx(drawn.mean(), abs=5 * drawn.std() / np.sqrt(20_000))
+    assert _drawn(np.array([0.0, 1.0]), 5) == 0

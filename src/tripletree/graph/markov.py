@@ -18,8 +18,7 @@ FAIR, POOR = 0.05, 0.15
 """Excess from which a chain is called fair instead of good, and poor instead of fair."""
 
 _HORIZONS = (1, 2, 5, 10, 20, 50, 100, 200)
-_SHUFFLES = 10
-_MOST_MOVES = 20_000
+_MOST_MOVES = 200_000
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,8 @@ class MarkovCheck:
         Does the next leaf depend on the previous one? The share of moves that would have to go elsewhere if it did
         not (0: the present leaf says all).
     memory_chance : float
-        What ``memory`` would be by chance alone, because counts are small: the mean over shuffled logs.
+        What ``memory`` would be by chance alone, because counts are small: its mean if the previous leaves of the
+        moves from each leaf were shuffled.
     moves : int
         Moves with a known previous leaf that this is based on.
     distance : float
@@ -68,11 +68,7 @@ class MarkovCheck:
 
 
 def check_markov(
-    transitions: Transitions,
-    leaf: npt.NDArray[np.int32],
-    final: npt.NDArray[np.int32],
-    log: Log,
-    rng: np.random.Generator,
+    transitions: Transitions, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log
 ) -> MarkovCheck:
     """Compare the chain with the log it was counted on.
 
@@ -84,15 +80,12 @@ def check_markov(
         Leaf of each sample and of each final state (see ``leaves_of``).
     log : Log
         The log.
-    rng : numpy.random.Generator
-        For the shuffled logs, which say what chance alone does.
     """
     moves = _triples(transitions.n_leaves, leaf, final, log)
-    known = moves.shape[1]
-    if known > _MOST_MOVES:
-        moves = moves[:, rng.choice(known, _MOST_MOVES, replace=False)]
-    memory, chance = _memory(moves[0], moves[1], moves[2], rng) if known else (0.0, 0.0)
-    return MarkovCheck(memory, chance, moves.shape[1], *_worst_distance(transitions, leaf, final, log, rng))
+    if moves.shape[1] > _MOST_MOVES:
+        moves = moves[:, np.linspace(0, moves.shape[1] - 1, _MOST_MOVES).astype(np.int64)]
+    memory, chance = _memory(*moves) if moves.shape[1] else (0.0, 0.0)
+    return MarkovCheck(memory, chance, moves.shape[1], *_worst_distance(transitions, leaf, final, log))
 
 
 def _triples(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> I64:
@@ -113,45 +106,56 @@ def _triples(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.i
     return np.stack([previous[both], path[both], following[both]])
 
 
-def _memory(previous: I64, here: I64, following: I64, rng: np.random.Generator) -> tuple[float, float]:
+def _memory(previous: I64, here: I64, following: I64) -> tuple[float, float]:
     """Return the mean distance (total variation) of next places given both leaves from those given one; and by chance.
 
-    For the latter, which previous leaf belongs to which move is shuffled among the moves from the same leaf.
+    The latter is its mean if it were shuffled which previous leaf belongs to which move from the same leaf.
     """
-    order = np.argsort(here, kind="stable")
-    here, following, previous = here[order], following[order], previous[order]
     size = int(max(previous.max(), following.max())) + 1
-    pair = np.unique(here * size + previous, return_inverse=True)[1]
-    onward = np.unique(here * size + following, return_inverse=True)[1]
+    pairs, pair = np.unique(here * size + previous, return_inverse=True)
+    onwards, onward = np.unique(here * size + following, return_inverse=True)
     by_pair, by_onward, by_leaf = np.bincount(pair), np.bincount(onward), np.bincount(here)
+    cell, times = np.unique(pair * len(onwards) + onward, return_counts=True)
+    before, then = np.divmod(cell, len(onwards))
+    expected = by_pair[before] * by_onward[then] / by_leaf[onwards[then] // size]
+    # Differences add up to 0 within a pair of leaves, so their positive half is the distance.
+    distance = float(np.maximum(times - expected, 0).sum() / len(here))
+    return distance, _shuffled(pairs // size, by_pair, onwards // size, by_onward, by_leaf) / len(here)
 
-    leaf_of = np.empty(len(by_onward), np.int64)
-    leaf_of[onward] = here
 
-    def distance(pair: I64) -> float:
-        cell, times = np.unique(pair * len(by_onward) + onward, return_counts=True)
-        before, then = np.divmod(cell, len(by_onward))
-        expected = by_pair[before] * by_onward[then] / by_leaf[leaf_of[then]]
-        # Differences add up to 0 within a pair of leaves, so their positive half is the distance.
-        return float(np.maximum(times - expected, 0).sum() / len(here))
+def _shuffled(first: I64, by_pair: I64, second: I64, by_onward: I64, by_leaf: I64) -> float:
+    """Return the mean sum of positive differences over all shuffles, exactly.
 
-    # Leaves are sorted: their numbers plus a random fraction keep them so and shuffle within.
-    shuffled = [distance(pair[np.argsort(here + rng.random(len(here)))]) for _ in range(_SHUFFLES)]
-    return distance(pair), float(np.mean(shuffled))
+    Shuffled, the number of moves with given leaves before and after is hypergeometric. With ``n`` of ``N`` moves from a
+    leaf coming from one place and ``K`` going to another, the mean of what exceeds ``n K / N`` is
+    ``m (N - K - n + m) / N * P(m)``, m being the first whole number above it (the sum telescopes). Places with the same
+    counts are taken together.
+    """
+    most = int(by_leaf.max()) + 1
+    left, left_times = np.unique(first * most + by_pair, return_counts=True)
+    right, right_times = np.unique(second * most + by_onward, return_counts=True)
+    opening, of_leaf = np.searchsorted(right, np.arange(len(by_leaf)) * most), np.bincount(right // most)
+    a = np.repeat(np.arange(len(left)), of_leaf[left // most])
+    b = opening[left[a] // most] + np.arange(len(a)) - np.searchsorted(a, a)
+    n, k, total = left[a] % most, right[b] % most, by_leaf[left[a] // most]
+    m = n * k // total + 1
+    m, at_most = np.minimum(m, np.minimum(n, k)), m <= np.minimum(n, k)
+    f = np.append(0.0, np.cumsum(np.log(np.arange(1.0, most))))
+    chosen = f[k] - f[m] - f[k - m] + f[total - k] - f[n - m] - f[np.maximum(total - k - n + m, 0)]
+    share = np.exp(chosen - (f[total] - f[n] - f[total - n]))
+    mean = m * (total - k - n + m) / total * share * at_most
+    return float((mean * left_times[a] * right_times[b]).sum())
 
 
 def _worst_distance(
-    transitions: Transitions,
-    leaf: npt.NDArray[np.int32],
-    final: npt.NDArray[np.int32],
-    log: Log,
-    rng: np.random.Generator,
+    transitions: Transitions, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log
 ) -> tuple[float, float, int, int]:
     """Return distance, distance by chance, horizon and episodes where prediction and log differ most."""
     chain, end = Chain.of(transitions), transitions.n_leaves
     length = np.diff(log.starts)
     terminated = log.endings == TERMINATED
     worst, found = -np.inf, (0.0, 0.0, 0, 0)
+    begun, predicted, steps = None, np.empty(0), 0
     for horizon in _HORIZONS:
         # An episode that was cut off earlier is not known. To leave out many would favour the short ones.
         inside = horizon < length
@@ -163,12 +167,23 @@ def _worst_distance(
         place[inside] = leaf[log.starts[:-1][inside] + horizon]
         place[at_final] = final[at_final]
         start = np.bincount(leaf[log.starts[:-1][known]], minlength=end + 1) / np.count_nonzero(known)
-        predicted = after(chain, start, horizon)
+        if begun is None or not np.array_equal(begun, start):
+            begun, predicted, steps = start, start, 0
+        predicted, steps = after(chain, predicted, horizon - steps), horizon
         episodes = int(np.count_nonzero(known))
         observed = np.bincount(place[known], minlength=end + 1) / episodes
-        drawn = rng.multinomial(episodes, predicted / predicted.sum(), _SHUFFLES) / episodes
-        chance = float(np.abs(drawn - predicted).sum(axis=1).mean() / 2)
+        chance = _drawn(predicted, episodes)
         distance = float(np.abs(observed - predicted).sum() / 2)
         if distance - chance > worst:
             worst, found = distance - chance, (distance, chance, horizon, episodes)
     return found
+
+
+def _drawn(share: F64, n: int) -> float:
+    """Return the mean distance of ``n`` draws from the shares that they are drawn with (De Moivre's formula)."""
+    p = share[(share > 0) & (share < 1)]
+    m = np.minimum(np.floor(n * p) + 1, n)
+    f = np.append(0.0, np.cumsum(np.log(np.arange(1.0, n + 1))))
+    whole = m.astype(np.int64)
+    log_share = f[n] - f[whole] - f[n - whole] + m * np.log(p) + (n - m) * np.log1p(-p)
+    return float((m * (1 - p) * np.exp(log_share)).sum() / n)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tripletree.graph.markov import MarkovCheck, check_markov
 from tripletree.graph.transitions import Transitions, count_sequences, leaves_of
 from tripletree.log.log import Log
@@ -21,7 +19,7 @@ class Movement:
 
 
 def observe(tree: Tree, log: Log, threads: int = 1) -> Movement:
-    """Count the transitions of ``log`` on ``tree`` and check the chain; shuffles have a fixed seed."""
+    """Count the transitions of ``log`` on ``tree`` and check the chain."""
     leaf, final = leaves_of(tree, log, threads)
     transitions = count_sequences(tree.n_leaves, leaf, final, log)
-    return Movement(transitions, check_markov(transitions, leaf, final, log, np.random.default_rng(0)))
+    return Movement(transitions, check_markov(transitions, leaf, final, log))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,8 @@ from tripletree.questions.about import DERIVATIVE_OF, read_about
 F64 = npt.NDArray[np.float64]
 
 
-class Attribute(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Attribute:
     """One thing that every leaf predicts: a label or a number.
 
     Attributes

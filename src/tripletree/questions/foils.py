@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,8 @@ from tripletree.questions.attributes import Attribute, read_attribute
 Mask = npt.NDArray[np.bool_]
 
 
-class Condition(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Condition:
     """What one attribute should be: one of some labels, or a number from ``low`` to ``high``, both included.
 
     Attributes
@@ -61,7 +63,8 @@ class Condition(NamedTuple):
         return [None if np.isinf(bound) else bound for bound in (self.low, self.high)]
 
 
-class Foil(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Foil:
     """Conditions that must all hold, and the leaves in which they do.
 
     Attributes

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,8 @@ Mask = npt.NDArray[np.bool_]
 WAYS = ("up", "down")
 
 
-class Limits(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Limits:
     """The options of a counterfactual, checked.
 
     Attributes

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
-from tripletree.graph.align import align
+from tripletree.graph.align import STARTS, Alignment, align_all
 from tripletree.graph.paths import Graph, Path, all_pairs, best_paths
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.boxes import bounds
@@ -24,6 +24,9 @@ from tripletree.questions.zones import is_state, read_place, read_zone
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+
+FEW = 100
+"""Up to so many trajectories are searched for with all care; more are lines of a picture, one search each."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -142,7 +145,7 @@ def simulate(
     aligned : bool
         Whether to make trajectories; otherwise the sequences of leaves only.
     progress : function of (trajectories so far, all), or None
-        Called after each trajectory.
+        Called now and then.
     """
     if not is_integer(k) or k < 1:
         raise ParameterError(f"k must be a whole number of at least 1; got {k!r}.")
@@ -161,12 +164,9 @@ def simulate(
         paths = all_pairs(graph, first.places, last.places)[: None if pairs is True else pairs]
     else:
         paths = best_paths(graph, first.places, last.places, k)
-    found = []
-    corridor = _Boxes(fitted)
-    for number, path in enumerate(paths):
-        found.append(_trajectory(fitted, corridor, path, first, last, aligned))
-        if progress is not None:
-            progress(number + 1, len(paths))
+    boxes = _Boxes(fitted)
+    made = _align(fitted, boxes, paths, first, last, progress) if aligned else [None] * len(paths)
+    found = [_trajectory(fitted, boxes, path, first, last, one) for path, one in zip(paths, made, strict=True)]
     reachable = graph.reachable(first.places)
     inside = reachable[reachable < fitted.tree.n_leaves]
     if found:
@@ -175,7 +175,7 @@ def simulate(
         text = found[0].text + trajectories.others(len(found) - 1, together)
     else:
         size = fitted.tree.n_leaves
-        ranges = corridor.ranges(fitted.schema, inside)
+        ranges = boxes.ranges(fitted.schema, inside)
         text = trajectories.nothing(first.text, last.text, len(inside), size, len(inside) < len(reachable), ranges)
     outside = first.outside or last.outside
     text += trajectories.outside() if outside else ""
@@ -215,16 +215,38 @@ class _Boxes:
         )
 
 
-def _trajectory(fitted: Fitted, boxes: _Boxes, path: Path, first: _Place, last: _Place, aligned: bool) -> Trajectory:
+def _align(
+    fitted: Fitted,
+    boxes: _Boxes,
+    paths: list[Path],
+    first: _Place,
+    last: _Place,
+    progress: Callable[[int, int], None] | None,
+) -> list[Alignment]:
+    means = fitted.attributes.derivative_mean
+    directions = np.zeros_like(boxes.lower) if means is None else means[fitted.tree.leaf_nodes]
+    sequences = [path.leaves[path.leaves < fitted.tree.n_leaves] for path in paths]
+    return align_all(
+        boxes.lower,
+        boxes.upper,
+        directions,
+        boxes.weight,
+        sequences,
+        start=first.state,
+        end=last.state,
+        starts=STARTS if len(paths) <= FEW else 1,
+        progress=progress,
+    )
+
+
+def _trajectory(
+    fitted: Fitted, boxes: _Boxes, path: Path, first: _Place, last: _Place, made: Alignment | None
+) -> Trajectory:
     ends = bool(path.leaves[-1] == fitted.tree.n_leaves)
     leaves = path.leaves[:-1] if ends else path.leaves
     nodes = angles = objective = None
     way = (boxes.lower[leaves] + boxes.upper[leaves]) / 2
-    if aligned and fitted.attributes.derivative_mean is not None:
-        means = fitted.attributes.derivative_mean[fitted.tree.leaf_nodes[leaves]]
-        directions = means if last.state is not None else means[:-1]
-        lower, upper = boxes.lower[leaves], boxes.upper[leaves]
-        made = align(lower, upper, directions, boxes.weight, start=first.state, end=last.state)
+    if made is not None:
         nodes, angles, objective = made.nodes, made.angles, made.objective
         way = nodes
     start = first.text if first.state is not None else f"{conditions.leaves([int(leaves[0])])}{_in(first)}"
