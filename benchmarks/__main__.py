@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import aligning, applying, fitting, growth, resembling, starting
+from benchmarks import aligning, applying, explaining, fitting, growth, resembling, starting
 from benchmarks.harness import Options, Report, machine, save, say
 
 SUBJECTS = {
@@ -15,6 +15,7 @@ SUBJECTS = {
     "starting": starting,
     "aligning": aligning,
     "resembling": resembling,
+    "explaining": explaining,
 }
 
 

@@ -24,6 +24,7 @@ def test_public_names():
         "__version__",
         "check",
         "load",
+        "read_description",
         "read_log",
         "record",
     ]

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         TripleTreeWarning,
     )
     from tripletree.log.check import check
+    from tripletree.log.description import read_description
     from tripletree.log.log import Log
     from tripletree.log.read import read_log
     from tripletree.log.record import record
@@ -37,6 +38,7 @@ __all__ = [
     "__version__",
     "check",
     "load",
+    "read_description",
     "read_log",
     "record",
 ]

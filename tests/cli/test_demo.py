@@ -13,8 +13,9 @@ from click.testing import CliRunner
 
 import tripletree
 from tripletree.cli import main
+from tripletree.demos import road
 
-AGENTS = ("left", "either", "hurry", "alive")
+AGENTS = tuple(road.VARIANTS)
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ def test_lines_fit_a_pipe_of_80_columns_and_hold_no_escapes(demo):
 
 def test_a_wrong_size_is_one_line(demo, tmp_path):
     result = demo("--leaves", "0")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert re.fullmatch(r"error: max_leaves must be a whole number of at least 1; got 0\. .*\n", result.stderr)
     assert not (tmp_path / "out").exists()
 
@@ -72,7 +73,7 @@ def test_an_unknown_agent_is_refused_with_the_known_ones(demo):
 def test_a_file_in_the_way_is_one_line(demo, tmp_path):
     (tmp_path / "out").write_text("in the way")
     result = demo("--leaves", "5")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert re.fullmatch(r"error: out.*: \w.*", result.stderr.splitlines()[-1])
     assert "Traceback" not in result.stderr
 

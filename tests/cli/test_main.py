@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from importlib.metadata import version
 
 import click
 import pytest
 from click.testing import CliRunner
 
+from tripletree import __version__
 from tripletree.cli import main
-from tripletree.errors import LogError, TripleTreeWarning
+from tripletree.errors import LogError, ModelFileError, TripleTreeWarning
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def run(monkeypatch):
 
 
 def test_version(run):
-    assert run("--version").output == f"tripletree {version('tripletree')}\n"
+    assert run("--version").output == f"tripletree {__version__}\n"
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
@@ -38,24 +38,48 @@ def test_help_lists_the_commands(run, flag):
 def test_an_unknown_command_is_one_mistake(run):
     result = run("demmo")
     assert result.exit_code == 2
-    assert "demmo" in result.stderr
+    assert "There is no command `demmo`. Did you mean `demo`?" in result.stderr
     assert "Traceback" not in result.output
 
 
-def test_the_library_s_errors_are_one_line_and_exit_code_2(run):
+def test_the_library_s_errors_are_a_line_and_exit_code_1(run):
     def fail():
-        raise LogError("states hold 3 NaN\n  (rows 1, 2 [and] 3).")
+        raise LogError("states hold 3 NaN (rows 1, 2 [and] 3).")
 
     result = run("act", does=fail)
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert result.stderr == "error: states hold 3 NaN (rows 1, 2 [and] 3).\n"
     assert result.stdout == ""
 
 
 def test_a_file_that_cannot_be_used_is_one_line(run, tmp_path):
     result = run("act", does=lambda: (tmp_path / "nowhere").read_text())
-    assert result.exit_code == 2
-    assert result.stderr == f"error: {tmp_path / 'nowhere'}: No such file or directory\n"
+    assert result.exit_code == 1
+    assert result.stderr == f"error: {tmp_path / 'nowhere'}: No such file or directory.\n"
+
+
+def test_no_memory_is_one_line(run):
+    def fail():
+        raise MemoryError
+
+    result = run("act", does=fail)
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "error: There is not enough memory for this. Try a part of the log.\n",
+    )
+
+
+@pytest.mark.parametrize("arguments", [("--debug", "info", "nowhere"), ("info", "--debug", "nowhere")])
+def test_debug_shows_where_an_error_comes_from(run, arguments):
+    assert isinstance(run(*arguments).exception, ModelFileError)
+    assert run("info", "nowhere").exit_code == 1
+
+
+def test_the_library_s_advice_is_turned_into_options(run):
+    def fail():
+        raise LogError('No column looks like the reward.\nType reward="..." or endless=True.')
+
+    assert run("act", does=fail).stderr.endswith("Type --column reward=NAME or --endless.\n")
 
 
 def test_a_bug_keeps_its_traceback(run):

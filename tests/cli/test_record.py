@@ -36,8 +36,8 @@ def test_the_lander_flies(record, tmp_path):
 def test_mistakes_are_one_line(record):
     assert record("lender").exit_code == 2
     result = record("left", "--samples", "0")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "n_samples must be a whole number of at least 1; got 0." in result.stderr
     result = record("left", "--out", "log.csv")
-    assert result.exit_code == 2
+    assert result.exit_code == 1
     assert "must end in .npz" in result.stderr

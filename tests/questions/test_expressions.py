@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripletree import Action, Feature, ParameterError, Schema
-from tripletree.questions.expressions import quoted, read_expression
+from tripletree.questions.expressions import quoted, read_expression, read_foil_expression
 from tripletree.questions.states import read_states
 from tripletree.questions.words.conditions import condition as in_words
 
@@ -78,6 +78,37 @@ def test_actions_that_are_numbers():
         read_expression("action = left", PUSH)
 
 
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        ("action = left", {"action": "left"}),
+        ("gear != left and value > 0", {"action": ["right", "fire both", "0", "0.1"], "value": (above(0), None)}),
+        ("value <= 0", {"value": (None, 0)}),
+        ("value < 1", {"value": (None, math.nextafter(1, 0))}),
+        ("value = 1", {"value": (1, 1)}),
+        ("derivative of vx >= 0.5 m/s", {"derivative of vx": (0.5, None)}),
+        ("-1 <= derivative of main engine <= 1", {"derivative of main engine": (-1, 1)}),
+    ],
+)
+def test_foils_have_closed_intervals(text, meaning):
+    assert read_foil_expression(text, SCHEMA) == meaning
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("y > 1", r"foil has no `y`; it may have .*. Did you mean `derivative of y`\?"),
+        ("leaf 3", "foil has no `leaf 3`"),
+        ("end", "foil has no `end`"),
+        ("1, 2", r"`,` where a comparison is expected. Try action = left, value >= 1, or derivative of y > 0."),
+        ("derivative of y > 1 km", "`derivative of y` is in m, not in `km`"),
+    ],
+)
+def test_foils_speak_of_what_is_predicted(text, message):
+    with pytest.raises(ParameterError, match=message):
+        read_foil_expression(text, SCHEMA)
+
+
 def test_names_of_the_grammar_are_names_in_quotes():
     names = ("end", "leaf", "and", "in", "or", "any", "7", "2nd leg", 'a "b"', "a'b`\"c", "x<y", "value", " pad ")
     schema = Schema(tuple(map(Feature, names)), Action("discrete", labels=("and", "or", "in [", "1")))
@@ -127,6 +158,7 @@ def test_names_of_the_grammar_are_names_in_quotes():
         ("any 3", "a number where the name of a feature is expected", "3"),
         ("leaf x", "has no `leaf x`", "leaf x"),
         ("leaf 1.5", "`1.5` where the number of a leaf is expected", "1.5"),
+        ("leaf 1e999", "`1e999` where the number of a leaf is expected", "1e999"),
         ("leaf 3 y", "`y` after a leaf; leaves go alone", "y"),
         ("leaf 3 and y > 1", "`y` where the number of a leaf is expected", "y"),
         ("leaf 3,", "nothing where the number of a leaf is expected", ""),

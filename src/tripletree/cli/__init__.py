@@ -1,48 +1,124 @@
-"""The command line: thin commands over the Python API; what a user does wrong is one line and exit code 2."""
+"""The command line: thin commands over the Python API; a user's mistake is a line, never a traceback."""
 
 from __future__ import annotations
 
+import errno
+import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
+from tripletree import __version__
+from tripletree.checks import did_you_mean
 from tripletree.cli import console
-from tripletree.cli.demo import demo
-from tripletree.cli.record import record
-from tripletree.errors import TripleTreeError
+from tripletree.cli.command import debugging, with_debug
+from tripletree.cli.wording import for_shell
+from tripletree.errors import LogError, TripleTreeError
+
+# Commands are imported when they are called: the list of commands and a shell's completion do not wait for them.
+SECTIONS: dict[str, dict[str, str]] = {
+    "From a log to a model": {
+        "check": "List every problem of a log at once.",
+        "grow": "Grow a tree on a log and save it.",
+        "info": "Say what a model holds and how good it is.",
+    },
+    "Questions to a model": {
+        "predict": "Say what the agent does in a state, how well it fares and where that leads.",
+        "chance": "Say how probable it is to get somewhere, how long it takes, and where time is spent.",
+        "paths": "Find the most probable ways from one place to another.",
+        "simulate": "Draw up trajectories from one place to another.",
+        "explain": "Say why the agent does what it does in a state.",
+        "rules": "Say the whole tree in rules.",
+    },
+    "More": {
+        "demo": "Grow a tree on a built-in log.",
+        "record": "Record one of the paper's agents.",
+        "completion": "Let your shell complete commands and options.",
+    },
+}
+SUMMARIES = {name: text for section in SECTIONS.values() for name, text in section.items()}
 
 
 class _UserError(click.ClickException):
-    """A mistake of the user's: shown without a traceback."""
+    """A mistake in what the user gave: shown without a traceback."""
 
-    exit_code = 2
+    exit_code = 1
 
     def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
         console.error(self.message)
 
 
 class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return [*SUMMARIES, *self.commands]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name in SUMMARIES:
+            command: click.Command = getattr(import_module(f"tripletree.cli.{name}"), name)
+            return command
+        return super().get_command(ctx, name)
+
+    def resolve_command(
+        self, ctx: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = arguments[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            raise click.UsageError(f"There is no command `{name}`.{did_you_mean(name, self.list_commands(ctx))}", ctx)
+        return super().resolve_command(ctx, arguments)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        for title, commands in SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()))
+
     def invoke(self, ctx: click.Context) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that knows no "±" gets a question mark rather than a traceback.
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")
         try:
             with console.warnings_as_notes():
-                return super().invoke(ctx)
-        except TripleTreeError as error:
-            raise _UserError(str(error)) from error
-        except OSError as error:
-            # A reader that went away (`| head`) has no name of a file, and click knows how to leave quietly.
-            if error.filename is None:
-                raise
-            raise _UserError(f"{error.filename}: {error.strerror}") from error
+                result = super().invoke(ctx)
+                # Here, where a full disk can still be told.
+                sys.stdout.flush()
+                return result
         except KeyboardInterrupt:
             console.note("Stopped.")
             ctx.exit(130)
+        except (TripleTreeError, OSError, MemoryError) as error:
+            if debugging(ctx) or _reader_went_away(error):
+                raise
+            raise _UserError(_line(error)) from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="tripletree", message="%(prog)s %(version)s")
+def _reader_went_away(error: BaseException) -> bool:
+    """Whether this is `| head` having seen enough; click knows how to leave quietly."""
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _line(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this. Try a part of the log."
+    if isinstance(error, OSError) and not isinstance(error, TripleTreeError):
+        why = error.strerror or str(error)
+        return f"{error.filename}: {why}." if error.filename is not None else f"The output cannot be written: {why}."
+    if isinstance(error, LogError):
+        return for_shell(str(error))
+    # An expression is shown as it was typed.
+    return str(error) if "\n" in str(error) else for_shell(str(error))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`tripletree COMMAND --help` shows examples. Exit codes: 0 fine, 1 something in your data or arguments is "
+    "wrong, 2 the command line itself is, 130 stopped by Ctrl-C.",
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@with_debug
 def main() -> None:
-    """Understand what an autonomous agent does, from its log alone."""
+    """Understand what an autonomous agent does, from its log alone.
 
-
-main.add_command(demo)
-main.add_command(record)
+    Begin with `tripletree demo`, or with a log of your own: `tripletree check run.csv`.
+    """

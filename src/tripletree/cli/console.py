@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, RenderableType
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
+from tripletree.cli.wording import for_shell
 from tripletree.errors import TripleTreeWarning
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
 
 _out = Console(highlight=False)
 _err = Console(stderr=True, highlight=False)
@@ -24,14 +30,65 @@ def show(*parts: RenderableType) -> None:
         _out.print(part, markup=False)
 
 
+def say(*paragraphs: str) -> None:
+    """Print sentences: broken into lines on a terminal, one line each in a pipe."""
+    for text in paragraphs:
+        _out.print(text, markup=False, soft_wrap=not _out.is_terminal)
+
+
 def show_wide(*lines: str) -> None:
     """Print lines that must not be broken, such as one to copy."""
     for line in lines:
         _out.print(line, markup=False, soft_wrap=True)
 
 
+def show_json(data: Any) -> None:
+    """Print data on one line; what is no number in JSON becomes null."""
+    _out.file.write(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def show_csv(columns: dict[str, list[Any]]) -> None:
+    """Print columns as CSV."""
+    writer = csv.writer(_out.file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+
+
+def answer(given: Any, as_json: bool) -> None:
+    """Print an answer: its sentences, or its data."""
+    show_json(given.to_dict()) if as_json else say(str(given))
+
+
+def findings(title: str, found: list[tuple[str, str, str]], styles: dict[str, str]) -> None:
+    """Print what was found as (level, text, what to do)."""
+    from rich.table import Table
+
+    say(title)
+    grid = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for level, text, fix in found:
+        said = Text(text) if not fix else Text(f"{text}\n→ {fix}")
+        if _out.is_terminal:
+            grid.add_row(Text(level, styles[level]), said)
+        else:
+            show_wide(f"  {level:<7}  {text}", *([f"           → {fix}"] if fix else []))
+    if _out.is_terminal:
+        show(grid)
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
 def table(title: str, *columns: str) -> Table:
     """Return an empty table of numbers in the house's style."""
+    from rich.table import Table
+
     grid = Table(
         title=title, title_justify="left", title_style="bold", caption_justify="left", box=None, pad_edge=False
     )
@@ -40,14 +97,28 @@ def table(title: str, *columns: str) -> Table:
     return grid
 
 
+def facts(*rows: tuple[str, str]) -> Table:
+    """Return names with what there is to say about them, a line each; rows that say nothing are left out."""
+    from rich.table import Table
+
+    grid = Table(box=None, pad_edge=False, show_header=False)
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, text in rows:
+        if text:
+            grid.add_row(Text(name), Text(text))
+    return grid
+
+
 def note(text: str) -> None:
     """Print something worth knowing."""
-    _err.print(Text.assemble(("note: ", "yellow"), text), soft_wrap=True)
+    for line in text.splitlines():
+        _err.print(Text.assemble(("note: ", "yellow"), line), soft_wrap=True)
 
 
 def error(text: str) -> None:
-    """Print what went wrong and what to do about it, on one line."""
-    _err.print(Text.assemble(("error: ", "bold red"), " ".join(text.split())), soft_wrap=True)
+    """Print what went wrong and what to do about it."""
+    _err.print(Text.assemble(("error: ", "bold red"), text), soft_wrap=True)
 
 
 @contextmanager
@@ -58,7 +129,7 @@ def warnings_as_notes() -> Iterator[None]:
 
         def show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, TripleTreeWarning):
-                note(str(message))
+                note(for_shell(str(message)))
             else:
                 python(message, category, *where, **more)
 
@@ -67,15 +138,17 @@ def warnings_as_notes() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def working(doing: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error during some work; yields the callback that moves it."""
-    columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
-    with Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, wanted: bar.update(task, completed=done, total=wanted)
-
-
 def growing() -> AbstractContextManager[Callable[[int, int], None]]:
     """Show the progress bar of a growing tree."""
     return working("Growing the tree", "leaves")
+
+
+@contextmanager
+def working(doing: str, unit: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar on standard error, when that is a terminal; yields a function of (done, all)."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
+    with Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, most: bar.update(task, completed=done, total=most)

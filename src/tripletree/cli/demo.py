@@ -5,25 +5,27 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-from rich.table import Table
 
-from tripletree.api import TripleTree
 from tripletree.cli import console
-from tripletree.demos import road
-from tripletree.log.log import Log
+from tripletree.cli.command import command
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from tripletree.api import TripleTree
+    from tripletree.log.log import Log
+
+AGENTS = ("left", "either", "hurry", "alive")
 THETA = (0.2, 0.6, 0.2)  # the paper's compromise for this world
 SIZES = (1, 10, 50, 100, 200, 500, 1_000)
 MOST_VISITED = 8
 
 
-@click.command()
-@click.option(
-    "--agent", type=click.Choice(list(road.VARIANTS)), default="either", show_default=True, help="Which driver."
-)
+@command("tripletree demo", "tripletree demo --agent hurry --leaves 50 --out hurry.tripletree")
+@click.option("--agent", type=click.Choice(AGENTS), default="either", show_default=True, help="Which driver.")
 @click.option("--leaves", type=int, default=200, show_default=True, help="Leaves to grow.")
 @click.option(
     "--out",
@@ -33,7 +35,10 @@ MOST_VISITED = 8
     help="Where the model goes.",
 )
 def demo(agent: str, leaves: int, out: Path) -> None:
-    """Grow a tree on the log of a vehicle between two walls, and save it."""
+    """Grow a tree on a built-in log, of a vehicle between two walls, and save it."""
+    from tripletree.api import TripleTree
+    from tripletree.demos import road
+
     log = road.record(agent)
     with console.growing() as progress:
         tree = TripleTree(max_leaves=leaves, theta=THETA, gamma=road.GAMMA, progress=progress).fit(log)
@@ -83,7 +88,7 @@ def _most_visited(tree: TripleTree, log: Log) -> Table:
         "value",
         *(f"d {name}" for name in names),
     )
-    for leaf in np.argsort(-leaves["count"], kind="stable")[:MOST_VISITED]:
+    for leaf in (-leaves["count"]).argsort(kind="stable")[:MOST_VISITED]:
         table.add_row(
             str(leaf),
             f"{leaves['count'][leaf]:,}",

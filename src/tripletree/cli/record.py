@@ -5,16 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-import numpy as np
 
 from tripletree.cli import console
-from tripletree.demos import lander, road
+from tripletree.cli.command import command
+from tripletree.cli.demo import AGENTS
 
 LANDER = "lander"
 
 
-@click.command()
-@click.argument("agent", type=click.Choice([*road.VARIANTS, LANDER]))
+@command(
+    "tripletree record left --samples 500",
+    "tripletree record lander --samples 300 --seed 1 --out lander.npz",
+)
+@click.argument("agent", type=click.Choice([*AGENTS, LANDER]))
 @click.option("--samples", type=int, help="Samples to record.  [default: 10000; 100000 for the lander]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the starts.")
 @click.option(
@@ -23,10 +26,14 @@ LANDER = "lander"
     help="Where the log goes, a .npz file.  [default: out/logs/AGENT-SEED.npz]",
 )
 def record(agent: str, samples: int | None, seed: int, out: Path | None) -> None:
-    """Record one of the paper's agents: a driver of the road, or the lander.
+    """Record one of the paper's agents, as a log: a driver of the road, or the lander.
 
     The lander flies new episodes, for which Gymnasium and Box2D are needed: pip install "tripletree[gym]".
     """
+    import numpy as np
+
+    from tripletree.demos import lander, road
+
     if agent == LANDER:
         with console.working("Flying", "samples") as progress:
             log = lander.record(n_samples=100_000 if samples is None else samples, seed=seed, progress=progress)

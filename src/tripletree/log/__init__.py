@@ -1,6 +1,7 @@
 """Data in: logs from arrays, episodes, tables and files, checked by a doctor."""
 
 from tripletree.log.check import check
+from tripletree.log.description import read_description
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.log import Log
 from tripletree.log.read import read_log
@@ -20,6 +21,7 @@ __all__ = [
     "Report",
     "Schema",
     "check",
+    "read_description",
     "read_log",
     "record",
 ]

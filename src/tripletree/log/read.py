@@ -52,26 +52,39 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
         When a Parquet file is read without pyarrow installed.
     """
     check_options(roles, Roles)
+    file = _path(path)
+    findings = Findings(file.name)
+    names, columns = _columns(file, encoding, findings)
+    if "tripletree_log" in names:
+        return _restore(dict(zip(names, columns, strict=True)), file, roles)
+    return Log._announced(from_columns(names, columns, roles, findings, file.name), findings)
+
+
+def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> dict[str, Any]:
+    """Return the columns of a file by name: a table that need not be a log, such as states to ask about."""
+    file = _path(path)
+    names, columns = _columns(file, encoding, Findings(file.name))
+    return dict(zip(names, columns, strict=True))
+
+
+def _path(path: str | os.PathLike[str]) -> Path:
     try:
-        file = Path(path)
+        return Path(path)
     except TypeError:
         raise LogError(f"A path is needed, {type(path).__name__} came; for a dict type Log.from_dict(...).") from None
-    findings = Findings(file.name)
+
+
+def _columns(file: Path, encoding: str, findings: Findings) -> tuple[list[str], list[Any]]:
+    """Return the names and columns of a file of any format."""
     try:
         kind = _format(file)
         if kind == "csv":
-            names, columns = read_csv(file, encoding, findings)
-        elif kind == "parquet":
-            names, columns = read_parquet(file)
-        else:
-            names, columns = read_npz(file)
+            return read_csv(file, encoding, findings)
+        return read_parquet(file) if kind == "parquet" else read_npz(file)
     except OSError as error:
         raise LogError(f"{file} cannot be read: {error.strerror or error}.") from error
     except MemoryError:
         raise LogError(f"{file} does not fit in memory; read a part of it.") from None
-    if "tripletree_log" in names:
-        return _restore(dict(zip(names, columns, strict=True)), file, roles)
-    return Log._announced(from_columns(names, columns, roles, findings, file.name), findings)
 
 
 def _format(path: Path) -> str:

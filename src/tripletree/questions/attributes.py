@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +15,7 @@ from tripletree.questions.about import DERIVATIVE_OF, read_about
 F64 = npt.NDArray[np.float64]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """One thing that every leaf predicts: a label or a number.
 
     Attributes

@@ -29,7 +29,7 @@ CHUNK = 1 << 16
 DEPTHS = (0.0, 0.25, 0.5, 1.0)
 """Where in a leaf an agent is asked: at the nearest point, and so far on the way to the leaf's middle."""
 
-NOWHERE = np.iinfo(np.uint16).max
+NOWHERE = np.uint16(np.iinfo(np.uint16).max)
 """The number of changes of a leaf that must not be entered."""
 
 COUNTERFACTUAL_OPTIONS = (
@@ -82,21 +82,21 @@ def nearest(limits: Limits, state: F64, span: F64) -> tuple[int, int]:
     below, above = column < place.lower, column >= place.upper
     changes = (below | above).sum(axis=0, dtype=np.uint16)
     leaf = int(changes.argmin())
-    changes[~_open(limits, below, above, changes)] = NOWHERE
-    least = changes.min()
+    changes = np.where(_open(limits, below, above, changes), changes, NOWHERE)
+    least = changes[changes.argmin()]
     if least == NOWHERE:
         return leaf, -1
-    few = np.flatnonzero(changes == least)
+    few = (changes == least).nonzero()[0]
     if len(few) == 1:
         return leaf, int(few[0])
-    return leaf, int(few[_squares(place, column, below[:, few], above[:, few], few, span).argmin()])
+    squares = _squares(place, column, below.take(few, axis=1), above.take(few, axis=1), few, span)
+    return leaf, int(few[squares.argmin()])
 
 
 def land(place: Landing, states: F64, leaf: Any) -> F64:
     """Return the point of a leaf at which a state that must enter it lands; or one for each of several states."""
-    low, high = place.lower.T[leaf], place.upper.T[leaf]
-    inside = np.where(states < low, place.land_low.T[leaf], states)
-    return np.where(states >= high, place.land_high.T[leaf], inside)
+    inside = np.where(states < place.lower.T[leaf], place.land_low.T[leaf], states)
+    return np.where(states >= place.upper.T[leaf], place.land_high.T[leaf], inside)
 
 
 def _open(limits: Limits, below: Mask, above: Mask, changes: Any) -> Mask:
@@ -116,8 +116,8 @@ def _squares(place: Landing, states: F64, below: Mask, above: Mask, leaves: Any,
 
     All arrays have the features first.
     """
-    border = np.where(below, place.near_low[:, leaves], states)
-    border = np.where(above, place.near_high[:, leaves], border)
+    border = np.where(below, place.near_low.take(leaves, axis=1), states)
+    border = np.where(above, place.near_high.take(leaves, axis=1), border)
     away = (border - states) / span[:, None]
     total: F64 = (away * away).sum(axis=0)
     return total
@@ -254,7 +254,7 @@ def _nearest_of_many(limits: Limits, leaves: I64, states: F64, span: F64) -> I64
     if no_rise or no_fall:
         changes[barred] = NOWHERE
     least = changes.min(axis=1)
-    least[least > limits.max_changes] = NOWHERE - 1  # equal to none
+    least[least > limits.max_changes] = NOWHERE - np.uint16(1)  # equal to none
     row, few = np.nonzero(changes == least[:, None])
     moving, few = states.T[:, row], leaves[few]
     squares = _squares(place, moving, moving < place.lower[:, few], moving >= place.upper[:, few], few, span)
@@ -297,12 +297,13 @@ def _answer(
     fitted: Fitted, foil: Foil, limits: Limits, state: F64, leaf: int, target: int, point: F64, action: Any
 ) -> Counterfactual:
     """Return the answer that leads to a leaf."""
-    away = (point - state) / fitted.span
-    changed = np.flatnonzero(point != state).tolist()
+    here, there = state.tolist(), point.tolist()
+    changed = [f for f, (x, y) in enumerate(zip(here, there, strict=True)) if x != y]
     place = limits.landing
-    relations, borders = [], []
+    relations, borders, squares = [], [], 0.0
     for f in changed:
-        rises, goal = point[f] > state[f], float(point[f])
+        rises, goal = there[f] > here[f], there[f]
+        squares += ((goal - here[f]) / float(fitted.span[f])) ** 2
         edge = float(place.land_low[f, target] if rises else place.land_high[f, target])
         if fitted.schema.features[f].kind == "binary" or goal != edge:  # a point further inside, chosen for the agent
             relation = "="
@@ -325,7 +326,7 @@ def _answer(
         changed=tuple(changed),
         relations=tuple(relations),
         borders=tuple(borders),
-        distance=math.sqrt(away @ away),
+        distance=math.sqrt(squares),
         samples=int(fitted.leaves.count[target]),
         purity=purity,
         agent_action=action,

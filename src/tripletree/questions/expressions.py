@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.log.schema import Schema
+from tripletree.questions.about import DERIVATIVE_OF
 from tripletree.questions.terms import Name, Number, Wish
 from tripletree.questions.tokens import Token, fail, split_number, tokens
 
@@ -65,41 +66,50 @@ def read_expression(text: str, schema: Schema, name: str = "zone") -> Any:
     return _Parser(text, schema, name).expression()
 
 
+def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[str, Any]:
+    """Return what a foil's text says: a dict with labels, and closed intervals ``low <= x <= high``.
+
+    It may speak of the action, of ``value`` and of ``derivative of pos`` for a feature ``pos``.
+
+    >>> from tripletree import Action, Feature, Schema
+    >>> schema = Schema((Feature("y", "m"),), Action("discrete", labels=("left", "right")))
+    >>> read_foil_expression("action = right and derivative of y >= 0.5 m", schema)
+    {'action': 'right', 'derivative of y': (0.5, None)}
+    """
+    conditions: dict[str, Any] = _Parser(text, schema, name, foil=True).expression()
+    return conditions
+
+
 @dataclass
 class _Parser:
     source: str
     schema: Schema
     name: str
+    foil: bool = False
     place: int = 0
     wishes: dict[str, Wish] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.tokens = tokens(self.source, self.name)
-        action = self.schema.action
-        self.units = {feature.name: feature.unit for feature in self.schema.features}
-        self.units.setdefault("value", "")
+        action, features = self.schema.action, {feature.name: feature.unit for feature in self.schema.features}
+        own: dict[str, str] = {"value": ""}
         self.labels: dict[str, tuple[str, ...]] = {}
+        if action.kind == "continuous":
+            own |= dict(zip(action.names, action.units, strict=True))
+        if self.foil:
+            self.units = own | {f"{DERIVATIVE_OF}{name}": unit for name, unit in features.items()}
+        else:
+            self.units = features | {name: unit for name, unit in own.items() if name not in features}
         if action.kind == "discrete":
             self.labels = {key: action.labels for key in ("action", *action.names) if key not in self.units}
-        else:
-            self.units |= {
-                key: unit
-                for key, unit in zip(action.names, action.units, strict=True)
-                if key not in self.schema.feature_names
-            }
 
     # The grammar, from the whole to its parts.
 
     def expression(self) -> Any:
         if self.next.kind == "end":
             raise ParameterError(f"{self.name} is empty text.{self.how()}")
-        words = [token.text.casefold() for token in self.tokens if token.kind == "word"]
-        if len(words) == len(self.tokens) - 1 and words in (["end"], ["the", "end"]):
-            return "end"
-        if self.next.kind == "word" and self.next.text.casefold() in ("leaf", "leaves") and self.follows_number(1):
-            return self.leaves()
-        if (numbers := self.numbers()) is not None:
-            return numbers
+        if not self.foil and (place := self.place_alone()) is not None:
+            return place
         self.condition()
         while self.next.kind != "end":
             if self.word(*_OR):
@@ -114,14 +124,23 @@ class _Parser:
         for wish in self.wishes.values():
             if wish.empty:
                 self.fail(f"{self.name} is empty: nothing can be all that it wants of `{wish.name.name}`", wish.name)
-        return {key: wish.condition() for key, wish in self.wishes.items()}
+        return {key: wish.closed() if self.foil else wish.condition() for key, wish in self.wishes.items()}
+
+    def place_alone(self) -> Any:
+        """Return the end, leaves, or a state by its numbers; None when the expression is none of these."""
+        words = [token.text.casefold() for token in self.tokens if token.kind == "word"]
+        if len(words) == len(self.tokens) - 1 and words in (["end"], ["the", "end"]):
+            return "end"
+        if self.word("leaf", "leaves") and self.follows_number(1):
+            return self.leaves()
+        return self.numbers()
 
     def leaves(self) -> set[int]:
         found = set()
         self.place += 1
         while True:
             number = split_number(self.next.text) if self.next.kind == "word" else None
-            if number is None or number[1] or number[0] != int(number[0]):
+            if number is None or number[1] or not number[0].is_integer():
                 self.stop(f"{self.name} has {self.shown()} where the number of a leaf is expected")
             found.add(int(number[0]))
             self.place += 1
@@ -313,11 +332,9 @@ class _Parser:
             self.fail(f"{self.name} has a number where the name of a feature is expected", name)
         known = list(dict.fromkeys([*self.units, *self.labels]))
         if name.name not in known:
-            self.fail(
-                f"{self.name} has no `{name.name}`; it may have {listing(known, 20)}",
-                name,
-                did_you_mean(name.name, known),
-            )
+            rate = f"{DERIVATIVE_OF}{name.name}"
+            meant = f" Did you mean `{rate}`?" if rate in known else did_you_mean(name.name, known)
+            self.fail(f"{self.name} has no `{name.name}`; it may have {listing(known, 20)}", name, meant)
         # One action has two names.
         key = "action" if name.name in self.labels and "action" in self.labels else name.name
         return self.wishes.setdefault(key, Wish(name))
@@ -373,6 +390,8 @@ class _Parser:
         first = quoted(self.schema.feature_names[0], ())
         action = self.schema.action
         label = f"action = {quoted(action.labels[0], ())}" if action.labels else "value < 0"
+        if self.foil:
+            return f" Try {label}, value >= 1, or {DERIVATIVE_OF}{first} > 0."
         return f" Try {first} > 1 and {label}, {first} in [0, 1], leaf 3, or end."
 
 

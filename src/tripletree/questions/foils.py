@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +18,7 @@ from tripletree.questions.attributes import Attribute, read_attribute
 Mask = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """What one attribute should be: one of some labels, or a number from ``low`` to ``high``, both included.
 
     Attributes
@@ -63,8 +61,7 @@ class Condition:
         return [None if np.isinf(bound) else bound for bound in (self.low, self.high)]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Foil:
+class Foil(NamedTuple):
     """Conditions that must all hold, and the leaves in which they do.
 
     Attributes

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +19,7 @@ Mask = npt.NDArray[np.bool_]
 WAYS = ("up", "down")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """The options of a counterfactual, checked.
 
     Attributes

@@ -59,3 +59,10 @@ class Wish:
         if self.high == math.nextafter(self.low, math.inf):
             return self.low
         return self.low if self.low > -math.inf else None, self.high if self.high < math.inf else None
+
+    def closed(self) -> Any:
+        """Return the condition with an interval whose two ends belong to it."""
+        if self.labels is not None:
+            return self.condition()
+        most = math.nextafter(self.high, -math.inf) if self.high < math.inf else None
+        return self.low if self.low > -math.inf else None, most

@@ -1,0 +1,104 @@
+"""Commands of the house: help with examples, --debug everywhere, and the arguments that several commands share."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from tripletree.errors import ParameterError
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+_DEBUG = "tripletree.debug"
+
+
+class Command(click.Command):
+    """A command whose help ends with examples.
+
+    Parameters
+    ----------
+    examples : list of str
+        Lines that work; tests run them.
+    """
+
+    def __init__(self, *args: Any, examples: tuple[str, ...], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.examples = examples
+        self.params.append(_debug_option(hidden=True))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
+            for example in self.examples:
+                # Not wrapped: a line to copy stays one line.
+                formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
+        super().format_epilog(ctx, formatter)
+
+
+def command(*examples: str) -> Callable[[Callable[..., Any]], Command]:
+    """Return a decorator that makes a function a command with these examples."""
+    return click.command(cls=Command, examples=examples)
+
+
+def debugging(ctx: click.Context) -> bool:
+    """Whether --debug was given, before the command or after."""
+    return bool(ctx.find_root().meta.get(_DEBUG))
+
+
+def with_debug(function: _Decorated) -> _Decorated:
+    """Add the option --debug."""
+    # click's own decorators leave options here for the command to come.
+    function.__dict__.setdefault("__click_params__", []).append(_debug_option(hidden=False))
+    return function
+
+
+def _debug_option(hidden: bool) -> click.Option:
+    def remember(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+        if given:
+            ctx.find_root().meta[_DEBUG] = True
+
+    return click.Option(
+        ["--debug"],
+        is_flag=True,
+        expose_value=False,
+        hidden=hidden,
+        callback=remember,
+        help="Show where in the program an error comes from.",
+    )
+
+
+def file_to_write(_: click.Context, __: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse, before any work is done, a file that could not be written after it."""
+    if path is None:
+        return None
+    folder = path.parent
+    if not folder.is_dir():
+        raise ParameterError(f"There is no folder {folder}. Make it first: mkdir -p {shlex.quote(str(folder))}")
+    if path.is_dir():
+        raise ParameterError(f"{path} is a folder. Give the name of a file in it.")
+    effective = os.access in os.supports_effective_ids
+    if not os.access(path if path.exists() else folder, os.W_OK, effective_ids=effective):
+        raise ParameterError(f"{path} cannot be written: the {'file' if path.exists() else 'folder'} is read-only.")
+    return path
+
+
+model_argument = click.argument("model", type=click.Path(path_type=Path))
+json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of sentences.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Where random draws begin.")
+
+
+def out_option(what: str, required: bool = False) -> Callable[[_Decorated], _Decorated]:
+    """Return the option -o."""
+    return click.option(
+        "-o",
+        "--out",
+        type=click.Path(path_type=Path),
+        callback=file_to_write,
+        required=required,
+        metavar="FILE",
+        help=f"{what}",
+    )

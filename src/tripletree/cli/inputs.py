@@ -1,0 +1,223 @@
+"""What commands are given: logs with their columns, models, states; read when the command runs, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tripletree.checks import did_you_mean, listing
+from tripletree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from tripletree.api import TripleTree
+    from tripletree.log.log import Log
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+SINGLE_COLUMNS = (
+    "episode",
+    "step",
+    "reward",
+    "terminated",
+    "truncated",
+    "done",
+    "previous_row",
+    "next_row",
+    "next_state",
+)
+FILE = click.Path(path_type=Path)
+
+
+def _pair(_: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Read NAME=TEXT, several times."""
+    pairs = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip() or not value.strip():
+            raise click.BadParameter(f"`{text}` is no {parameter.metavar}.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def _columns(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
+    known = (*SINGLE_COLUMNS, "action")
+    roles: dict[str, Any] = {}
+    for role, name in _pair(ctx, parameter, given).items():
+        if role not in known:
+            raise click.BadParameter(
+                f"`{role}` is no role of a column; roles are {listing(known, 12)}.{did_you_mean(role, known)}"
+            )
+        roles[role] = _names(name) if role == "action" else name
+    return roles
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _listed(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> list[str]:
+    return [name for text in given for name in _names(text)]
+
+
+describe_option = click.option(
+    "--describe", type=FILE, metavar="FILE.toml", help="What the log's columns are, in a file."
+)
+
+
+about_option = click.option(
+    "--about",
+    default="action",
+    show_default=True,
+    metavar="ATTRIBUTE",
+    help='action, the name of one of its dimensions, value, derivative, or "derivative of FEATURE".',
+)
+
+
+def log_options(function: _Decorated) -> _Decorated:
+    """Add the options that say how a log is read; the command gets them as one dict, ``reading``."""
+    options = [
+        describe_option,
+        click.option(
+            "--column",
+            multiple=True,
+            callback=_columns,
+            metavar="ROLE=NAME",
+            help="Which column is what: episode, step, action (several: action=main,side), reward, "
+            "terminated, truncated, done, next_state (a prefix), previous_row, next_row. Repeatable.",
+        ),
+        click.option(
+            "--features", multiple=True, callback=_listed, metavar="NAME,NAME", help="Only these are features."
+        ),
+        click.option("--ignore", multiple=True, callback=_listed, metavar="NAME,NAME", help="Leave these columns out."),
+        click.option(
+            "--unit", multiple=True, callback=_pair, metavar="NAME=UNIT", help="Unit of a column, as speed=m/s."
+        ),
+        click.option(
+            "--kind",
+            multiple=True,
+            callback=_pair,
+            metavar="NAME=KIND",
+            help="Kind of a feature: real, integer, binary or angle.",
+        ),
+        click.option(
+            "--label", multiple=True, callback=_pair, metavar="CODE=LABEL", help="Name of an action, as 0=left."
+        ),
+        click.option("--action-kind", type=click.Choice(["discrete", "continuous"]), help="What the actions are."),
+        click.option(
+            "--ending",
+            type=click.Choice(["terminated", "truncated"]),
+            help="How episodes end, where the log does not tell.",
+        ),
+        click.option("--endless", is_flag=True, help="All rows are one recording without end."),
+        click.option("--encoding", help="Of a CSV file, if not UTF-8."),
+    ]
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def reading(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of `log_options` out of a command's options, and return them as keywords of read_log."""
+    from tripletree.log.description import read_description
+
+    described: Path | None = options.pop("describe")
+    roles = {} if described is None else read_description(described)
+    column = options.pop("column")
+    given = {
+        "units": options.pop("unit"),
+        "kinds": options.pop("kind"),
+        "labels": options.pop("label"),
+        **{name: options.pop(name) for name in ("features", "ignore", "action_kind", "ending", "endless", "encoding")},
+    }
+    # What is typed goes before what is written in the file.
+    for name in ("units", "kinds"):
+        given[name] = {**roles.get(name, {}), **given[name]}
+    return {**roles, **column, **{name: value for name, value in given.items() if value}}
+
+
+def open_model(path: Path) -> TripleTree:
+    """Return the tree in a model file."""
+    from tripletree.api import load
+
+    return load(path)
+
+
+def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log | None:
+    """Return a log to ask a tree about, read by the tree's own features and kind of action; None for no path."""
+    from tripletree.log.description import read_description
+    from tripletree.log.read import read_log
+
+    if path is None:
+        return None
+    roles = {} if described is None else read_description(described)
+    if path.suffix.lower() != ".npz":
+        schema = tree.fitted_.schema
+        roles.setdefault("action_kind", schema.action.kind)
+        # Several discrete columns are one action with both names.
+        roles.setdefault("action", [column for name in schema.action.names for column in name.split(", ")])
+        if not {"features", "ignore"} & set(roles):
+            roles["features"] = list(schema.feature_names)
+    return read_log(path, **roles)
+
+
+def log_option(what: str) -> Callable[[_Decorated], _Decorated]:
+    """Add --log and --describe."""
+
+    def add(function: _Decorated) -> _Decorated:
+        return click.option("--log", "log_path", type=FILE, metavar="LOG", help=what)(describe_option(function))
+
+    return add
+
+
+def state_options(function: _Decorated) -> _Decorated:
+    """Add the options that name one state: in words, or as a step of a log."""
+    for option in (
+        click.option("--step", type=int, metavar="N", help="Which step of the episode, from 0.  [default: 0]"),
+        click.option("--episode", metavar="ID", help="Which episode of the log.  [default: the first]"),
+        log_option("Take the state from this log."),
+        click.option("--state", metavar="STATE", help='As "pos=1.2, speed=0.03" or 1.2,0.03.'),
+    ):
+        function = option(function)
+    return function
+
+
+def state_of(
+    tree: TripleTree,
+    state: str | None,
+    log_path: Path | None,
+    describe: Path | None,
+    episode: str | None,
+    step: int | None,
+) -> Any:
+    """Return the one state that a command is about."""
+    log = log_of(tree, log_path, describe)
+    if log is None:
+        if state is None:
+            example = ", ".join(f"{name}=0" for name in tree.fitted_.schema.feature_names)
+            raise click.UsageError(f'Which state? Give --state "{example}", or --log LOG --episode ID --step N.')
+        if episode is not None or step is not None:
+            raise click.UsageError("--episode and --step point into a log: give --log LOG, too.")
+        return state
+    if state is not None:
+        raise click.UsageError("Give --state or --log, not both.")
+    number = episode_of(log, episode)
+    begin, end = (int(row) for row in log.starts[number : number + 2])
+    chosen = step or 0
+    if not 0 <= chosen < end - begin:
+        called = log.episode_ids[number]
+        raise ParameterError(f"Episode {called} has the steps 0 to {end - begin - 1}; got --step {chosen}.")
+    return log.states[begin + chosen]
+
+
+def episode_of(log: Log, episode: str | None) -> int:
+    """Return the position of the episode that the log calls so; the first one for None."""
+    if episode is None:
+        return 0
+    known = [str(name) for name in log.episode_ids]
+    if episode not in known:
+        shown = listing(known, 6)
+        raise ParameterError(f"The log has no episode `{episode}`; it has {shown}.{did_you_mean(episode, known)}")
+    return known.index(episode)

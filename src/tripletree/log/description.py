@@ -1,0 +1,156 @@
+"""A log described in a small TOML file: which column is what, units, kinds, names of actions."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tripletree.checks import listing
+from tripletree.errors import LogError
+from tripletree.log.report import hint
+from tripletree.log.roles import SYNONYMS
+
+LARGEST = 1_000_000
+"""Bytes that a description may have."""
+
+
+def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
+    r"""Return what a TOML file says about a log, as keywords of `read_log`.
+
+    Parameters
+    ----------
+    path : path
+        The file. It may have the tables ``[columns]`` (which column is what, as the keywords of `read_log`),
+        ``[features]`` (``pos = "m"`` or ``tilt = { unit = "rad", kind = "angle" }``), ``[action]`` (``kind``,
+        ``labels``, ``units``), ``[episodes]`` (``ending``, ``endless``), and ``encoding``.
+
+    Raises
+    ------
+    LogError
+        If the file cannot be read, is no TOML, or says something that is not understood.
+
+    Examples
+    --------
+    >>> import tripletree
+    >>> with open("run.toml", "w") as file:
+    ...     _ = file.write('[columns]\nepisode = "run"\n[features]\npos = "m"\n')
+    >>> tripletree.read_description("run.toml")
+    {'episode': 'run', 'units': {'pos': 'm'}}
+    """
+    file = Path(path)
+    try:
+        if file.stat().st_size > LARGEST:
+            raise LogError(f"{file} is {file.stat().st_size:,} bytes long; a description has at most {LARGEST:,}.")
+        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise LogError(f"{file} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError:
+        raise LogError(f"{file} is not UTF-8 text, as TOML files must be.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise LogError(f"{file} is no valid TOML: {error}.") from None
+    return _Reader(str(file), content).options()
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_table_of_texts(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
+
+
+_Test = tuple[Callable[[object], bool], str]
+_TEXT: _Test = (_is_text, '"..."')
+_TEXTS: _Test = (lambda value: _is_text(value) or _is_texts(value), '"..." or ["...", "..."]')
+_COLUMNS: dict[str, _Test] = {
+    **dict.fromkeys((*SYNONYMS, "next_state"), _TEXT),
+    **dict.fromkeys(("action", "features", "ignore"), _TEXTS),
+}
+_ACTION: dict[str, _Test] = {
+    "kind": _TEXT,
+    "labels": (
+        lambda value: _is_texts(value) or _is_table_of_texts(value),
+        '["left", "right"] or { 0 = "left", 1 = "right" }',
+    ),
+    "units": (_is_table_of_texts, '{ main = "N" }'),
+}
+_EPISODES: dict[str, _Test] = {"ending": _TEXT, "endless": (_is_flag, "true or false")}
+_FEATURE: dict[str, _Test] = {"unit": _TEXT, "kind": _TEXT}
+_TOP = ("columns", "features", "action", "episodes", "encoding")
+
+
+class _Reader:
+    """One pass over the content of a file."""
+
+    def __init__(self, file: str, content: Mapping[str, Any]) -> None:
+        self.file = file
+        self.content = content
+
+    def options(self) -> dict[str, Any]:
+        for key in self.content:
+            if key not in _TOP:
+                # Somebody put "episode" at the top.
+                where = next((f" It belongs in [{t}]." for t, known in _TABLES.items() if key in known), "")
+                raise LogError(f"{self.file} has `{key}`; a description has {listing(_TOP)}.{where or _hint(key)}")
+        options: dict[str, Any] = self.table("columns", _COLUMNS)
+        action, episodes = self.table("action", _ACTION), self.table("episodes", _EPISODES)
+        units, kinds = dict(action.get("units", {})), {}
+        for name, told in self.subtable("features").items():
+            feature = {"unit": told} if isinstance(told, str) else told
+            if not isinstance(feature, dict):
+                raise LogError(
+                    f'{self.file} has features.{name} = {told!r}; type {name} = "m", or {name} = {{ unit = "m", '
+                    'kind = "angle" }.'
+                )
+            self.check(f"features.{name}", feature, _FEATURE)
+            if feature.get("unit"):
+                units[name] = feature["unit"]
+            if "kind" in feature:
+                kinds[name] = feature["kind"]
+        options |= {"units": units} if units else {}
+        options |= {"kinds": kinds} if kinds else {}
+        options |= {"action_kind": action["kind"]} if "kind" in action else {}
+        options |= {"labels": action["labels"]} if "labels" in action else {}
+        if "encoding" in self.content:
+            self.check("", {"encoding": self.content["encoding"]}, {"encoding": _TEXT})
+            options["encoding"] = self.content["encoding"]
+        return options | episodes
+
+    def subtable(self, name: str) -> dict[str, Any]:
+        table = self.content.get(name, {})
+        if not isinstance(table, dict):
+            raise LogError(f"{self.file} has {name} = {table!r}; it is a table: begin a line with [{name}].")
+        return dict(table)
+
+    def table(self, name: str, known: Mapping[str, _Test]) -> dict[str, Any]:
+        table = self.subtable(name)
+        self.check(name, table, known)
+        return table
+
+    def check(self, where: str, table: Mapping[str, Any], known: Mapping[str, _Test]) -> None:
+        for key, value in table.items():
+            place = f"{where}.{key}".lstrip(".")
+            if key not in known:
+                raise LogError(f"{self.file} has {place}; [{where}] has {listing(known, 14)}.{_hint(key, known)}")
+            passes, example = known[key]
+            if not passes(value):
+                raise LogError(f"{self.file} has {place} = {value!r}; type {key} = {example}.")
+
+
+_TABLES = {"columns": _COLUMNS, "action": _ACTION, "episodes": _EPISODES}
+
+
+def _hint(key: str, known: Any = _TOP) -> str:
+    text = hint(key, list(known))
+    return f" {text}" if text.startswith("Did") else ""

@@ -1,0 +1,83 @@
+"""The help of every command: it is there, it fits, and its examples work."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+
+import click
+import pytest
+
+from tripletree.cli import SUMMARIES, main
+
+COMMANDS = {name: main.get_command(click.Context(main), name) for name in SUMMARIES}
+EXAMPLES = [
+    pytest.param(example, id=example[:60])
+    for name, command in COMMANDS.items()
+    for example in command.examples
+    if name not in ("completion",)
+]
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_help_has_the_same_first_line_everywhere_and_an_example(run, name):
+    told = run(name, "--help")
+    assert told.code == 0
+    assert any(line.startswith("Example") for line in told.lines)
+    assert (
+        f"  tripletree {name} " in told.out
+        or f"(tripletree {name} " in told.out
+        or f"  tripletree {name}\n" in told.out
+    )
+    first = " ".join(COMMANDS[name].help.split())
+    assert first.startswith(SUMMARIES[name].rstrip("."))
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_examples_work(run, folder, tmp_path, monkeypatch, example):
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    program, *arguments = shlex.split(example)
+    if ">" in arguments:
+        arguments = arguments[: arguments.index(">")]
+    assert program == "tripletree"
+    told = run(*arguments)
+    assert told.failure is None
+    assert (told.code, told.out != "") == (0, True), told.err
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("name", [None, *SUMMARIES])
+def test_help_fits_the_terminal(run, name, width):
+    told = run(*([name] if name else []), "--help", terminal_width=width)
+    lines = told.out.partition("Examples:")[0].partition("Example:")[0].splitlines()
+    assert max(map(len, lines)) <= width
+
+
+def test_help_does_not_wait_for_numpy():
+    code = (
+        "import sys; from tripletree.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit: pass\n"
+        "print([name for name in ('numpy', 'scipy', 'matplotlib') if name in sys.modules])"
+    )
+    for arguments in (["--help"], ["grow", "--help"], ["chance", "--help"]):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(run, shell):
+    told = run("completion", shell)
+    assert told.code == 0
+    assert f"_TRIPLETREE_COMPLETE={shell}_complete" in told.out
+
+
+def test_a_shell_completes_commands_and_options(run):
+    told = run(env={"_TRIPLETREE_COMPLETE": "bash_complete", "COMP_WORDS": "tripletree pr", "COMP_CWORD": "1"})
+    assert told.out == "plain,predict\n"
+    words = "tripletree grow --max-d"
+    told = run(env={"_TRIPLETREE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "2"})
+    assert told.out == "plain,--max-depth\n"

@@ -1,0 +1,222 @@
+"""What can go wrong around a command: files, disks, pipes, Ctrl-C. One clear line each, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import tripletree
+from tripletree.cli import console
+
+posix = pytest.mark.skipif(os.name != "posix", reason="signals, limits and permissions")
+PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom tripletree.cli import main\n"
+
+
+def shell(folder, *arguments, before="", **options):
+    """Run the command line in a process of its own; ``before`` is Python code to run first."""
+    code = f"{PROGRAM}{before}\nmain({[str(a) for a in arguments]!r}, prog_name='tripletree')"
+    options = {"capture_output": True, **options}
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, text=True, check=False, **options)
+
+
+@pytest.fixture
+def work(folder, tmp_path):
+    """A folder of this test alone with the log and the model."""
+    for name in ("run.csv", "run.tripletree"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    return tmp_path
+
+
+@pytest.fixture
+def log_text(folder):
+    return (folder / "run.csv").read_bytes()
+
+
+def one_line(told):
+    assert told.code == 1, told.err
+    assert told.failure is None
+    told.err = re.sub(r"note: 1 of 1 truncated .*\n", "", told.err)
+    assert re.fullmatch(r"error: [^\n]+\n", told.err), told.err
+    assert told.out == ""
+    return told.err
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "There is no file log.csv."),
+        (b"", "log.csv is empty; a header line and one line for each step are needed."),
+        (b"episode,pos,action,reward\n", "log.csv holds a header and no samples"),
+        (
+            "episode,größe,action,reward\n0,1,2,3\n".encode("latin-1"),
+            "not utf-8 text: it holds byte 0xf6. Save it as UTF-8, or name its encoding: --encoding latin-1.",
+        ),
+        (b"1,2,3\n4,5,6\n", "log.csv has no header"),
+        (b"episode,pos,action,reward\n0,1,2\n", "1 row of log.csv differ"),
+        (b"PAR1 and so on", "log.csv is named as csv, but its content is parquet"),
+    ],
+)
+def test_logs_that_are_none(run, work, monkeypatch, content, message):
+    monkeypatch.chdir(work)
+    if content is not None:
+        Path("log.csv").write_bytes(content)
+    assert message in one_line(run("grow", "log.csv", "-o", "m.tripletree"))
+    assert not Path("m.tripletree").exists()
+
+
+@pytest.mark.parametrize("command", ["info", "predict", "chance", "paths", "simulate", "explain", "rules"])
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("nowhere.tripletree", "Cannot load 'nowhere.tripletree': No such file or directory."),
+        (".", "Cannot load '.': it is a folder, not a file."),
+        ("run.csv", "Cannot load 'run.csv': "),
+        ("empty", "Cannot load 'empty': "),
+    ],
+)
+def test_models_that_are_none(run, work, monkeypatch, command, model, message):
+    monkeypatch.chdir(work)
+    Path("empty").touch()
+    more = {"predict": ["--state", "1,2"], "explain": ["--state", "1,2"], "chance": ["--reach", "end"]}
+    ways = ["--from", "leaf 0", "--to", "end"] if command in ("paths", "simulate") else []
+    assert message in one_line(run(command, model, *more.get(command, ways)))
+
+
+def test_a_directory_for_a_log(run, work, monkeypatch):
+    monkeypatch.chdir(work)
+    message = one_line(run("grow", ".", "-o", "m.tripletree"))
+    assert message == "error: . is a directory; a file is needed. Did you mean `run.csv`?\n"
+
+
+def test_places_where_no_file_can_go(run, work, monkeypatch):
+    monkeypatch.chdir(work)
+    Path("folder").mkdir()
+    message = one_line(run("grow", "run.csv", "-o", "no where/m.tripletree"))
+    assert message == "error: There is no folder no where. Make it first: mkdir -p 'no where'\n"
+    assert one_line(run("grow", "run.csv", "-o", "folder")) == (
+        "error: folder is a folder. Give the name of a file in it.\n"
+    )
+
+
+@posix
+def test_a_read_only_folder_and_file(run, log_text, ordinary_user, monkeypatch):
+    (ordinary_user / "run.csv").write_bytes(log_text)
+    monkeypatch.chdir(ordinary_user)
+    model = Path("m.tripletree")
+    model.write_text("mine")
+    model.chmod(0o444)
+    assert "m.tripletree cannot be written: the file is read-only." in one_line(run("grow", "run.csv", "-o", model))
+    assert model.read_text() == "mine"
+    ordinary_user.chmod(0o555)
+    try:
+        message = one_line(run("grow", "run.csv", "-o", "new.tripletree"))
+    finally:
+        ordinary_user.chmod(0o755)
+    assert "new.tripletree cannot be written: the folder is read-only." in message
+
+
+@posix
+def test_a_file_that_no_longer_fits_leaves_the_old_one(work):
+    old = (work / "run.tripletree").read_bytes()
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))"
+    told = shell(work, "grow", "run.csv", "-o", "run.tripletree", "--truncation", "bootstrap", before=limit)
+    assert told.returncode == 1
+    assert told.stderr.endswith("\nerror: Cannot save the model to 'run.tripletree': File too large.\n")
+    assert (work / "run.tripletree").read_bytes() == old
+    assert sorted(path.name for path in work.iterdir()) == ["run.csv", "run.tripletree"]
+
+
+def test_a_full_disk_leaves_the_old_file(run, work, monkeypatch):
+    monkeypatch.chdir(work)
+    old = Path("run.tripletree").read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    told = run("grow", "run.csv", "-o", "run.tripletree", "--truncation", "bootstrap")
+    assert one_line(told) == "error: Cannot save the model to 'run.tripletree': No space left on device.\n"
+    assert Path("run.tripletree").read_bytes() == old
+    assert sorted(path.name for path in work.iterdir()) == ["run.csv", "run.tripletree"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["info", "run.tripletree"], ["info", "run.tripletree", "--json"]])
+def test_a_result_that_cannot_be_written(work, arguments):
+    with Path("/dev/full").open("w") as full:
+        told = shell(work, *arguments, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+    assert told.returncode == 1
+    assert told.stderr == "error: The output cannot be written: No space left on device.\n"
+
+
+@posix
+def test_a_reader_that_has_seen_enough(work):
+    command = f"'{sys.executable}' -c 'from tripletree.cli import main; main()' info run.tripletree --leaves | head -1"
+    told = subprocess.run(["sh", "-c", command], cwd=work, capture_output=True, text=True, check=True)
+    assert told.stdout.startswith("leaf,node")
+    assert told.stderr == ""
+
+
+@posix
+def test_ctrl_c_during_growth_leaves_no_half_file_and_no_traceback(work):
+    old = (work / "run.tripletree").read_bytes()
+    stop = (
+        "import os\nfrom contextlib import contextmanager\nfrom tripletree.cli import console\n"
+        "@contextmanager\n"
+        "def growing():\n"
+        "    yield lambda *_: os.kill(os.getpid(), signal.SIGINT)\n"
+        "console.growing = growing\n"
+    )
+    for name in ("run.tripletree", "new.tripletree"):
+        told = shell(work, "grow", "run.csv", "-o", name, before=stop)
+        assert told.returncode == 130
+        assert told.stderr == "note: Stopped.\n"
+        assert told.stdout == ""
+    assert (work / "run.tripletree").read_bytes() == old
+    assert sorted(path.name for path in work.iterdir()) == ["run.csv", "run.tripletree"]
+
+
+def test_an_existing_model_is_replaced(run, work, monkeypatch):
+    monkeypatch.chdir(work)
+    assert run("grow", "run.csv", "-o", "run.tripletree", "--max-leaves", 3).code == 0
+    assert tripletree.load("run.tripletree").n_leaves_ == 3
+
+
+def test_a_pipe_gets_plain_lines(work):
+    told = shell(work, "chance", "run.tripletree", "--reach", "pos < 0.5")
+    assert told.stderr == ""
+    assert told.stdout.count("\n") == 1
+    assert "\x1b" not in told.stdout
+    told = shell(work, "check", "run.csv")
+    assert "\x1b" not in told.stdout
+    told = shell(work, "info", "run.tripletree", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+def test_a_terminal_gets_broken_lines_and_colours_unless_it_wants_none(run, monkeypatch):
+    def terminal(**options):
+        return Console(highlight=False, force_terminal=True, width=60, color_system="standard", **options)
+
+    monkeypatch.setattr(console, "_out", terminal())
+    told = run("chance", "run.tripletree", "--reach", "pos < 0.5")
+    assert told.out.count("\n") > 2
+    assert max(map(len, told.lines)) <= 60
+    told = run("check", "run.csv")
+    assert "\x1b[36mnote" in told.out
+    monkeypatch.setattr(console, "_out", terminal(no_color=True))
+    told = run("check", "run.csv")
+    assert "\x1b[36m" not in told.out
+    assert max(map(len, told.lines)) <= 120
+
+
+def test_a_small_terminal_gets_small_tables(run, monkeypatch):
+    monkeypatch.setattr(console, "_out", Console(highlight=False, width=60))
+    told = run("info", "run.tripletree")
+    assert max(map(len, told.lines)) <= 60
+    assert "…" not in told.out
