@@ -184,3 +184,16 @@ def test_episodes_that_are_not_there(tree, log):
     nowhere = quietly_fitted(road.record("either", n_samples=3000), max_leaves=40)
     with pytest.raises(ParameterError, match=r"There is no trajectory to tell of\. From pos = 2\.9"):
         nowhere.story(nowhere.simulate([2.9, 0.09], {"pos": (0, 0.2)}))
+
+
+def test_interruptions_and_alternations_of_several_dimensions_read_well():
+    x = np.array([0.0] * 5 + [1, 0] * 5 + [0.0] * 5 + [1] + [0.0] * 5 + [2.0] * 5)
+    log = make_log(x[:, None], np.stack([x % 2, x], axis=1), np.zeros(len(x)), names=("x",))
+    told = quietly_fitted(log, theta=(1, 0, 0)).story(log, levels=[0.5])
+    assert [str(phase).partition(" because")[0] for phase in told.phases] == [
+        "a0 low (< 0.5) and a1 low (< 0.5) for 5 steps (value 0)",
+        "a0 alternating between high (>= 0.5) and low, and a1 alternating between high (>= 0.5) and low for 9 steps",
+        "a0 low and a1 low for 12 steps",
+        "a1 high for 5 steps",
+    ]
+    assert str(told.phases[2]).endswith("because x < 1 (1 brief interruption, value 0)")

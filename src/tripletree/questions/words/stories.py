@@ -53,7 +53,8 @@ def behaviours(parts: Sequence[Column], phases: Sequence[Parts]) -> list[str]:
     for phase in phases:
         here = [{levels[k] for levels, _ in phase} for k in range(len(parts))]
         fresh = [k for k in range(len(parts)) if here[k] != before[k]] or range(len(parts))
-        told.append(all_of([_column(parts[k], k, phase, seen) for k in fresh]))
+        texts = [_column(parts[k], k, phase, seen) for k in fresh]
+        told.append(", and ".join(texts) if any(len(here[k]) > 1 for k in fresh) else all_of(texts))
         before = here
     return told
 
@@ -75,15 +76,14 @@ def _column(column: Column, k: int, phase: Parts, seen: set[tuple[int, int]]) ->
 def phase(one: Phase, noun: tuple[str, str] = ("step", "steps"), way: str = "for", value: bool = True) -> str:
     """Return one phase: what, how long, why, and the value on the way."""
     text = f"{one.behaviour} {way} {count(one.end - one.begin, *noun)}"
-    if one.interruptions:
-        text += f" with {count(one.interruptions, 'brief interruption', 'brief interruptions')}"
     reasons = list(dict.fromkeys(because(change) for change in one.changes if change))
     if reasons:
         text += f" because {all_of(reasons)}"
-    if not value:
-        return text
-    begin, end = rounded3(one.value_begin), rounded3(one.value_end)
-    return f"{text} (value {begin})" if begin == end else f"{text} (value {begin} to {end})"
+    aside = [count(one.interruptions, "brief interruption", "brief interruptions")] if one.interruptions else []
+    if value:
+        begin, end = rounded3(one.value_begin), rounded3(one.value_end)
+        aside.append(f"value {begin}" if begin == end else f"value {begin} to {end}")
+    return f"{text} ({', '.join(aside)})" if aside else text
 
 
 def jump(one: Jump) -> str:
