@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from tripletree.plot.style import SMALL, TITLE
+from tripletree.plot.shapes import links, surface
+from tripletree.plot.style import SMALL, TITLE, width_of
 from tripletree.scenes.colours import GREY, PAPER
 from tripletree.scenes.types import (
     Arrows,
@@ -19,10 +20,12 @@ from tripletree.scenes.types import (
     Entry,
     Labels,
     Lines,
+    Links,
     Mesh,
     Points,
     Rectangles,
     Scene,
+    Surface,
 )
 
 MANY_CELLS = 20_000
@@ -42,12 +45,13 @@ class Drawing:
         self._subtitle: Any = None
         self._colours: Colours | None = None
 
-    def show(self, scene: Scene) -> None:
-        """Draw everything: marks, axes, colour scale, legend, words."""
+    def show(self, scene: Scene, bar: bool = True) -> None:
+        """Draw everything: marks, axes, colour scale (with a bar or not), legend, words."""
         ax = self._ax
         if self._colours is None:
             self._colours = Colours(scene.colours)
-            _colour_bar(scene.colours, self._colours, ax)
+            if bar:
+                colour_bar(scene.colours, self._colours, ax)
         for order, mark in enumerate(scene.marks):
             if id(mark) not in self._drawn:
                 _DRAWERS[type(mark)](mark, ax, self._colours, zorder=1 + order / 100)
@@ -168,7 +172,7 @@ def _points(mark: Points, ax: Any, colours: Colours, zorder: float) -> None:
     ax.scatter(
         mark.x,
         mark.y,
-        s=mark.size**2,
+        s=np.square(mark.size),
         marker=SYMBOLS[mark.symbol],
         edgecolors=mark.edge or "none",
         linewidths=0.7,
@@ -208,6 +212,8 @@ _DRAWERS: dict[type, Any] = {
     Band: _band,
     Points: _points,
     Labels: _labels,
+    Links: links,
+    Surface: surface,
 }
 
 
@@ -223,12 +229,14 @@ def _axis(axis: Axis, ax: Any, which: str) -> None:
         locator.set_params(nbins=6, steps=[1, 2, 2.5, 5, 10])
 
 
-def _colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
+def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
+    """Draw the bar of a scale beside the axes, or beside a list of axes."""
     if scale is None or scale.kind == "categories":
         return
     from matplotlib.cm import ScalarMappable
 
-    bar = ax.figure.colorbar(ScalarMappable(colours.norm, colours.cmap), ax=ax, pad=0.02, fraction=0.06, aspect=24)
+    figure = ax[0].figure if isinstance(ax, list) else ax.figure
+    bar = figure.colorbar(ScalarMappable(colours.norm, colours.cmap), ax=ax, pad=0.02, fraction=0.06, aspect=24)
     bar.set_label(scale.label)
     bar.outline.set_visible(False)
 
@@ -256,7 +264,7 @@ def _legend(scene: Scene, ax: Any) -> None:
     room = _characters(ax, SMALL)
     entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]
     ax.legend(
-        handles=[_handle(entry) for entry in entries],
+        handles=[handle(entry) for entry in entries],
         loc="upper left",
         bbox_to_anchor=(0, 0),
         bbox_transform=below,
@@ -276,7 +284,8 @@ def _columns(lengths: list[int], room: int) -> int:
     return 1
 
 
-def _handle(entry: Entry) -> Any:
+def handle(entry: Entry) -> Any:
+    """Return what matplotlib's legend shows for an entry."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -284,8 +293,9 @@ def _handle(entry: Entry) -> Any:
         return Patch(facecolor=entry.colour, alpha=entry.opacity, label=entry.label)
     if entry.symbol == "outline":
         return Patch(facecolor="none", edgecolor=entry.colour, linewidth=1.2, label=entry.label)
-    if entry.symbol == "line":
-        return Line2D([], [], color=entry.colour, linewidth=1.4, label=entry.label)
+    if entry.symbol in ("line", "dashes"):
+        style: Any = DASHES if entry.symbol == "dashes" else "solid"
+        return Line2D([], [], color=entry.colour, linewidth=1.4, linestyle=style, label=entry.label)
     marker = SYMBOLS.get(entry.symbol, "o")
     return Line2D([], [], color=entry.colour, marker=marker, linestyle="none", markersize=4.5, label=entry.label)
 
@@ -324,5 +334,5 @@ def _characters(ax: Any, size: float) -> int:
         if spec is None
         else (spec.colspan.stop - spec.colspan.start) / spec.get_gridspec().ncols
     )
-    inches = share * ax.figure.get_figwidth() - (0.0 if spec is None else TICKS)
+    inches = share * width_of(ax.figure) - (0.0 if spec is None else TICKS)
     return max(int(inches * 72 / (size * 0.56)), 12)

@@ -11,8 +11,8 @@ COLUMN = 3.3
 """Width of a paper's column, in inches: the width of one picture."""
 PAGE = 6.9
 """Width of a paper's text, in inches: the width of a sheet of pictures."""
-TITLE, TEXT, SMALL = 8.0, 7.0, 6.5
-"""Sizes of titles, labels and side remarks, in points."""
+HEADING, TITLE, TEXT, SMALL = 9.0, 8.0, 7.0, 6.5
+"""Sizes of headings of sheets, titles, labels and side remarks, in points."""
 
 RC: dict[str, Any] = {
     # DejaVu comes with matplotlib, so that a picture is the same on every machine.
@@ -71,3 +71,8 @@ def pyplot() -> Any:
 def styled() -> Any:
     """Return a context in which matplotlib draws in the house style."""
     return pyplot().rc_context(RC)
+
+
+def width_of(figure: Any) -> float:
+    """Return the width of a figure, or of a part of one, in inches."""
+    return float(figure.bbox.width / figure.dpi)

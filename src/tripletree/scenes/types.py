@@ -91,7 +91,7 @@ class ColourScale(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Entry(Plain):
-    """One line of a legend: a symbol ("area", "line", "point", "outline", "star"), its colour and what it means."""
+    """One line of a legend: a symbol ("area", "line", "dashes", "outline", "disc", ...), its colour, what it means."""
 
     label: str
     colour: str
@@ -142,11 +142,11 @@ class Arrows(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Lines(Plain):
-    """Lines through points, each of shape (points, 2), with an opacity each."""
+    """Lines through points, each of shape (points, 2), with an opacity and, if they differ, a width each."""
 
     points: tuple[F64, ...]
     colour: str = INK
-    width: float = 1.0
+    width: float | F64 = 1.0
     opacity: F64 | None = None
     dashed: bool = False
 
@@ -168,7 +168,7 @@ class Points(Plain):
 
     x: F64
     y: F64
-    size: float = 3.0
+    size: float | F64 = 3.0
     colour: str = INK
     value: F64 | None = None
     symbol: str = "disc"
@@ -190,7 +190,33 @@ class Labels(Plain):
     framed: bool = False
 
 
-Mark = Rectangles | Mesh | Arrows | Lines | Band | Points | Labels
+@dataclass(frozen=True, eq=False)
+class Links(Plain):
+    """Bent arrows between places; ``width`` and the ``gap`` to leave at either end are in points of length."""
+
+    x0: F64
+    y0: F64
+    x1: F64
+    y1: F64
+    width: F64
+    opacity: F64
+    gap0: F64
+    gap1: F64
+    colour: str = INK
+    bend: float = 0.15
+
+
+@dataclass(frozen=True, eq=False)
+class Surface(Plain):
+    """Triangles with ``value`` at their corners, in between interpolated; ``triangle`` has shape (triangles, 3)."""
+
+    x: F64
+    y: F64
+    triangle: I64
+    value: F64
+
+
+Mark = Rectangles | Mesh | Arrows | Lines | Band | Points | Labels | Links | Surface
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,8 +254,22 @@ class Scene(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Sheet(Plain):
-    """Several pictures in rows."""
+    """Several pictures in rows.
+
+    Attributes
+    ----------
+    title, subtitle : str
+        What is seen, and under which conditions.
+    rows : tuple of sequences of Scene
+        The pictures.
+    colours : ColourScale or None
+        The scale of all pictures, to be drawn once; None: each picture has its own.
+    legend : tuple of Entry
+        What symbols mean in all pictures.
+    """
 
     title: str
     rows: tuple[Sequence[Scene], ...]
     subtitle: str = ""
+    colours: ColourScale | None = None
+    legend: tuple[Entry, ...] = ()

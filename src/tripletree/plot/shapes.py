@@ -1,0 +1,50 @@
+"""Draws the marks of graphs and simplices: bent arrows, shaded triangles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tripletree.scenes.types import Links, Surface
+
+if TYPE_CHECKING:
+    from tripletree.plot.draw import Colours
+
+
+def links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
+    """Draw bent arrows; their heads grow with their widths."""
+    from matplotlib.patches import FancyArrowPatch
+
+    rows = zip(mark.x0, mark.y0, mark.x1, mark.y1, mark.width, mark.opacity, mark.gap0, mark.gap1, strict=True)
+    for x0, y0, x1, y1, width, opacity, gap0, gap1 in rows:
+        ax.add_patch(
+            FancyArrowPatch(
+                (x0, y0),
+                (x1, y1),
+                connectionstyle=f"arc3,rad={mark.bend}",
+                arrowstyle=f"-|>,head_length={2.2 + 0.9 * width},head_width={1.0 + 0.5 * width}",
+                mutation_scale=1,
+                shrinkA=gap0,
+                shrinkB=gap1,
+                linewidth=width,
+                color=mark.colour,
+                alpha=opacity,
+                capstyle="butt",
+                joinstyle="miter",
+                zorder=zorder,
+            )
+        )
+
+
+def surface(mark: Surface, ax: Any, colours: Colours, zorder: float) -> None:
+    """Shade triangles; as pixels in vector files, few of whose viewers can shade."""
+    ax.tripcolor(
+        mark.x,
+        mark.y,
+        mark.triangle,
+        mark.value,
+        shading="gouraud",
+        cmap=colours.cmap,
+        norm=colours.norm,
+        rasterized=True,
+        zorder=zorder,
+    )

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+from matplotlib import pyplot
+
+from tests.scenes.models import road_tree, walk
+from tripletree import plot
+
+
+def inside(figure) -> None:
+    """Every text lies within the figure, and none of a title crosses another."""
+    figure.canvas.draw()
+    whole = figure.bbox
+    texts = [figure._suptitle, *figure.texts, *figure.artists]
+    for ax in figure.axes:
+        texts += [ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts]
+        texts += [] if ax.get_legend() is None else ax.get_legend().get_texts()
+    texts += [text for legend in figure.legends for text in legend.get_texts()]
+    for text in filter(None, texts):
+        if not text.get_visible() or not getattr(text, "get_text", lambda: "x")():
+            continue
+        box = text.get_window_extent()
+        assert box.x0 >= whole.x0 - 1, text
+        assert box.x1 <= whole.x1 + 1, text
+        assert box.y0 >= whole.y0 - 1, text
+        assert box.y1 <= whole.y1 + 1, text
+
+
+def test_curves_are_drawn_in_three_pictures_with_one_legend(tmp_path):
+    picture = plot.curves({"small": road_tree(10), "large": road_tree()})
+    assert len(picture.axes_[0]) == 3
+    assert [text.get_text() for text in picture.figure_.legends[0].get_texts()] == ["small", "large"]
+    assert repr(picture) == "<SheetPicture: Losses by size of the tree>"
+    inside(picture.figure_)
+    path = tmp_path / "curves.pdf"
+    assert picture.save(path) is picture
+    assert path.read_bytes()[:4] == b"%PDF"
+
+
+@pytest.mark.parametrize("sub", [False, True])
+def test_a_sheet_is_drawn_on_a_given_figure(sub):
+    figure = pyplot.figure(layout="constrained")
+    place = figure.subfigures(2, 1)[1] if sub else figure
+    picture = plot.curves(walk(2), figure=place)
+    assert picture.figure_ is place
+    assert len(place.axes) == 3
