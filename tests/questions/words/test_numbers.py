@@ -17,6 +17,7 @@ from tripletree.questions.words import numbers
         (1e-7, "1e-07"),
         (123456789.0, "1.23457e+08"),
         (120000000.0, "120000000"),
+        (1e12, "1e+12"),
         (float("inf"), "inf"),
     ],
 )

@@ -76,10 +76,12 @@ def clauses(
 
 
 def negated(name: str) -> str:
-    """Return the contrary of a yes-or-no feature: "door not open", "leg not in contact", "not airborne"."""
+    """Return the contrary of a yes-or-no feature: "door not open", "has no key", "not airborne"."""
     words = name.split(" ")
+    if len(words) > 1 and words[0].lower() == "has":
+        return " ".join([words[0], "no", *words[1:]])
     for place, word in enumerate(words):
-        if place and word.lower() in _AFTER:
+        if len(words) > 1 and word.lower() in _AFTER:
             return " ".join([*words[: place + 1], "not", *words[place + 1 :]])
         if place and (word.lower() in _BEFORE or (place == len(words) - 1 and word.lower() in _LAST)):
             return " ".join([*words[:place], "not", *words[place:]])

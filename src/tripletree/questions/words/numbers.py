@@ -16,7 +16,7 @@ def exact(number: float) -> str:
     mantissa = digits.partition("e")[0].lstrip("-").replace(".", "").strip("0")
     if len(mantissa) > MOST_DIGITS:
         return f"{number:.6g}"
-    return digits.removesuffix(".0")
+    return f"{float(digits):.10g}"
 
 
 def count(number: int, one: str, many: str) -> str:
