@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import aligning, applying, explaining, fitting, growth, resembling, starting
+from benchmarks import aligning, applying, explaining, fitting, growth, picturing, resembling, starting
 from benchmarks.harness import Options, Report, machine, save, say
 
 SUBJECTS = {
@@ -16,6 +16,7 @@ SUBJECTS = {
     "aligning": aligning,
     "resembling": resembling,
     "explaining": explaining,
+    "picturing": picturing,
 }
 
 

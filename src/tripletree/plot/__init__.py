@@ -2,5 +2,6 @@
 
 from tripletree.plot.curves import curves
 from tripletree.plot.maps import leaf_map
+from tripletree.plot.overview import overview
 
-__all__ = ["curves", "leaf_map"]
+__all__ = ["curves", "leaf_map", "overview"]

@@ -157,6 +157,6 @@ def _signed(mean: F64) -> str:
 def _density(boxes: Extents, count: F64) -> Pictured:
     volume = log_volume(boxes)
     dense = density(count, volume)
-    label = "density (samples per unit of volume)"
+    label = "density (samples / volume)"
     # Weighted by volume (Appendix C): the samples behind a cell, divided by the volume behind it.
     return Pictured("Sample density", label, dense[:, None], np.exp(volume), "amount")

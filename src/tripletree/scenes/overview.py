@@ -1,0 +1,83 @@
+"""Overview: what a person wants to see of a tree first, on one sheet."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tripletree.model.fitted import Fitted
+from tripletree.questions.words.numbers import percent
+from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.pairs import best_pair
+from tripletree.scenes.pictured import read_colour
+from tripletree.scenes.types import Scene, Sheet
+from tripletree.scenes.view import View, read_model, read_view
+
+MOST_ACTIONS = 4
+"""Action dimensions that get a picture of their own."""
+
+
+def overview(model: Any) -> Sheet:
+    """Return maps of action, value, density with moves, and impurity.
+
+    With more than two features, each attribute is shown along the two features that show most of it.
+    """
+    fitted = read_model(model)
+    action = fitted.schema.action
+    actions = list(action.names) if action.kind == "continuous" else ["action"]
+    colours = [*actions[:MOST_ACTIONS], "value", "density"]
+    if len(colours) % 2:
+        colours.append("impurity of value")
+    scenes = [_panel(fitted, colour) for colour in colours]
+    left_out = len(actions) - MOST_ACTIONS
+    more = f" {left_out} more action dimensions are not shown." if left_out > 0 else ""
+    return Sheet(
+        title="The agent at a glance: what it does, how it fares, where it moves",
+        subtitle=_facts(fitted) + more,
+        rows=tuple(tuple(scenes[k : k + 2]) for k in range(0, len(scenes), 2)),
+    )
+
+
+def _panel(fitted: Fitted, colour: str) -> Scene:
+    names = fitted.schema.feature_names
+    if len(names) == 1:
+        return leaf_map(read_view(fitted, names[0]), colour)
+    moves = colour == "density" and fitted.attributes.derivative_mean is not None
+    if len(names) == 2:
+        return leaf_map(read_view(fitted, *names), colour, arrows=moves)
+    start = read_view(fitted, names[0], names[1])
+    if moves:
+        pair = best_pair(fitted, start.boxes, *_moves(start))
+        what = "moves"
+    else:
+        pictured = read_colour(fitted, start.boxes, colour)
+        pair = best_pair(fitted, start.boxes, pictured.population, pictured.mean)
+        what = "it"
+    view = View(fitted, start.boxes, pair.features, {})
+    scene = leaf_map(view, colour, arrows=moves)
+    why = f"No other pair of features shows more of {what}: {percent(pair.share)} of what differs between leaves"
+    return replace(scene, subtitle=why)
+
+
+def _moves(view: View) -> tuple[Any, Any]:
+    """Return weights and derivatives of the leaves, each divided by its spread over the log."""
+    at, nodes = view.fitted.attributes, view.fitted.tree.leaf_nodes
+    mean = np.zeros((len(nodes), 1)) if at.derivative_mean is None else at.derivative_mean[nodes]
+    sigma = view.fitted.derivative_scale
+    moved = at.count_derivative[nodes].astype(np.float64)
+    return moved, mean[:, sigma > 0] / sigma[sigma > 0]
+
+
+def _facts(fitted: Fitted) -> str:
+    """Return size, data and losses in words."""
+    size = fitted.tree.n_leaves
+    action, value, derivative = fitted.curve_training[size - 1]
+    discrete = fitted.schema.action.kind == "discrete"
+    acts = f"{percent(action)} of actions wrong" if discrete else f"action {action:.2f}"
+    count = f"{fitted.attributes.count[0]:,} samples"
+    text = f"{size:,} {'leaf' if size == 1 else 'leaves'} grown on {count}."
+    return (
+        f"{text} Losses on them: {acts}, value {value:.3g} (RMSE), derivative {derivative:.2f} (sum of RMSE / sigma)."
+    )
