@@ -228,7 +228,7 @@ class TripleTree:
     def explain(
         self,
         state: Any,
-        foil: Mapping[str, Any],
+        foil: Mapping[str, Any] | str,
         *,
         k: int = 1,
         max_changes: int | None = None,
@@ -253,10 +253,11 @@ class TripleTree:
         ----------
         state : sequence or dict of numbers
             One state.
-        foil : dict or None
+        foil : dict, text or None
             What might have been instead: ``{"action": "left"}`` (or several labels), an interval with both ends
             included and None for no bound for the name of a continuous action, ``{"main engine": (0.5, None)}``, for
-            ``"value"`` or for ``"derivative of pos"``. Several keys must hold together.
+            ``"value"`` or for ``"derivative of pos"``. Several keys must hold together. Text says the same:
+            ``"action = left and value >= 0.3"``.
         about : str
             Without a foil: ``"action"``, the name of an action dimension, ``"value"``, or ``"derivative of pos"`` for
             a feature ``pos``.
@@ -294,7 +295,7 @@ class TripleTree:
     def counterfactuals(
         self,
         states: Any,
-        foil: Mapping[str, Any],
+        foil: Mapping[str, Any] | str,
         *,
         max_changes: int | None = None,
         fixed: Collection[str] = (),

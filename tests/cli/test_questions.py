@@ -137,9 +137,75 @@ def test_moves_of_another_log(run, tree, folder):
     assert told.out == f"{tree.chance('pos < 0.5', log=log, draws=0)}\n"
 
 
-def test_explanations_and_rules(run, tree):
-    assert run("explain", MODEL, "--state", "1.2,0.03").out == f"{tree.explain([1.2, 0.03])}\n"
-    told = run("explain", MODEL, "--state", "1.2,0.03", "--about", "value", "--json").json()
+def test_explanations(run, tree):
+    state = "pos=1.2, speed=0.03"
+    assert run("explain", MODEL, "--state", state).out == f"{tree.explain([1.2, 0.03])}\n"
+    told = run("explain", MODEL, "--state", state, "--about", "value", "--json").json()
     assert told == tree.explain([1.2, 0.03], about="value").to_dict()
+    answer = tree.explain([1.2, 0.03], {"action": "left"}, k=2, fixed=["pos"], one_way={"speed": "down"}, margin=0.01)
+    assert answer
+    options = ["-k", 2, "--fixed", "pos", "--one-way", "speed=down", "--margin", 0.01]
+    told = run("explain", MODEL, "--state", state, "--foil", "action = left", *options)
+    assert told.out == f"{answer}\n"
+    change = tree.explain_change([1.2, 0.03], [1.2, -0.05])
+    assert run("explain", MODEL, "--state", state, "--then", "1.2,-0.05").out == f"{change}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--fixed", "pos"], 2, "--fixed goes with --foil FOIL."),
+        (["-k", "3"], 2, "-k goes with --foil FOIL."),
+        (["--foil", "action = left", "--then", "1,2"], 2, "Give --foil or --then, not both."),
+        (["--foil", "pos > 2"], 1, "Did you mean `derivative of pos`?\n  pos > 2\n  ^^^\n"),
+        (["--foil", "action = up"], 1, "the tree knows `left`, `right`."),
+        (["--foil", "action = left", "--fixed", "poss"], 1, "Did you mean `pos`?"),
+        (["--about", "speed"], 1, "Did you mean `derivative of speed`?"),
+    ],
+)
+def test_explanations_that_are_not_understood(run, arguments, code, message):
+    told = run("explain", MODEL, "--state", "1.2,0.03", *arguments)
+    assert told.code == code
+    assert message in told.err
+
+
+def test_stories_and_rules(run, tree, folder):
+    log = tripletree.read_log(folder / "run.csv")
+    told = run("story", MODEL, "--log", "run.csv", "--episode", 3)
+    assert told.out == f"{tree.story(3, log=log)}\n"
+    simulated = tree.story(tree.simulate([1.2, 0], "end"), about="value")
+    options = ["--from", "1.2,0", "--to", "end", "--about", "value"]
+    assert run("story", MODEL, *options).out == f"{simulated}\n"
+    assert run("story", MODEL, *options, "--json").json()["phases"]
+    assert run("story", MODEL).code == 2
+    assert run("story", MODEL, "--from", "leaf 3").code == 2
     assert run("rules", MODEL, "--most", 2).out == f"{tree.rules(most=2)}\n"
-    assert run("explain", MODEL, "--state", "1.2,0.03", "--about", "speed").code == 1
+
+
+def test_pictures(run, tmp_path):
+    for ending, begin in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml")):
+        picture = tmp_path / f"map{ending}"
+        told = run("plot", "map", MODEL, "-x", "pos", "-y", "speed", "--colour", "value", "-o", picture)
+        assert (told.code, told.out) == (0, f"The picture is in {picture}.\n")
+        assert picture.read_bytes().startswith(begin)
+    marks = ["--log", "run.csv", "--zone", "pos < 0.5", "--state", "1.2,0", "--arrows", "--where", "speed > 0"]
+    assert "where limits `speed`" in run("plot", "map", MODEL, "-x", "pos", "-y", "speed", *marks, "-o", picture).err
+    assert run("plot", "map", MODEL, "-x", "pos", "-y", "speed", *marks[:-2], "-o", picture).code == 0
+    assert run("plot", "map", MODEL, "--where", "speed in [0, 0.05]", "-o", picture).code == 0
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-x", "poss", "-o", "p.png"], 1, "Did you mean `pos`?"),
+        (["-o", "p.gif"], 1, "p.gif ends in `.gif`; pictures are written as `.png`, `.pdf`, `.svg`."),
+        (["--episode", "3", "-o", "p.png"], 2, "--episode points into a log: give --log LOG, too."),
+        (["--where", "speeed > 0", "-o", "p.png"], 1, "Did you mean `speed`?\n  speeed > 0\n  ^^^^^^\n"),
+    ],
+)
+def test_pictures_that_cannot_be_drawn(run, folder, arguments, code, message):
+    told = run("plot", "map", MODEL, *arguments)
+    assert told.code == code
+    assert message in told.err
+    assert not (folder / "p.png").exists()

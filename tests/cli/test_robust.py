@@ -70,7 +70,9 @@ def test_logs_that_are_none(run, work, monkeypatch, content, message):
     assert not Path("m.tripletree").exists()
 
 
-@pytest.mark.parametrize("command", ["info", "predict", "chance", "paths", "simulate", "explain", "rules"])
+@pytest.mark.parametrize(
+    "command", ["info", "predict", "chance", "paths", "simulate", "explain", "rules", "story", "plot"]
+)
 @pytest.mark.parametrize(
     ("model", "message"),
     [
@@ -84,8 +86,11 @@ def test_models_that_are_none(run, work, monkeypatch, command, model, message):
     monkeypatch.chdir(work)
     Path("empty").touch()
     more = {"predict": ["--state", "1,2"], "explain": ["--state", "1,2"], "chance": ["--reach", "end"]}
+    more |= {"story": ["--from", "1,2", "--to", "end"], "plot": ["-o", "x.png"]}
     ways = ["--from", "leaf 0", "--to", "end"] if command in ("paths", "simulate") else []
-    assert message in one_line(run(command, model, *more.get(command, ways)))
+    assert message in one_line(
+        run(*(["plot", "map"] if command == "plot" else [command]), model, *more.get(command, ways))
+    )
 
 
 def test_a_directory_for_a_log(run, work, monkeypatch):

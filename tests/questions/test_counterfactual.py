@@ -298,7 +298,7 @@ def test_many_states_at_once(fitted):
         ([0, 0], {"pos": (0, 1)}, {}, "Did you mean `derivative of pos`"),
         ([0, 0], {"derivative": (0, 1)}, {}, "name one of `derivative of pos`"),
         ([0, 0], {}, {}, 'must be a dict.*Try {"action": "left"}'),
-        ([0, 0], "left", {}, "must be a dict"),
+        ([0, 0], "left", {}, "foil has no `left`"),
         ([0, 0], {"value": 3}, {}, r"must be \(low, high\)"),
         ([0, 0], {"value": (None, None)}, {}, "always true"),
         ([0, 0], {"value": (2, 1)}, {}, r"2 is above 1. Try \(1, 2\)"),

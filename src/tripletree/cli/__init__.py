@@ -25,11 +25,13 @@ SECTIONS: dict[str, dict[str, str]] = {
     },
     "Questions to a model": {
         "predict": "Say what the agent does in a state, how well it fares and where that leads.",
+        "explain": "Say why the agent does what it does in a state, what would change it, or why it changed.",
+        "story": "Tell an episode phase by phase.",
         "chance": "Say how probable it is to get somewhere, how long it takes, and where time is spent.",
         "paths": "Find the most probable ways from one place to another.",
         "simulate": "Draw up trajectories from one place to another.",
-        "explain": "Say why the agent does what it does in a state.",
         "rules": "Say the whole tree in rules.",
+        "plot": "Draw a picture of a model.",
     },
     "More": {
         "demo": "Grow a tree on a built-in log.",

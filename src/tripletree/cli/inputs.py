@@ -31,21 +31,21 @@ SINGLE_COLUMNS = (
 FILE = click.Path(path_type=Path)
 
 
-def _pair(_: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+def pairs(_: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """Read NAME=TEXT, several times."""
-    pairs = {}
+    found = {}
     for text in given:
         name, sign, value = text.partition("=")
         if not sign or not name.strip() or not value.strip():
             raise click.BadParameter(f"`{text}` is no {parameter.metavar}.")
-        pairs[name.strip()] = value.strip()
-    return pairs
+        found[name.strip()] = value.strip()
+    return found
 
 
 def _columns(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
     known = (*SINGLE_COLUMNS, "action")
     roles: dict[str, Any] = {}
-    for role, name in _pair(ctx, parameter, given).items():
+    for role, name in pairs(ctx, parameter, given).items():
         if role not in known:
             raise click.BadParameter(
                 f"`{role}` is no role of a column; roles are {listing(known, 12)}.{did_you_mean(role, known)}"
@@ -58,7 +58,8 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _listed(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> list[str]:
+def listed(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> list[str]:
+    """Read NAME,NAME, several times."""
     return [name for text in given for name in _names(text)]
 
 
@@ -89,21 +90,21 @@ def log_options(function: _Decorated) -> _Decorated:
             "terminated, truncated, done, next_state (a prefix), previous_row, next_row. Repeatable.",
         ),
         click.option(
-            "--features", multiple=True, callback=_listed, metavar="NAME,NAME", help="Only these are features."
+            "--features", multiple=True, callback=listed, metavar="NAME,NAME", help="Only these are features."
         ),
-        click.option("--ignore", multiple=True, callback=_listed, metavar="NAME,NAME", help="Leave these columns out."),
+        click.option("--ignore", multiple=True, callback=listed, metavar="NAME,NAME", help="Leave these columns out."),
         click.option(
-            "--unit", multiple=True, callback=_pair, metavar="NAME=UNIT", help="Unit of a column, as speed=m/s."
+            "--unit", multiple=True, callback=pairs, metavar="NAME=UNIT", help="Unit of a column, as speed=m/s."
         ),
         click.option(
             "--kind",
             multiple=True,
-            callback=_pair,
+            callback=pairs,
             metavar="NAME=KIND",
             help="Kind of a feature: real, integer, binary or angle.",
         ),
         click.option(
-            "--label", multiple=True, callback=_pair, metavar="CODE=LABEL", help="Name of an action, as 0=left."
+            "--label", multiple=True, callback=pairs, metavar="CODE=LABEL", help="Name of an action, as 0=left."
         ),
         click.option("--action-kind", type=click.Choice(["discrete", "continuous"]), help="What the actions are."),
         click.option(

@@ -79,7 +79,7 @@ def leaf_map(
     *,
     colour: str | None = "action",
     arrows: bool | int = False,
-    where: dict[str, Any] | None = None,
+    where: dict[str, Any] | str | None = None,
     at: Any = None,
     limits: tuple[float, float] | None = None,
     ax: Any = None,
@@ -103,7 +103,7 @@ def leaf_map(
         Whether to show mean moves; a number for so many arrows along each axis of a projection.
     where : dict or None
         Limits of other features, ``{"vx": (-0.1, 0.1), "vy": 0}``: an interval ``low <= x < high`` (None for no bound),
-        or a number that fixes a feature.
+        or a number that fixes a feature; or text, ``"vx in [-0.1, 0.1] and vy = 0"``.
     at : state or None
         Fix all other features as in this state.
     limits : (low, high) or None

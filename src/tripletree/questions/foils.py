@@ -14,6 +14,7 @@ from tripletree.errors import ParameterError
 from tripletree.log.actions import label_text
 from tripletree.model.fitted import Fitted
 from tripletree.questions.attributes import Attribute, read_attribute
+from tripletree.questions.expressions import read_foil_expression
 
 Mask = npt.NDArray[np.bool_]
 
@@ -92,10 +93,13 @@ def read_foil(fitted: Fitted, foil: Any) -> Foil:
     ----------
     fitted : Fitted
         The tree.
-    foil : dict
+    foil : dict or text
         A label or several for ``"action"``, an interval ``(low, high)`` (both included, None for no bound) for the name
-        of a continuous action, for ``"value"`` or for ``"derivative of pos"``. All must hold.
+        of a continuous action, for ``"value"`` or for ``"derivative of pos"``. All must hold. Text says the
+        same: ``"action = left and value >= 0.3"`` (see ``questions.expressions``).
     """
+    if isinstance(foil, str):
+        foil = read_foil_expression(foil, fitted.schema)
     if not isinstance(foil, Mapping) or not foil:
         raise ParameterError(f"foil must be a dict that names what else might be; got {foil!r}. {_how(fitted)}")
     conditions = tuple(_condition(read_attribute(fitted, key, "A key of foil"), foil[key]) for key in foil)

@@ -14,6 +14,7 @@ from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.leaves.project import Extents, extents, within
 from tripletree.model.fitted import Fitted
+from tripletree.questions.expressions import read_expression
 from tripletree.questions.states import read_states
 from tripletree.questions.words.conditions import condition
 from tripletree.questions.zones import read_interval
@@ -115,7 +116,7 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
         The tree.
     x, y : str
         Names of the features along the axes; no ``y`` for a picture along one feature.
-    where : dict or None
+    where : dict, text or None
         Limits of other features: ``(low, high)`` with None for no bound, or a number that fixes one.
     at : state or None
         Fixes all other features that ``where`` says nothing about.
@@ -134,6 +135,8 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
         if not single:
             raise ParameterError(f"at must be one state; got {len(state)} of them.")
         limits = {f: (float(state[0, f]), float(state[0, f])) for f in range(len(names)) if f not in axes}
+    if isinstance(where, str):
+        where = read_expression(where, fitted.schema, "where")
     if where is not None:
         if not isinstance(where, Mapping):
             example = next((name for f, name in enumerate(names) if f not in axes), names[0])

@@ -1,0 +1,86 @@
+"""``tripletree plot``: pictures of a model, as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tripletree.checks import listing
+from tripletree.cli import console
+from tripletree.cli.command import command, model_argument, out_option, replacing
+from tripletree.cli.inputs import episode_of, log_of, log_option, open_model
+from tripletree.errors import ParameterError
+
+if TYPE_CHECKING:
+    from tripletree.api import TripleTree
+
+ENDINGS = (".png", ".pdf", ".svg")
+
+
+def _map(
+    tree: TripleTree,
+    describe: Path | None,
+    *,
+    x: str | None,
+    y: str | None,
+    colour: str | None,
+    arrows: bool,
+    where: str | None,
+    at: str | None,
+    state: tuple[str, ...],
+    zone: tuple[str, ...],
+    log_path: Path | None,
+    episode: str | None,
+) -> Any:
+    from tripletree.plot import leaf_map
+
+    first = tree.fitted_.schema.feature_names[0] if x is None else x
+    picture = leaf_map(tree, first, y, colour=colour or "action", arrows=arrows, where=where, at=at)
+    log = log_of(tree, log_path, describe)
+    if log is not None:
+        picture = picture.samples(log) if episode is None else picture.episodes(log, episode_of(log, episode))
+    for place in zone:
+        picture = picture.zone(place)
+    for point in state:
+        picture = picture.state(point)
+    return picture
+
+
+KINDS = {"map": _map}
+
+
+@command(
+    "tripletree plot map run.tripletree -x pos -y speed --colour value --arrows -o value.png",
+    'tripletree plot map run.tripletree -x pos --where "speed in [0, 0.05]" -o action.svg',
+    "tripletree plot map run.tripletree -x pos -y speed --log run.csv --episode 3 -o episode.pdf",
+)
+@click.argument("kind", type=click.Choice(list(KINDS)))
+@model_argument
+@out_option("Where the picture goes: a .png, .pdf or .svg file.", required=True)
+@click.option("-x", metavar="FEATURE", help="Along the first axis.  [default: the first feature]")
+@click.option("-y", metavar="FEATURE", help="Along the second axis; without it, a curve along -x.")
+@click.option(
+    "--colour",
+    "--color",
+    metavar="ATTRIBUTE",
+    help='action, value, "derivative of FEATURE", "impurity of value", density, count or leaf.  [default: action]',
+)
+@click.option("--arrows", is_flag=True, help="Show mean moves.")
+@click.option("--where", metavar="ZONE", help='Limits of other features, as "vx in [-0.1, 0.1]".')
+@click.option("--at", metavar="STATE", help="Fix all other features as in this state.")
+@click.option("--state", multiple=True, metavar="STATE", help="Mark a state. Repeatable.")
+@click.option("--zone", multiple=True, metavar="ZONE", help="Outline a zone. Repeatable.")
+@log_option("Draw samples of this log, or one episode.")
+@click.option("--episode", metavar="ID", help="Draw this episode of the log.")
+def plot(kind: str, model: Path, out: Path, describe: Path | None, **options: Any) -> None:
+    """Draw a picture of a model."""
+    if out.suffix.lower() not in ENDINGS:
+        raise ParameterError(f"{out.name} ends in `{out.suffix}`; pictures are written as {listing(ENDINGS)}.")
+    if options["episode"] is not None and options["log_path"] is None:
+        raise click.UsageError("--episode points into a log: give --log LOG, too.")
+    picture = KINDS[kind](open_model(model), describe, **options)
+    with replacing(out) as partial:
+        picture.save(partial)
+    console.show_wide(f"The picture is in {out}.")
