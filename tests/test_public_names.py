@@ -24,12 +24,23 @@ def test_public_names():
         "__version__",
         "check",
         "load",
+        "progress_bar",
         "read_description",
         "read_log",
         "record",
     ]
     for name in tripletree.__all__:
         assert hasattr(tripletree, name)
+
+
+def test_answers_can_be_named_in_type_hints():
+    from tripletree import answers
+    from tripletree.questions.answers import Answer
+
+    assert answers.__all__ == sorted(answers.__all__)
+    kinds = {cls.__name__ for cls in Answer.__subclasses__() if cls.__module__.startswith("tripletree.")}
+    hidden = kinds - {*answers.__all__}
+    assert hidden <= {"Jump"}, f"tripletree.answers lacks {hidden}"
 
 
 def test_the_version_is_the_packages():

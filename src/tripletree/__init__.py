@@ -6,6 +6,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from tripletree.api import TripleTree, load
+    from tripletree.cli.console import progress_bar
     from tripletree.errors import (
         LogError,
         MissingDependencyError,
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "check",
     "load",
+    "progress_bar",
     "read_description",
     "read_log",
     "record",
@@ -45,7 +47,7 @@ __all__ = [
 
 # Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell
 # that completes a command do not wait for NumPy.
-_HOMES = ("tripletree.errors", "tripletree.log", "tripletree.api")
+_HOMES = ("tripletree.errors", "tripletree.log", "tripletree.api", "tripletree.cli.console")
 
 
 def __getattr__(name: str) -> Any:

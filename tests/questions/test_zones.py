@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.logs import make_log
-from tripletree import ParameterError, TripleTree
+from tripletree import Log, ParameterError, TripleTree
 from tripletree.graph.transitions import count_transitions
 from tripletree.questions.zones import read_start, read_zone
 
@@ -94,6 +94,23 @@ def test_conditions_on_continuous_actions():
     assert read_zone(fitted, {"a0": (2, None)}).leaves.tolist() == [2]
     with pytest.raises(ParameterError, match="zone has no 'action'; it may have `pos`, `value`, `a0`"):
         read_zone(fitted, {"action": "b"})
+
+
+def test_of_a_feature_of_whole_numbers_only_these_count():
+    # The shortest threshold between 0 and 1 is 1: [0, 1) must not count as holding some of 0.5 and more.
+    legs, height = [0, 0, 0, 1, 1, 1], [5.0, 4, 3, 2, 1, 0]
+    states = np.column_stack([legs, height])
+    actions = [str(leg) for leg in legs]
+    log = Log.from_arrays(states, actions, [0] * 6, starts=[0], terminated=[0] * 5 + [1], feature_names=["leg", "y"])
+    fitted = TripleTree(2, (1, 0, 0), 0.0).fit(log).fitted_
+    assert fitted.schema.features[0].kind == "binary"
+    for zone, leaves in (((0.5, None), [1]), ((None, 0.5), [0]), ((0.5, 7), [1]), ((0, 1), [0]), ((0, 1.5), [0, 1])):
+        found = read_zone(fitted, {"leg": zone})
+        assert (found.leaves.tolist(), found.partly) == (leaves, 0)
+    with pytest.raises(ParameterError, match=r"`leg` is a whole number, and none has leg in \[0\.2, 0\.8\)"):
+        read_zone(fitted, {"leg": (0.2, 0.8)})
+    tall = TripleTree(1, (1, 0, 0), 0.0).fit(log).fitted_
+    assert read_zone(tall, {"leg": (None, 1)}).partly == 1
 
 
 @pytest.mark.parametrize(

@@ -140,15 +140,33 @@ def warnings_as_notes() -> Iterator[None]:
 
 def growing() -> AbstractContextManager[Callable[[int, int], None]]:
     """Show the progress bar of a growing tree."""
-    return working("Growing the tree", "leaves")
+    return progress_bar("Growing the tree", "leaves")
 
 
 @contextmanager
-def working(doing: str, unit: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error, when that is a terminal; yields a function of (done, all)."""
+def progress_bar(doing: str = "Working", unit: str = "") -> Iterator[Callable[[int, int], None]]:
+    """Show a progress bar on standard error, when that is a terminal or a notebook.
+
+    Yields a function of (done, all), for everything that takes ``progress=``.
+
+    Parameters
+    ----------
+    doing, unit : str
+        What stands before the bar, and after its numbers.
+
+    Examples
+    --------
+    >>> import tripletree
+    >>> from tripletree.demos import road
+    >>> log = road.record("hurry", n_samples=2_000)
+    >>> with tripletree.progress_bar("Growing", "leaves") as bar:
+    ...     tree = tripletree.TripleTree(50, truncation="bootstrap", progress=bar).fit(log)
+    >>> with tripletree.progress_bar("Aligning", "trajectories") as bar:
+    ...     ways = tree.simulate("pos < 1", "pos > 2", pairs=100, progress=bar)
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     columns = TextColumn(doing), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
-    with Progress(*columns, console=_err, transient=True, disable=not _err.is_terminal) as bar:
+    with Progress(*columns, console=_err, transient=True, disable=not (_err.is_terminal or _err.is_jupyter)) as bar:
         task = bar.add_task("", total=None)
         yield lambda done, most: bar.update(task, completed=done, total=most)

@@ -35,7 +35,7 @@ def record(agent: str, samples: int | None, seed: int, out: Path | None) -> None
     from tripletree.demos import lander, road
 
     if agent == LANDER:
-        with console.working("Flying", "samples") as progress:
+        with console.progress_bar("Flying", "samples") as progress:
             log = lander.record(n_samples=100_000 if samples is None else samples, seed=seed, progress=progress)
     else:
         log = road.record(agent, n_samples=10_000 if samples is None else samples, seed=seed)

@@ -31,6 +31,6 @@ def simulate(
     """
     tree = open_model(model)
     log = log_of(tree, log_path, describe)
-    with console.working("Aligning", "trajectories") as progress:
+    with console.progress_bar("Aligning", "trajectories") as progress:
         ways = tree.simulate(start, end, count, pairs=pairs or False, log=log, progress=progress)
     tell(ways, as_json)

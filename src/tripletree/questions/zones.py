@@ -176,10 +176,20 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
                     f"{name} is empty: it wants {conditions.condition(key, low, high)}, and in the log `{key}` goes "
                     f"from {least:g} to {most:g}."
                 )
-            point = low == high
-            inside &= (lower[:, f] <= high) & (upper[:, f] > low) & ((lower[:, f] < high) | point)
-            bottom, top = np.maximum(lower[:, f], least), np.minimum(upper[:, f], most)
-            whole &= (low <= bottom) & (top <= high)
+            below, above = lower[:, f], upper[:, f]
+            if fitted.schema.features[f].kind in ("binary", "integer") and low < high:
+                # Only whole numbers count: a leaf up to 1 holds nothing of 0.5 and more.
+                below, above, first, stop = np.ceil(below), np.ceil(above), np.ceil(low), np.ceil(high)
+                if first == stop:
+                    raise ParameterError(
+                        f"{name} is empty: `{key}` is a whole number, and none has "
+                        f"{conditions.condition(key, low, high)}."
+                    )
+                inside &= (below < stop) & (above > first)
+                whole &= (first <= np.maximum(below, least)) & (np.minimum(above, most + 1) <= stop)
+            else:
+                inside &= (below <= high) & (above > low) & ((below < high) | (low == high))
+                whole &= (low <= np.maximum(below, least)) & (np.minimum(above, most) <= high)
             texts.append(conditions.condition(key, low, high, fitted.schema.features[f].unit))
         else:
             chosen, text = _predicted(fitted, key, condition, name)
