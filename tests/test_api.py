@@ -477,3 +477,23 @@ def test_units_change_no_partition(seed, dimensions, sizes):
             assert np.isfinite(column).all(), name
     losses = other.losses(scaled) / np.array([1, reward, 1])
     assert losses.tolist() == pytest.approx(one.losses(log).tolist(), rel=1e-6)
+
+
+def test_explanations_are_asked_of_the_tree():
+    tree = quietly_fitted(random_log(1), max_leaves=8)
+    state = [0.0, 0.0]
+    labels = tree.fitted_.schema.action.labels
+    other = next(label for label in labels if label != tree.predict(state).action)
+    assert tree.explain(state).leaf == tree.apply(state)
+    answer = tree.explain(state, {"action": other})
+    assert bool(answer) == bool(tree.counterfactuals([state], {"action": other}).found[0])
+    assert not answer or tree.predict(answer.foil_state).action == other
+    changes = tree.explain_changes(random_log(1))
+    first = changes[0]
+    assert str(tree.explain_change(first.before, first.after)) == str(first)
+    with pytest.raises(ParameterError, match="explain without a foil has no 'max_changes'"):
+        tree.explain(state, max_changes=1)
+    with pytest.raises(ParameterError, match=r"explain with a foil has no 'max_change'.*Did you mean `max_changes`"):
+        tree.explain(state, {"action": other}, max_change=1)
+    with pytest.raises(ParameterError, match="about is for explain without a foil"):
+        tree.explain(state, {"action": other}, about="value")

@@ -289,6 +289,10 @@ class TripleTree:
         if foil is None:
             check_names(options, ("about", "foil"), "explain without a foil")
             return factual(self.fitted_, state, about)
+        if about != "action":
+            raise ParameterError(
+                f"about is for explain without a foil; got {about!r}. What it is about, the foil says."
+            )
         check_names(options, COUNTERFACTUAL_OPTIONS, "explain with a foil")
         return counterfactual(self.fitted_, state, foil, **options)
 

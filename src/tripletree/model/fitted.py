@@ -91,6 +91,11 @@ class Fitted:
         return lower, upper
 
     @cached_property
+    def memory(self) -> dict[str, Any]:
+        """What questions work out once and keep, by name; all of it follows from the tree."""
+        return {}
+
+    @cached_property
     def span(self) -> npt.NDArray[np.float64]:
         """Range of each feature over the training log, 1 where it is constant: the scale of distances."""
         width = self.feature_max - self.feature_min

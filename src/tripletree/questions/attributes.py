@@ -72,8 +72,15 @@ def read_attribute(fitted: Fitted, about: Any, name: str = "about") -> Attribute
     "action" and "derivative" stand for the only dimension there is; where there are several, one must be named.
     ``name`` is what messages call the argument.
     """
-    if isinstance(about, Attribute):
-        return about
+    kept = fitted.memory.get(about) if isinstance(about, str) else None
+    if isinstance(kept, Attribute):
+        return kept
+    attribute = _attribute(fitted, about, name)
+    fitted.memory[about] = attribute
+    return attribute
+
+
+def _attribute(fitted: Fitted, about: Any, name: str) -> Attribute:
     meant = read_about(fitted, about, name)
     at, action = fitted.leaves, fitted.schema.action
     if meant.kind == "value":
@@ -94,4 +101,5 @@ def read_attribute(fitted: Fitted, about: Any, name: str = "about") -> Attribute
         key, unit, mean, std = DERIVATIVE_OF + features[k].name, features[k].unit, at.derivative_mean, at.derivative_std
     else:
         raise ParameterError(f"{name}={about!r} is nothing that this tree predicts.")
-    return Attribute(key, meant.kind, k, unit, (), mean[:, k], std[:, k], sigma)
+    mean, std = np.ascontiguousarray(mean[:, k]), np.ascontiguousarray(std[:, k])
+    return Attribute(key, meant.kind, k, unit, (), mean, std, sigma)

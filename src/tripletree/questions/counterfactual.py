@@ -80,7 +80,7 @@ def nearest(limits: Limits, state: F64, span: F64) -> tuple[int, int]:
     """Return the leaf of a state, and the leaf that is entered with the fewest and then smallest changes, or -1."""
     place, column = limits.landing, state[:, None]
     below, above = column < place.lower, column >= place.upper
-    changes = (below | above).sum(axis=0, dtype=np.uint16)
+    changes = np.add.reduce(below | above, axis=0, dtype=np.uint16)
     leaf = int(changes.argmin())
     changes = np.where(_open(limits, below, above, changes), changes, NOWHERE)
     least = changes[changes.argmin()]
