@@ -23,6 +23,7 @@ def test_public_names():
         "TripleTreeWarning",
         "__version__",
         "check",
+        "compare_weights",
         "load",
         "progress_bar",
         "read_description",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from tripletree.api import TripleTree, load
+    from tripletree.api import TripleTree, compare_weights, load
     from tripletree.cli.console import progress_bar
     from tripletree.errors import (
         LogError,
@@ -38,6 +38,7 @@ __all__ = [
     "TripleTreeWarning",
     "__version__",
     "check",
+    "compare_weights",
     "load",
     "progress_bar",
     "read_description",

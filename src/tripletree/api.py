@@ -22,7 +22,7 @@ from tripletree.model.judge import losses
 from tripletree.model.moves import movement
 from tripletree.model.table import Table
 from tripletree.model.tables import curve_table, leaf_table
-from tripletree.questions import chance
+from tripletree.questions import chance, weights
 from tripletree.questions.answers import Chance, Duration, Prediction, Unreachable, Whereabouts
 from tripletree.questions.counterfactual import COUNTERFACTUAL_OPTIONS, counterfactual, counterfactuals
 from tripletree.questions.explanations import Counterfactual, Counterfactuals
@@ -33,6 +33,7 @@ from tripletree.questions.rules import Rules, rules
 from tripletree.questions.simulate import Trajectories, simulate
 from tripletree.questions.story import Story, story
 from tripletree.questions.temporal import Change, Changes, explain_change, explain_changes
+from tripletree.questions.weights import Weights
 from tripletree.tree.arrays import Tree
 
 
@@ -622,6 +623,54 @@ class TripleTree:
 def load(path: str | os.PathLike[str]) -> TripleTree:
     """Read a tree from a ``.tripletree`` file; files from strangers are safe to read."""
     return TripleTree.load(path)
+
+
+def compare_weights(
+    log: Log,
+    validation: Log | None = None,
+    *,
+    leaves: Sequence[int] = (10, 30, 100, 200),
+    steps: int = 5,
+    progress: Callable[[int, int], None] | None = None,
+    **parameters: Any,
+) -> Weights:
+    """Return which weights theta make the worst of the three losses least (paper, Appendix A).
+
+    One tree is grown for each theta on the simplex in steps of 1 / ``steps``; its losses at all leaf counts come from
+    that one growth. Each loss is taken relative to that of a tree with one leaf, which predicts the log's average.
+
+    Parameters
+    ----------
+    log : Log
+        What to grow on.
+    validation : Log or None
+        Held-out episodes to judge on; None: the training log.
+    leaves : sequence of int
+        Leaf counts to compare at; a tree that stops growing before counts as it is.
+    steps : int
+        Steps along each side of the simplex: 5 for 21 weights, 10 for 66.
+    progress : function of (trees so far, all), or None
+        Called after each tree.
+    **parameters
+        Other parameters of :class:`TripleTree`, such as ``gamma``.
+
+    Examples
+    --------
+    >>> from tripletree import compare_weights
+    >>> from tripletree.demos import road
+    >>> answer = compare_weights(road.record("left", n_samples=2000), leaves=(10, 50), truncation="bootstrap")
+    >>> answer.worst.shape
+    (2, 21)
+    """
+    _check_log(log, "log")
+    if validation is not None:
+        _check_log(validation, "validation")
+    defaults = TripleTree._defaults()
+    fixed = ("theta", "max_leaves", "early_stopping", "progress")
+    check_names(parameters, [name for name in defaults if name not in fixed], "compare_weights")
+    merged = {**defaults, **parameters}
+    check_parameters(merged)
+    return weights.compare_weights(log, validation, leaves, steps, progress, merged)
 
 
 def _check_log(log: object, name: str) -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from matplotlib import pyplot
 
 from tests.scenes.models import road_tree, walk
 from tripletree import plot
+from tripletree.questions.weights import Weights, simplex
 
 
 def inside(figure) -> None:
@@ -44,3 +46,13 @@ def test_a_sheet_is_drawn_on_a_given_figure(sub):
     picture = plot.curves(walk(2), figure=place)
     assert picture.figure_ is place
     assert len(place.axes) == 3
+
+
+def test_a_simplex_has_one_colour_bar_for_all_sizes():
+    rng = np.random.default_rng(1)
+    answer = Weights(simplex(5), np.array([10, 20, 300, 4000]), rng.uniform(0.2, 0.5, (4, 21, 3)), False)
+    picture = plot.simplex(answer)
+    assert len(picture.axes_[0]) == 4
+    assert len(picture.figure_.axes) == 5
+    assert picture.figure_.axes[-1].get_ylabel() == "worst loss (one leaf: 1)"
+    inside(picture.figure_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,24 +65,53 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()
-    gamma, bootstrap = float(parameters["gamma"]), parameters["truncation"] == "bootstrap"
     # First of all: what encoding needs for a while is free again before the targets, as large as the log, come.
     codes = encode(log, parameters["mode"], parameters["bins"], threads)
+    grown = grow_settled(log, codes, parameters, threads)
+    del codes
+    fitted = describe_grown(log, grown, parameters)
+    flat = fitted.feature_min == fitted.feature_max
+    for note in (*grown.notes, *_feature_notes(log, flat), *truncation_notes(log, parameters)):
+        warnings.warn(note, TripleTreeWarning, stacklevel=3)
+    if validation is not None:
+        curve = judge(fitted, validation, threads)
+        fitted = replace(fitted, curve_validation=curve)
+        if parameters["early_stopping"]:
+            fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
+    return replace(fitted, movement=observe(fitted.tree, log, threads))
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """What growth leaves behind: the tree, the node of each sample, scales, notes, and the value of each sample."""
+
+    tree: Tree
+    node: npt.NDArray[np.int32]
+    scales: Scales
+    notes: tuple[str, ...]
+    value: F64
+
+
+def grow_settled(log: Log, codes: npt.NDArray[np.uint32], parameters: Mapping[str, Any], threads: int) -> Grown:
+    """Grow a tree on an encoded log; with ``truncation="bootstrap"``, once more on the values that it settles."""
+    gamma = float(parameters["gamma"])
     value = values(log, gamma)
     tree, node, scales, notes = _grow(log, codes, value, parameters, threads)
-    if bootstrap and len(ends_of_truncated(log)):
+    if parameters["truncation"] == "bootstrap" and len(ends_of_truncated(log)):
         value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
         tree, node, scales, notes = _grow(log, codes, value, parameters, threads)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
         value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
-    del codes
-    lowest, highest = ranges(state_columns(log))
-    for note in (*notes, *_feature_notes(log, lowest == highest), *_truncation_notes(log, gamma, bootstrap)):
-        warnings.warn(note, TripleTreeWarning, stacklevel=3)
+    return Grown(tree, node, scales, notes, value)
 
-    attributes = describe(tree, node, log, value, scales, parameters["derivative_scale"])
+
+def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fitted:
+    """Return a grown tree with what its nodes predict and its losses on the log, but not yet how the log moves."""
+    tree, scales = grown.tree, grown.scales
+    attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"])
     action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
-    fitted = Fitted(
+    lowest, highest = ranges(state_columns(log))
+    return Fitted(
         schema=log.schema,
         tree=tree,
         attributes=attributes,
@@ -101,12 +130,6 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
             "episodes": log.n_episodes,
         },
     )
-    if validation is not None:
-        curve = judge(fitted, validation, threads)
-        fitted = replace(fitted, curve_validation=curve)
-        if parameters["early_stopping"]:
-            fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
-    return replace(fitted, movement=observe(fitted.tree, log, threads))
 
 
 def score(curve: F64, theta: Any) -> F64:
@@ -144,11 +167,12 @@ def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
     return [f"Constant in this log, so no split can use it: {listing(names)}."] if names else []
 
 
-def _truncation_notes(log: Log, gamma: float, bootstrap: bool) -> list[str]:
-    share = truncation_share(log, gamma)
+def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
+    """Return what a user should know about the ends of truncated episodes."""
+    share = truncation_share(log, float(parameters["gamma"]))
     if not share:
         return []
-    if not bootstrap:
+    if parameters["truncation"] != "bootstrap":
         return [
             f"{_percent(share)} of the samples lie near the end of a truncated episode, where the value leaves out "
             'rewards that were not recorded. Try truncation="bootstrap", or a log of whole episodes.'

@@ -3,5 +3,6 @@
 from tripletree.plot.curves import curves
 from tripletree.plot.maps import leaf_map
 from tripletree.plot.overview import overview
+from tripletree.plot.simplex import simplex
 
-__all__ = ["curves", "leaf_map", "overview"]
+__all__ = ["curves", "leaf_map", "overview", "simplex"]

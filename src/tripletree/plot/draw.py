@@ -30,7 +30,7 @@ from tripletree.scenes.types import (
 
 MANY_CELLS = 20_000
 """A grid of more cells is stored as pixels in vector files: they would be slow to show."""
-SYMBOLS = {"disc": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
+SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
 DASHES = (0, (4, 2))
 TICKS = 0.45
 """Inches at the left of a picture that labels of the y axis take."""
@@ -166,7 +166,7 @@ def _band(mark: Band, ax: Any, _: Colours, zorder: float) -> None:
 
 
 def _points(mark: Points, ax: Any, colours: Colours, zorder: float) -> None:
-    style: dict[str, Any] = {"c": mark.colour}
+    style: dict[str, Any] = {"facecolors": "none"} if mark.symbol == "ring" else {"c": mark.colour}
     if mark.value is not None:
         style = {"c": mark.value, "cmap": colours.cmap, "norm": colours.norm}
     ax.scatter(
@@ -174,7 +174,7 @@ def _points(mark: Points, ax: Any, colours: Colours, zorder: float) -> None:
         mark.y,
         s=np.square(mark.size),
         marker=SYMBOLS[mark.symbol],
-        edgecolors=mark.edge or "none",
+        edgecolors=mark.colour if mark.symbol == "ring" else mark.edge or "none",
         linewidths=0.7,
         alpha=mark.opacity,
         rasterized=len(mark.x) > MANY_CELLS,
@@ -238,6 +238,14 @@ def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
     figure = ax[0].figure if isinstance(ax, list) else ax.figure
     bar = figure.colorbar(ScalarMappable(colours.norm, colours.cmap), ax=ax, pad=0.02, fraction=0.06, aspect=24)
     bar.set_label(scale.label)
+    if scale.kind == "log" and scale.high < 100 * scale.low:
+        # A short stretch of a logarithmic scale reads better without powers of ten.
+        from matplotlib.ticker import LogLocator, NullFormatter
+
+        bar.locator = LogLocator(subs=(1, 2, 5) if scale.high > 4 * scale.low else (1, 2, 3, 4, 5, 6, 7, 8, 9))
+        bar.formatter = "{x:g}"
+        bar.ax.yaxis.set_minor_formatter(NullFormatter())
+        bar.update_ticks()
     bar.outline.set_visible(False)
 
 
@@ -261,7 +269,7 @@ def _legend(scene: Scene, ax: Any) -> None:
     if not entries:
         return
     below = ax.transAxes + ScaledTranslation(0, -27 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
-    room = _characters(ax, SMALL)
+    room = _characters(ax, SMALL, scene.y.shown)
     entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]
     ax.legend(
         handles=[handle(entry) for entry in entries],
@@ -297,15 +305,25 @@ def handle(entry: Entry) -> Any:
         style: Any = DASHES if entry.symbol == "dashes" else "solid"
         return Line2D([], [], color=entry.colour, linewidth=1.4, linestyle=style, label=entry.label)
     marker = SYMBOLS.get(entry.symbol, "o")
-    return Line2D([], [], color=entry.colour, marker=marker, linestyle="none", markersize=4.5, label=entry.label)
+    inside = "none" if entry.symbol == "ring" else entry.colour
+    return Line2D(
+        [],
+        [],
+        color=entry.colour,
+        marker=marker,
+        markerfacecolor=inside,
+        linestyle="none",
+        markersize=4.5,
+        label=entry.label,
+    )
 
 
 def _words(scene: Scene, ax: Any) -> Any:
     """Write title and subtitle above the picture, broken to its width; return the subtitle."""
     remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
-    lines = textwrap.wrap(remark, _characters(ax, SMALL))
+    lines = textwrap.wrap(remark, _characters(ax, SMALL, scene.y.shown))
     ax.set_title(
-        "\n".join(textwrap.wrap(scene.title, _characters(ax, TITLE * 1.1))),
+        "\n".join(textwrap.wrap(scene.title, _characters(ax, TITLE * 1.1, scene.y.shown))),
         loc="left",
         pad=4 + (SMALL + 2) * len(lines) + (2 if lines else 0),
     )
@@ -326,7 +344,7 @@ def _words(scene: Scene, ax: Any) -> Any:
     return below
 
 
-def _characters(ax: Any, size: float) -> int:
+def _characters(ax: Any, size: float, ticks: bool) -> int:
     """Return how many characters of a size fit above the axes, up to the end of their place in the figure."""
     spec = ax.get_subplotspec()
     share = (
@@ -334,5 +352,5 @@ def _characters(ax: Any, size: float) -> int:
         if spec is None
         else (spec.colspan.stop - spec.colspan.start) / spec.get_gridspec().ncols
     )
-    inches = share * width_of(ax.figure) - (0.0 if spec is None else TICKS)
+    inches = share * width_of(ax.figure) - (TICKS if ticks and spec is not None else 0.0)
     return max(int(inches * 72 / (size * 0.56)), 12)

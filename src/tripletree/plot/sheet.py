@@ -75,7 +75,16 @@ def _below(title: Any, text: str) -> Any:
     from matplotlib.text import Annotation
 
     note = Annotation(
-        text, (0, 0), xycoords=title, va="bottom", ha="left", fontsize=SMALL, color=GREY, linespacing=1.25
+        text,
+        (0, 0),
+        xytext=(0, 2.5),
+        xycoords=title,
+        textcoords="offset points",
+        va="bottom",
+        ha="left",
+        fontsize=SMALL,
+        color=GREY,
+        linespacing=1.25,
     )
     note.set_in_layout(False)
     return note

@@ -27,7 +27,7 @@ def _stops(text: str) -> tuple[str, ...]:
 
 
 # viridis and cividis, sampled, and a light-to-dark cut of magma; of our own, even steps of lightness in OKLab: pale
-# green to navy, and two arms about a near-white.
+# green to navy, and two arms about a near-white; and greys that leave coloured dots visible.
 VIRIDIS = _stops(
     "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c "
     "1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"
@@ -41,6 +41,7 @@ SEA = _stops(
     "f6fae3 dcf0ca bfe7ba 9fddb1 7dd2ad 59c6ab 30b9ab 00abaa 009ca8 "
     "008ca4 007b9d 006b93 0a5b87 1c4c78 223e66 233153 1f2445"
 )
+GREYS = _stops("f7f7f7 e6e6e6 d4d4d4 c2c2c2 b0b0b0 9e9e9e 8c8c8c 7b7b7b")
 DIVERGING = _stops(
     "005197 1e65ab 3a79bd 548ecc 71a2da 8eb7e5 aecbed d0dff2 f3f3f3 "
     "f0d8cd e9bdaa dfa389 d18b6b c2734e b15c33 9e4616 893100"
