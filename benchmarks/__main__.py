@@ -30,12 +30,17 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--repeat", type=int, metavar="N", help="repetitions of every measurement")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, once, nothing saved: does it run?")
+    parser.add_argument(
+        "--log", action="append", default=[], metavar="FILE", help="a log of your own (resembling only; nothing saved)"
+    )
     parser.add_argument("--no-memory", action="store_true", help="leave out peak memory")
     given = parser.parse_args(arguments)
     unknown = [s for s in given.subjects if s not in SUBJECTS]
     if unknown:
         parser.error(f"unknown subject {unknown[0]!r}; known are {', '.join(SUBJECTS)}")
-    options = Options(tuple(given.only), tuple(given.methods), given.repeat, given.quick, not given.no_memory)
+    options = Options(
+        tuple(given.only), tuple(given.methods), given.repeat, given.quick, not given.no_memory, tuple(given.log)
+    )
     facts = machine()
     reports: list[Report] = []
     interrupted = False
@@ -48,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         interrupted = True
         say("Interrupted.")
     # A quick run says nothing about speed: it must not replace results that do.
-    print(save(reports, facts, interrupted, keep=not given.quick))
+    print(save(reports, facts, interrupted, keep=not (given.quick or given.log)))
     return 130 if interrupted else 0
 
 

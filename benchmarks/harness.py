@@ -32,6 +32,7 @@ class Options:
     repeat: int | None = None
     quick: bool = False
     memory: bool = True
+    logs: tuple[str, ...] = ()
 
     def wants(self, case: str) -> bool:
         """Whether a case was asked for by a part of its name (all, when none was named)."""
