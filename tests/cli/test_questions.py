@@ -195,6 +195,16 @@ def test_pictures(run, tmp_path):
     assert len(list(tmp_path.iterdir())) == 3
 
 
+def test_sheets(run, tmp_path):
+    picture = tmp_path / "sheet.svg"
+    assert run("plot", "overview", MODEL, "-o", picture).code == 0
+    assert "density" in picture.read_text().lower()
+    assert run("plot", "curves", MODEL, "--log", "run.csv", "-o", picture).code == 0
+    told = run("plot", "overview", MODEL, "-x", "pos", "-o", picture)
+    assert told.code == 2
+    assert "-x is for maps; a picture of kind overview has no such option." in told.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from tripletree.checks import listing
 from tripletree.cli import console
@@ -21,8 +23,8 @@ ENDINGS = (".png", ".pdf", ".svg")
 
 def _map(
     tree: TripleTree,
-    describe: Path | None,
     *,
+    describe: Path | None,
     x: str | None,
     y: str | None,
     colour: str | None,
@@ -48,10 +50,28 @@ def _map(
     return picture
 
 
-KINDS = {"map": _map}
+def _overview(tree: TripleTree) -> Any:
+    from tripletree.plot import overview
+
+    return overview(tree)
+
+
+def _curves(tree: TripleTree, log_path: Path | None = None, describe: Path | None = None) -> Any:
+    from tripletree.plot import curves
+
+    return curves(tree, validation=log_of(tree, log_path, describe))
+
+
+# What draws each kind, and the options that it takes; None for all of them.
+KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...] | None]] = {
+    "map": (_map, None),
+    "overview": (_overview, ()),
+    "curves": (_curves, ("log_path", "describe")),
+}
 
 
 @command(
+    "tripletree plot overview run.tripletree -o overview.png",
     "tripletree plot map run.tripletree -x pos -y speed --colour value --arrows -o value.png",
     'tripletree plot map run.tripletree -x pos --where "speed in [0, 0.05]" -o action.svg',
     "tripletree plot map run.tripletree -x pos -y speed --log run.csv --episode 3 -o episode.pdf",
@@ -74,13 +94,25 @@ KINDS = {"map": _map}
 @click.option("--zone", multiple=True, metavar="ZONE", help="Outline a zone. Repeatable.")
 @log_option("Draw samples of this log, or one episode.")
 @click.option("--episode", metavar="ID", help="Draw this episode of the log.")
-def plot(kind: str, model: Path, out: Path, describe: Path | None, **options: Any) -> None:
-    """Draw a picture of a model."""
+@click.pass_context
+def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: Any) -> None:
+    """Draw a picture of a model.
+
+    KIND is a map along one or two features, an overview of the whole tree on one sheet, or the curves of its losses at
+    every size (with --log: on those episodes, too). Other options are for maps.
+    """
+    draw, known = KINDS[kind]
+    if known is not None:
+        given = [name for name in options if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        for parameter in ctx.command.params:
+            if parameter.name in set(given) - set(known):
+                raise click.UsageError(f"{parameter.opts[0]} is for maps; a picture of kind {kind} has no such option.")
+        options = {name: options[name] for name in known}
     if out.suffix.lower() not in ENDINGS:
         raise ParameterError(f"{out.name} ends in `{out.suffix}`; pictures are written as {listing(ENDINGS)}.")
-    if options["episode"] is not None and options["log_path"] is None:
+    if options.get("episode") is not None and options["log_path"] is None:
         raise click.UsageError("--episode points into a log: give --log LOG, too.")
-    picture = KINDS[kind](open_model(model), describe, **options)
+    picture = draw(open_model(model), **options)
     with replacing(out) as partial:
         picture.save(partial)
     console.show_wide(f"The picture is in {out}.")
