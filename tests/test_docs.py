@@ -6,24 +6,44 @@ import doctest
 import importlib
 import pkgutil
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import tripletree
+from tripletree.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tripletree.__path__, "tripletree."))
 
 
-def snippets(page: Path) -> list[tuple[int, str]]:
-    """Return (line, code) of every ```python block of a page."""
+def snippets(page: Path, languages: str = "python") -> list[tuple[str, int, str]]:
+    """Return (language, line, code) of every block of a page in some languages, divided by bars."""
     text = page.read_text(encoding="utf-8")
     return [
-        (text.count("\n", 0, found.start(1)), found[1])
-        for found in re.finditer(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        (found[1], text.count("\n", 0, found.start(2)), found[2])
+        for found in re.finditer(rf"^```({languages})\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     ]
+
+
+def run_console(code: str) -> None:
+    """Run each line after a ``$`` and compare what it prints with what follows; ``...`` stands for anything."""
+    for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
+        if re.search(r"[|>] ", re.sub(r'"[^"]*"', "", command)):
+            # Whatever needs a shell gets one, in which `tripletree` is this very package.
+            script = f'tripletree() {{ "{sys.executable}" -m tripletree "$@"; }}\n{command}'
+            got = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
+        else:
+            program, *arguments = shlex.split(command)
+            assert program == "tripletree"
+            got = CliRunner().invoke(main, arguments, prog_name=program).output
+        flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+        assert doctest.OutputChecker().check_output(printed, got, flags), f"$ {command}\n{got}"
 
 
 # A reader would see a note of the library's and go on.
@@ -32,8 +52,12 @@ def snippets(page: Path) -> list[tuple[int, str]]:
 def test_snippets_of_a_page_run_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for line, code in snippets(page):
-        if ">>>" in code:
+    for language, line, code in snippets(page, "python|console|toml"):
+        if language == "toml":
+            (tmp_path / "mine.toml").write_text(code, encoding="utf-8")
+        elif language == "console":
+            run_console(code)
+        elif ">>>" in code:
             test = doctest.DocTestParser().get_doctest(code, namespace, page.name, str(page), line)
             report: list[str] = []
             failed = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, out=report.append, clear_globs=False)

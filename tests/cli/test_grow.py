@@ -114,7 +114,7 @@ def test_what_cannot_be_meant_is_exit_code_2(run, tmp_path, arguments, message):
         (["--gamma", "1", "--truncation", "bootstrap"], "--truncation bootstrap needs gamma below 1"),
         (["--validation", "1.5"], "validation must be"),
         (["--validation", "nowhere.csv"], "There is no file nowhere.csv."),
-        (["--column", "action=acc"], "There is no column `acc` (given as --column action=)."),
+        (["--column", "action=acc"], "There is no column `acc` (given as --column action)."),
         (["--encoding", "utf-99"], "There is no encoding 'utf-99'. Type --encoding utf-8"),
         (["--describe", "nowhere.toml"], "nowhere.toml cannot be read: No such file or directory."),
     ],

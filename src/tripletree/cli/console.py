@@ -90,7 +90,7 @@ def table(title: str, *columns: str) -> Table:
     from rich.table import Table
 
     grid = Table(
-        title=title, title_justify="left", title_style="bold", caption_justify="left", box=None, pad_edge=False
+        title=title or None, title_justify="left", title_style="bold", caption_justify="left", box=None, pad_edge=False
     )
     for name in columns:
         grid.add_column(name, justify="right", header_style="dim", no_wrap=True)

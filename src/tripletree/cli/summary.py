@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tripletree.cli import console
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
     from tripletree.api import TripleTree
 
@@ -38,16 +38,16 @@ def summary(tree: TripleTree) -> dict[str, Any]:
     }
 
 
-def goodness(tree: TripleTree) -> Table:
+def goodness(tree: TripleTree) -> Group:
     """Return a table of the losses at several sizes."""
+    from rich.console import Group
+    from rich.text import Text
+
     curve, discrete = tree.curve_, tree.fitted_.schema.action.kind == "discrete"
     sides = ("training", "validation") if "validation_action" in curve.columns else ("training",)
     wrong = "wrong" if discrete else "action"
     names = [f"{name}{mark}" for mark in ("", "*")[: len(sides)] for name in (wrong, "value", "derivative")]
-    table = console.table("What trees of several sizes get wrong", "leaves", *names)
-    parts = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
-    held = "; * on held-out episodes" if len(sides) > 1 else ""
-    table.caption = f"{parts}, RMSE of the value, sum of RMSE / sigma of the derivatives{held}"
+    table = console.table("", "leaves", *names)
     most = len(curve["leaves"])
     for size in sorted({*(size for size in SIZES if size < most), tree.n_leaves_, most}):
         cells = [
@@ -56,4 +56,7 @@ def goodness(tree: TripleTree) -> Table:
             for name in ATTRIBUTES
         ]
         table.add_row(f"{size:,}", *cells, style="bold" if size == tree.n_leaves_ else "")
-    return table
+    parts = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
+    held = "; * on held-out episodes" if len(sides) > 1 else ""
+    says = f"{parts}, RMSE of the value, sum of RMSE / sigma of the derivatives{held}"
+    return Group(Text("What trees of several sizes get wrong", "bold"), table, Text(says, "dim italic"))

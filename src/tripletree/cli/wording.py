@@ -28,7 +28,8 @@ def for_shell(text: str) -> str:
     text = _THETA.sub(lambda found: f"--theta {found[1].replace(' ', '')}", text)
     text = _LISTS.sub(lambda found: f"--{found[1]} {_items(found[2])}", text)
     text = _MAPS.sub(_pairs, text)
-    text = _ROLE.sub(lambda found: f"--column {found[1]}={_items((found[2] or '').strip('[]'))}", text)
+    text = re.sub(rf"\(given as {_ROLES}=\)", r"(given as --column \1)", text)
+    text = _ROLE.sub(lambda found: f"--column {found[1]}={_items((found[2] or '...').strip('[]'))}", text)
     return _SCALAR.sub(_option, text)
 
 
