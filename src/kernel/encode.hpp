@@ -5,45 +5,59 @@
 #include <cmath>
 
 #include "common.hpp"
+#include "hot.hpp"
 #include "layout.hpp"
 
 namespace tripletree {
 
 constexpr double equal_share = 1e-9;  // of a feature's range: values closer than this count as equal
 
+// Calls work(a, b) for steps that together cover 0 .. n, and looks for Ctrl-C between them.
+template <class Work>
+void in_steps(size_t n, const Flag& cancel, const Work& work) {
+    constexpr size_t step = size_t{1} << 20;
+    for (size_t a = 0; a < n; a += step) {
+        stop_if(cancel);
+        work(a, std::min(n, a + step));
+    }
+}
+
 // Sorts 64-bit words by their upper half: two passes over its upper 22 bits, then the few that share those bits.
-inline void sort_by_key(Array<uint64_t>& words, Array<uint64_t>& spare, size_t n, const Flag& cancel) {
+inline void sort_by_key(uint64_t* words, uint64_t* spare, size_t n, const Flag& cancel) {
     if (n < 512) {
-        std::sort(words.get(), words.get() + n);
+        std::sort(words, words + n);
         return;
     }
     constexpr int bits = 11, buckets = 1 << bits, low = 64 - 2 * bits, high = 64 - bits;
     std::vector<uint32_t> count(2 * buckets, 0);
     uint32_t *count_low = count.data(), *count_high = count.data() + buckets;
-    for (size_t i = 0; i < n; ++i) {
-        const uint64_t w = words[i];
-        ++count_low[w >> low & (buckets - 1)], ++count_high[w >> high];
-    }
+    in_steps(n, cancel, [=](size_t a, size_t b) {
+        for (size_t i = a; i < b; ++i) ++count_low[words[i] >> low & (buckets - 1)], ++count_high[words[i] >> high];
+    });
     uint32_t at_low = 0, at_high = 0;
     for (int b = 0; b < buckets; ++b) {
         std::swap(count_low[b], at_low), at_low += count_low[b];
         std::swap(count_high[b], at_high), at_high += count_high[b];
     }
-    for (size_t i = 0; i < n; ++i) spare[count_low[words[i] >> low & (buckets - 1)]++] = words[i];
-    stop_if(cancel);
-    for (size_t i = 0; i < n; ++i) words[count_high[spare[i] >> high]++] = spare[i];
-    for (size_t i = 1; i < n; ++i) {
+    in_steps(n, cancel, [=](size_t a, size_t b) {
+        for (size_t i = a; i < b; ++i) spare[count_low[words[i] >> low & (buckets - 1)]++] = words[i];
+    });
+    in_steps(n, cancel, [=](size_t a, size_t b) {
+        for (size_t i = a; i < b; ++i) words[count_high[spare[i] >> high]++] = spare[i];
+    });
+    for (size_t i = 1, runs = 0; i < n; ++i) {
         if (words[i - 1] >> 32 <= words[i] >> 32) continue;
         size_t a = i - 1, b = i + 1;
         while (a > 0 && words[a - 1] >> low == words[i] >> low) --a;
         while (b < n && words[b] >> low == words[i] >> low) ++b;
-        std::sort(words.get() + a, words.get() + b);
+        std::sort(words + a, words + b);
         i = b - 1;
+        if (++runs % 4096 == 0) stop_if(cancel);
     }
 }
 
 // Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key.
-inline std::vector<uint32_t> clusters(const Array<uint64_t>& words, size_t n, const double* x, size_t stride, double half, double range) {
+inline std::vector<uint32_t> clusters(const uint64_t* words, size_t n, const double* x, size_t stride, double half, double range, const Flag& cancel) {
     std::vector<uint32_t> starts(n + 1);
     size_t found = 1;  // the first cluster starts at 0
     double cluster_max = 0;   // of the cluster under way; only known where it matters
@@ -79,6 +93,7 @@ inline std::vector<uint32_t> clusters(const Array<uint64_t>& words, size_t n, co
             }
         }
         group = next;
+        if (found % 65536 == 0) stop_if(cancel);
     }
     starts[found] = static_cast<uint32_t>(n);
     starts.resize(found + 1);
@@ -104,19 +119,23 @@ inline std::vector<uint16_t> assign_bins(const std::vector<uint32_t>& starts, si
 
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
 inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact,
-                           const Flag& cancel, Array<uint64_t>& words, Array<uint64_t>& spare) {
+                           const Flag& cancel, Array<uint64_t>& room) {
     bool two_values = true;
-    for (size_t i = 0; i < n; ++i) two_values &= column[i] + 1 < 2;  // the lowest key, or the highest
-    if (two_values) {
-        for (size_t i = 0; i < n; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
-        return;
-    }
-    if (!words) words = make_array<uint64_t>(n), spare = make_array<uint64_t>(n);
-    for (size_t i = 0; i < n; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
-    stop_if(cancel);
+    in_steps(n, cancel, [&](size_t a, size_t b) {
+        bool all = true;
+        for (size_t i = a; i < b; ++i) all &= column[i] + 1 < 2;  // the lowest key, or the highest
+        two_values &= all;
+    });
+    if (two_values) return in_steps(n, cancel, [=](size_t a, size_t b) {
+        for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
+    });
+    if (!room) room = make_array<uint64_t>(2 * n);
+    uint64_t *const words = room.get(), *const spare = words + n;
+    in_steps(n, cancel, [=](size_t a, size_t b) {
+        for (size_t i = a; i < b; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
+    });
     sort_by_key(words, spare, n, cancel);
-    stop_if(cancel);
-    const std::vector<uint32_t> starts = clusters(words, n, x, stride, half, range);
+    const std::vector<uint32_t> starts = clusters(words, n, x, stride, half, range, cancel);
     size_t want = bins;
     std::vector<uint16_t> bin = assign_bins(starts, want);
     // Bins for repeated values come on top: ask for fewer until all fit.
@@ -133,7 +152,7 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
         for (size_t c = i; c < j; ++c) {
             const uint32_t offset = j - i == 1 || !exact ? 0 : 1 + static_cast<uint32_t>(c - i) * spread;
             const uint32_t code = static_cast<uint32_t>(bin[c]) << offset_bits | offset;
-            for (size_t p = starts[c]; p < starts[c + 1]; ++p) column[words[p] & 0xffffffffu] = code;
+            for (size_t q = starts[c]; q < starts[c + 1]; ++q) column[words[q] & 0xffffffffu] = code;
         }
         i = j;
         stop_if(cancel);
@@ -143,7 +162,7 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
 // Codes of all features, row after row. Eight features (a cache line of the states) are read at a time, and become columns for a while.
 inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel, uint32_t* codes) {
     constexpr size_t side = 8, block = 1 << 13;
-    std::vector<Array<uint64_t>> words(static_cast<size_t>(team.size())), spare(words.size());
+    std::vector<Array<uint64_t>> room(static_cast<size_t>(team.size()));
     const size_t blocks = (n + block - 1) / block;
     const Array<uint32_t> columns = make_array<uint32_t>(n * std::min(side, d));
     for (size_t f0 = 0; f0 < d; f0 += side) {
@@ -174,16 +193,12 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
-            for (size_t i = a; i < b; ++i)
-                for (size_t k = 0; k < width; ++k) {
-                    const double t = range[k] > 0 ? (states[i * d + f0 + k] * half[k] - lo[k] * half[k]) / range[k] : 0.0;
-                    columns[k * n + i] = static_cast<uint32_t>(static_cast<int64_t>(t * 4294967295.0));
-                }
+            hot.make_keys(states + a * d + f0, b - a, d, width, lo.data(), half, range, columns.get() + a, n);
         });
         team.run(static_cast<int>(width), [&](int task, int thread) {
             const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
             if (range[k] > 0)
-                encode_feature(columns.get() + k * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, words[t], spare[t]);
+                encode_feature(columns.get() + k * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, room[t]);
         });
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);

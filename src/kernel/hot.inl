@@ -86,6 +86,29 @@ static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, in
         }
 }
 
+// Where the values of up to eight features lie in their ranges, from 0 to 2^32 - 1; every feature has a column of its own.
+static void make_keys(const double* x, size_t n, size_t stride, size_t features, const double* lo, const double* half, const double* range, uint32_t* keys,
+                      size_t apart) {
+    // Converted as signed numbers, which every instruction set can.
+    const double steps = 4294967295.0, middle = 2147483648.0;
+    if (features < 8) {
+        for (size_t k = 0; k < features; ++k) {
+            const double scale = half[k], low = lo[k] * scale, width = range[k];
+            for (size_t i = 0; i < n; ++i)
+                keys[k * apart + i] = width > 0 ? static_cast<uint32_t>(static_cast<int32_t>((x[i * stride + k] * scale - low) / width * steps - middle)) ^ 0x80000000u : 0;
+        }
+        return;
+    }
+    V8 width = load(range), scale = width > 0 ? load(half) : V8{};
+    const V8 low = load(lo) * scale;
+    width = width > 0 ? width : V8{} + 1;
+    for (size_t i = 0; i < n; ++i, x += stride) {
+        if (i + 16 < n) __builtin_prefetch(x + 16 * stride), __builtin_prefetch(x + 16 * stride + 7);
+        const I8 key = __builtin_convertvector((load(x) * scale - low) / width * steps - middle, I8);
+        for (size_t k = 0; k < 8; ++k) keys[k * apart + i] = static_cast<uint32_t>(key[k]) ^ 0x80000000u;
+    }
+}
+
 // Several states walk down side by side, so that their loads overlap; the last ones overlap those before them.
 TT_SCALAR static void apply_block(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out) {
     constexpr size_t side = 16;
@@ -588,7 +611,7 @@ static void complete_rows(const Table& table, size_t a, size_t b) {
     }
 }
 
-extern const Hot table = {quantise, apply_block, add_rows, add_part, subtract, scan_bins, mark_bins, bin_gain, bin_bound, gather_codes, code_ranges, bin_rows, codes_at,
+extern const Hot table = {quantise, make_keys, apply_block, add_rows, add_part, subtract, scan_bins, mark_bins, bin_gain, bin_bound, gather_codes, code_ranges, bin_rows, codes_at,
                          
                           sort_into_bins, bin_sums, try_all, sum_rows, largest_square, complete_rows};
 
