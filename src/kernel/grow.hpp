@@ -123,7 +123,6 @@ class Grower {
     }
 
   private:
-    static constexpr size_t small_limit = 4096;    // smaller nodes have bins of their own
     static constexpr size_t alone_limit = 1 << 16;  // larger nodes are searched one at a time by the whole team
     static constexpr size_t inline_work = 1 << 14;  // below this many codes a round of the team costs more than it saves
 
@@ -159,7 +158,7 @@ class Grower {
         table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < static_cast<double>(n);
         table_.square_unit = std::max(1.0, largest / (1 << 23));
         weigh(*root);
-        const size_t most = n > small_limit ? size_t{1} << (32 - offset_bits) : 0;
+        const size_t most = n > small_limit_ ? size_t{1} << (32 - offset_bits) : 0;
         std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
         team_.run(static_cast<int>(blocks), [&](int task, int thread) {
             stop_if(cancel_);
@@ -185,9 +184,11 @@ class Grower {
                 table_.one_value.resize(used);
                 table_.first_bin.push_back(static_cast<uint32_t>(table_.one_value.size()));
             }
-            // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again.
-            const size_t bytes = table_.bins() * width * sizeof(double);
-            spare_histograms_ = static_cast<int>(std::max<size_t>(4, std::max<size_t>(n * width, size_t{1} << 21) / bytes));
+            // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again. Where not
+            // even one fits, bins of their own serve all nodes.
+            const size_t room = std::max<size_t>(n * width, size_t{1} << 21) / (table_.bins() * width * sizeof(double));
+            spare_histograms_ = static_cast<int>(std::max<size_t>(2, room));
+            if (!room) small_limit_ = n;
         }
         nodes_.push_back(std::move(root));
     }
@@ -239,7 +240,7 @@ class Grower {
         centre(node, s.centre);
         s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
         const uint32_t* order = order_.get() + node.begin;
-        if (count > small_limit) {
+        if (count > small_limit_) {
             if (!node.histogram) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
             search_histogram(table_, order, count, node.histogram.get(), s, cancel_);
         } else {
@@ -311,11 +312,11 @@ class Grower {
         large.squares_d = node.squares_d - small.squares_d;
         weigh(small);
         weigh(large);
-        if (node.histogram && large.size() > small_limit && live_histograms_.load() < spare_histograms_) {
+        if (node.histogram && large.size() > small_limit_ && live_histograms_.load() < spare_histograms_) {
             Histogram part = build_histogram(table_, rows, small.size(), team, cancel_);
             hot.subtract(node.histogram.get(), part.get(), table_.bins() * width);
             large.histogram = std::move(node.histogram);
-            if (small.size() > small_limit) small.histogram = std::move(part), ++live_histograms_;
+            if (small.size() > small_limit_) small.histogram = std::move(part), ++live_histograms_;
         }
         release(node);
     }
@@ -336,6 +337,7 @@ class Grower {
     std::vector<std::unique_ptr<Node>> nodes_;
     std::atomic<int> live_histograms_{0};
     int spare_histograms_ = 0;
+    size_t small_limit_ = 4096;  // smaller nodes have bins of their own
 };
 
 }  // namespace tripletree

@@ -13,7 +13,7 @@ from tripletree.log.log import Log
 
 F64 = npt.NDArray[np.float64]
 
-BLOCK = 2**17
+BLOCK = 2**15
 """Numbers read at a time: they stay in the processor's cache."""
 
 
