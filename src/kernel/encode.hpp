@@ -56,10 +56,10 @@ inline void sort_by_key(uint64_t* words, uint64_t* spare, size_t n, const Flag& 
     }
 }
 
-// Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key.
-inline std::vector<uint32_t> clusters(const uint64_t* words, size_t n, const double* x, size_t stride, double half, double range, const Flag& cancel) {
-    std::vector<uint32_t> starts(n + 1);
-    size_t found = 1;  // the first cluster starts at 0
+// Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key. Returns their number.
+inline size_t clusters(const uint64_t* words, size_t n, const double* x, size_t stride, double half, double range, const Flag& cancel, uint32_t* starts) {
+    size_t found = 1;
+    starts[0] = 0;
     double cluster_max = 0;   // of the cluster under way; only known where it matters
     bool max_known = false;
     const double tolerance = equal_share * range;
@@ -96,25 +96,27 @@ inline std::vector<uint32_t> clusters(const uint64_t* words, size_t n, const dou
         if (found % 65536 == 0) stop_if(cancel);
     }
     starts[found] = static_cast<uint32_t>(n);
-    starts.resize(found + 1);
-    return starts;
+    return found;
 }
 
-// The bin of each cluster, about `bins` of them.
-inline std::vector<uint16_t> assign_bins(const std::vector<uint32_t>& starts, size_t bins) {
-    const size_t k = starts.size() - 1, n = starts.back();
-    std::vector<uint16_t> bin(k);
+// The first cluster of each of about `bins` bins, closed by the number of clusters.
+inline std::vector<size_t> divide_clusters(const uint32_t* starts, size_t k, size_t bins, const Flag& cancel) {
+    const uint64_t n = starts[k];
     const bool few = k <= bins;
-    int64_t current = -1, target = -1;
-    for (size_t i = 0; i < k; ++i) {
-        const uint64_t before = starts[i], here = starts[i + 1] - before;
-        const bool heavy = here * bins >= n;
-        const int64_t t = static_cast<int64_t>(before * bins / n);
-        if (few || heavy || t != target) ++current;
-        target = heavy ? -1 : t;
-        bin[i] = static_cast<uint16_t>(current);
-    }
-    return bin;
+    std::vector<size_t> firsts;
+    bool alone = true;  // the cluster before has a bin of its own
+    uint64_t next = 0;  // samples x bins before the end of the bin under way
+    in_steps(k, cancel, [&](size_t a, size_t b) {
+        for (size_t i = a; i < b; ++i) {
+            const uint64_t before = starts[i] * uint64_t{bins};
+            const bool heavy = (starts[i + 1] - starts[i]) * uint64_t{bins} >= n;
+            if (few || heavy || alone || before >= next) firsts.push_back(i);
+            if (before >= next) next = (before / n + 1) * n;
+            alone = heavy;
+        }
+    });
+    firsts.push_back(k);
+    return firsts;
 }
 
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
@@ -129,32 +131,34 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
     if (two_values) return in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
     });
-    if (!room) room = make_array<uint64_t>(2 * n);
+    const bool fresh = !room;
+    if (fresh) room = make_array<uint64_t>(2 * n + 1);
     uint64_t *const words = room.get(), *const spare = words + n;
+    // Memory is given when first touched, which may take long: the sort would touch all of it in its first step.
+    if (fresh) in_steps(n, cancel, [=](size_t a, size_t b) {
+        for (size_t i = a; i < b; i += 512) spare[i] = 0;
+    });
     in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
     });
     sort_by_key(words, spare, n, cancel);
-    const std::vector<uint32_t> starts = clusters(words, n, x, stride, half, range, cancel);
+    auto* const starts = reinterpret_cast<uint32_t*>(spare);  // not needed any more
+    const size_t k = clusters(words, n, x, stride, half, range, cancel, starts);
     size_t want = bins;
-    std::vector<uint16_t> bin = assign_bins(starts, want);
+    std::vector<size_t> firsts = divide_clusters(starts, k, want, cancel);
     // Bins for repeated values come on top: ask for fewer until all fit.
-    while (!exact && bin.back() >= bins) {
-        const size_t excess = bin.back() + 1 - bins;
+    while (!exact && firsts.size() - 1 > bins) {
+        const size_t excess = firsts.size() - 1 - bins;
         want = want > excess ? want - excess : 1;
-        bin = assign_bins(starts, want);
+        firsts = divide_clusters(starts, k, want, cancel);
     }
-    const size_t k = bin.size();
-    for (size_t i = 0; i < k;) {
-        size_t j = i;
-        while (j < k && bin[j] == bin[i]) ++j;
-        const uint32_t spread = offset_mask / static_cast<uint32_t>(j - i);
-        for (size_t c = i; c < j; ++c) {
-            const uint32_t offset = j - i == 1 || !exact ? 0 : 1 + static_cast<uint32_t>(c - i) * spread;
-            const uint32_t code = static_cast<uint32_t>(bin[c]) << offset_bits | offset;
-            for (size_t q = starts[c]; q < starts[c + 1]; ++q) column[words[q] & 0xffffffffu] = code;
+    for (size_t bin = 0; bin + 1 < firsts.size(); ++bin) {
+        const size_t first = firsts[bin], size = firsts[bin + 1] - first;
+        const uint32_t spread = size == 1 || !exact ? 0 : offset_mask / static_cast<uint32_t>(size);
+        for (size_t c = 0; c < size; ++c) {
+            const uint32_t code = static_cast<uint32_t>(bin) << offset_bits | (spread ? 1 + static_cast<uint32_t>(c) * spread : 0);
+            for (size_t q = starts[first + c]; q < starts[first + c + 1]; ++q) column[words[q] & 0xffffffffu] = code;
         }
-        i = j;
         stop_if(cancel);
     }
 }
