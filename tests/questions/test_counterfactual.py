@@ -284,14 +284,26 @@ def test_many_states_at_once(fitted):
     assert len(counterfactuals(fitted, np.zeros((0, 2)), {"action": "right"})) == 0
 
 
+def test_large_numbers_and_bad_rows(fitted):
+    assert counterfactual(fitted, [-1e100, 1e100], {"action": "right"}).foil_state.tolist() == [1.0, 1e100]
+    with pytest.raises(ParameterError, match="feature `pos` of state 1 is inf"):
+        counterfactuals(fitted, [[0, 0], [math.inf, 0]], {"action": "right"})
+
+
 @pytest.mark.parametrize(
     ("state", "foil", "options", "message"),
     [
         ([1, 2, 3], {"action": "left"}, {}, r"must have 2 features \(`pos`, `speed`\).*got shape \(3,\)"),
         ([[1, 2], [3, 4]], {"action": "left"}, {}, "state must be one state; got 2"),
         ([math.nan, 0], {"action": "left"}, {}, "`pos`"),
-        ([0, math.inf], {"action": "left"}, {}, "finite numbers only; feature `speed` is inf"),
-        (np.array([0.0, math.nan]), {"action": "left"}, {}, "finite numbers only; feature `speed` is nan"),
+        ([0, math.inf], {"action": "left"}, {}, "finite numbers only, none beyond 1e100; feature `speed` is inf"),
+        ([0, -1e101], {"action": "left"}, {}, "feature `speed` is -1e\\+101"),
+        (
+            np.array([0.0, math.nan]),
+            {"action": "left"},
+            {},
+            "finite numbers only, none beyond 1e100; feature `speed` is nan",
+        ),
         ([0, 0], {"action": "lift"}, {}, "'lift', an action that the tree does not know.*Did you mean `left`"),
         ([0, 0], {"action": []}, {}, "is empty; the actions are"),
         ([0, 0], {"acton": "left"}, {}, "A key of foil must be one of .*Did you mean `action`"),

@@ -119,7 +119,9 @@ def test_small_changes_may_be_left_out(continuous):
 def test_bad_questions(discrete, continuous):
     with pytest.raises(ParameterError, match="before must be one state"):
         explain_change(discrete, [[0, 0], [1, 1]], [1, 1])
-    with pytest.raises(ParameterError, match="after must hold finite numbers only; feature `pos` is inf"):
+    with pytest.raises(
+        ParameterError, match="after must hold finite numbers only, none beyond 1e100; feature `pos` is inf"
+    ):
         explain_change(discrete, [0, 0], [np.inf, 1])
     with pytest.raises(ParameterError, match="Did you mean `value`"):
         explain_change(discrete, [0, 0], [1, 1], about="valeu")

@@ -17,6 +17,7 @@ from tripletree.questions.agents import Agent, ask_agent, can_confirm, confirms
 from tripletree.questions.explanations import ALREADY, FOUND, NOT_FOUND, Counterfactual, Counterfactuals
 from tripletree.questions.foils import Foil, read_foil
 from tripletree.questions.limits import Limits, read_limits
+from tripletree.questions.nearest import land, nearest, nearest_of_many, open_leaves, squared_changes
 from tripletree.questions.states import read_finite_states, read_state
 
 F64 = npt.NDArray[np.float64]
@@ -28,9 +29,6 @@ CHUNK = 1 << 16
 
 DEPTHS = (0.0, 0.25, 0.5, 1.0)
 """Where in a leaf an agent is asked: at the nearest point, and so far on the way to the leaf's middle."""
-
-NOWHERE = np.uint16(np.iinfo(np.uint16).max)
-"""The number of changes of a leaf that must not be entered."""
 
 COUNTERFACTUAL_OPTIONS = (
     "k",
@@ -76,53 +74,6 @@ def counterfactual(
     return _several(fitted, wanted, bounded, where, k, agent, verified)
 
 
-def nearest(limits: Limits, state: F64, span: F64) -> tuple[int, int]:
-    """Return the leaf of a state, and the leaf that is entered with the fewest and then smallest changes, or -1."""
-    place, column = limits.landing, state[:, None]
-    below, above = column < place.lower, column >= place.upper
-    changes = np.add.reduce(below | above, axis=0, dtype=np.uint16)
-    leaf = int(changes.argmin())
-    changes = np.where(_open(limits, below, above, changes), changes, NOWHERE)
-    least = changes[changes.argmin()]
-    if least == NOWHERE:
-        return leaf, -1
-    few = (changes == least).nonzero()[0]
-    if len(few) == 1:
-        return leaf, int(few[0])
-    squares = _squares(place, column, below.take(few, axis=1), above.take(few, axis=1), few, span)
-    return leaf, int(few[squares.argmin()])
-
-
-def land(place: Landing, states: F64, leaf: Any) -> F64:
-    """Return the point of a leaf at which a state that must enter it lands; or one for each of several states."""
-    inside = np.where(states < place.lower.T[leaf], place.land_low.T[leaf], states)
-    return np.where(states >= place.upper.T[leaf], place.land_high.T[leaf], inside)
-
-
-def _open(limits: Limits, below: Mask, above: Mask, changes: Any) -> Mask:
-    """Return the leaves that may be entered, given in which features a state lies below or above each."""
-    if not limits.limited:
-        return limits.leaves
-    may: Mask = limits.leaves & (changes <= limits.max_changes)
-    if len(limits.no_rise):
-        may &= ~below[limits.no_rise].any(axis=0)
-    if len(limits.no_fall):
-        may &= ~above[limits.no_fall].any(axis=0)
-    return may
-
-
-def _squares(place: Landing, states: F64, below: Mask, above: Mask, leaves: Any, span: F64) -> F64:
-    """Return the squared 2-norm of the change to the border of each leaf, ranges as the scale (paper, equation 3).
-
-    All arrays have the features first.
-    """
-    border = np.where(below, place.near_low.take(leaves, axis=1), states)
-    border = np.where(above, place.near_high.take(leaves, axis=1), border)
-    away = (border - states) / span[:, None]
-    total: F64 = (away * away).sum(axis=0)
-    return total
-
-
 def _several(
     fitted: Fitted, foil: Foil, limits: Limits, state: F64, k: int, agent: Agent | None, verified: bool
 ) -> Counterfactual:
@@ -133,7 +84,7 @@ def _several(
     leaf = int(changes.argmin())
     if foil.mask[leaf]:
         return _without(fitted, foil, limits, state, leaf, agent)
-    may = np.flatnonzero(_open(limits, below, above, changes))
+    may = np.flatnonzero(open_leaves(limits, below, above, changes))
     if not len(may):
         return _without(fitted, foil, limits, state, leaf, agent)
     below, above, changes = below[:, may], above[:, may], changes[may]
@@ -144,7 +95,7 @@ def _several(
         order = np.lexsort((leaves, (away * away).sum(axis=1), np.tile(changes, len(DEPTHS))))
         tries = _confirmed(agent, foil, fitted, points[order])
     else:
-        squares = _squares(place, column, below, above, may, fitted.span)
+        squares = squared_changes(place, column, below, above, may, fitted.span)
         leaves, points = may, land(place, state, may)
         order = np.lexsort((may, squares, changes))
         tries = ((i, None) for i in range(len(order)))
@@ -213,7 +164,7 @@ def counterfactuals(
     if len(allowed):
         for begin in range(0, len(asked), size):
             some = asked[begin : begin + size]
-            target[some] = _nearest_of_many(bounded, allowed, array[some], fitted.span)
+            target[some] = nearest_of_many(bounded, allowed, array[some], fitted.span)
     points = np.full(array.shape, np.nan)
     found = target >= 0
     points[found] = land(bounded.landing, array[found], target[found])
@@ -234,36 +185,6 @@ def counterfactuals(
         return _answer(fitted, wanted, bounded, array[i], int(leaf[i]), int(target[i]), points[i], action)
 
     return Counterfactuals(array, leaf, already, found, wanted, points, target, actions, confirmed, tell)
-
-
-def _nearest_of_many(limits: Limits, leaves: I64, states: F64, span: F64) -> I64:
-    """Return for each state which of the leaves is entered with the fewest and then smallest changes, or -1."""
-    place = limits.landing
-    lower, upper = place.lower[:, leaves], place.upper[:, leaves]
-    changes = np.zeros((len(states), len(leaves)), np.uint16)
-    barred = np.zeros(changes.shape, bool)
-    no_rise, no_fall = set(limits.no_rise.tolist()), set(limits.no_fall.tolist())
-    for f, column in enumerate(states.T):
-        below, above = column[:, None] < lower[f], column[:, None] >= upper[f]
-        changes += below
-        changes += above
-        if f in no_rise:
-            barred |= below
-        if f in no_fall:
-            barred |= above
-    if no_rise or no_fall:
-        changes[barred] = NOWHERE
-    least = changes.min(axis=1)
-    least[least > limits.max_changes] = NOWHERE - np.uint16(1)  # equal to none
-    row, few = np.nonzero(changes == least[:, None])
-    moving, few = states.T[:, row], leaves[few]
-    squares = _squares(place, moving, moving < place.lower[:, few], moving >= place.upper[:, few], few, span)
-    order = np.lexsort((few, squares, row))
-    first = np.ones(len(row), bool)
-    first[1:] = row[order][1:] != row[order][:-1]
-    found = np.full(len(states), -1)
-    found[row[order][first]] = few[order][first]
-    return found
 
 
 def _asked(agent: Agent, foil: Foil, fitted: Fitted, points: F64, found: Mask) -> tuple[npt.NDArray[Any], Mask | None]:

@@ -16,6 +16,12 @@ from tripletree.questions.expressions import quoted, read_expression
 F64 = npt.NDArray[np.float64]
 
 
+LARGEST = 1e100
+"""Larger numbers are refused where distances are measured: their squares would overflow."""
+
+_FINITE = "must hold finite numbers only, none beyond 1e100"
+
+
 def read_states(states: Any, schema: Schema) -> tuple[F64, bool]:
     """Return the states as a float64 array of shape (states, features), and whether it was a single one.
 
@@ -68,23 +74,21 @@ def read_state(state: Any, schema: Schema, name: str = "state") -> F64:
         if not single:
             raise ParameterError(f"{name} must be one state; got {len(states)} of them. Ask for each in turn.")
         array = states[0]
-    if not np.isfinite(array).all():
-        bad = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise ParameterError(
-            f"{name} must hold finite numbers only; feature `{schema.features[bad].name}` is {array[bad]}."
-        )
+    good = np.abs(array) <= LARGEST
+    if not good.all():
+        bad = int(np.flatnonzero(~good)[0])
+        raise ParameterError(f"{name} {_FINITE}; feature `{schema.features[bad].name}` is {array[bad]}.")
     return array
 
 
 def read_finite_states(states: Any, schema: Schema, name: str = "states") -> F64:
     """Return several finite states, shape (states, features); one alone becomes the only row."""
     array, _ = read_states(states, schema)
-    missing = np.argwhere(~np.isfinite(array))
-    if len(missing):
-        row, f = missing[0]
+    bad = np.argwhere(~(np.abs(array) <= LARGEST))
+    if len(bad):
+        row, f = bad[0]
         raise ParameterError(
-            f"{name} must hold finite numbers only; feature `{schema.features[f].name}` of state {row} is "
-            f"{array[row, f]}."
+            f"{name} {_FINITE}; feature `{schema.features[f].name}` of state {row} is {array[row, f]}."
         )
     return array
 
