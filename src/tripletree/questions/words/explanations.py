@@ -25,9 +25,9 @@ FEW = 10
 def counterfactual(answer: Counterfactual) -> str:
     """Return the sentences of a counterfactual: what would be, if what, how sure that is."""
     if not answer:
-        told = [_already(answer) if answer.status == "already" else _not_found(answer)]
+        told = [already(answer.foil, answer.leaf) if answer.status == "already" else _not_found(answer)]
     else:
-        told = [f"{_would(answer.foil)} if {_conditions(answer)}.", _support(answer)]
+        told = [f"{would(answer.foil)} if {_conditions(answer)}.", _support(answer)]
     if answer.agent_action is not None:
         told.append(_agent(answer))
     if answer.outside:
@@ -42,7 +42,7 @@ def counterfactual(answer: Counterfactual) -> str:
 def counterfactuals(answers: Counterfactuals) -> str:
     """Return the sentence of many counterfactuals."""
     found, already = int(answers.found.sum()), int(answers.already.sum())
-    what = _conjunction(answers.foil)
+    what = conjunction(answers.foil)
     parts = [f"{found:,} could be changed to have it"] if found else []
     parts += [f"{already:,} {'has' if already == 1 else 'have'} it already"] if already else []
     rest = len(answers) - found - already
@@ -104,11 +104,13 @@ def _wanted(condition: Condition, verb: str = "") -> str:
     return f"{name}{lie} in [{exact(condition.low)}, {exact(condition.high)}]{tail}"
 
 
-def _would(foil: Foil) -> str:
+def would(foil: Foil) -> str:
+    """Return "Action would = left"."""
     return capital(all_of([_wanted(condition, "would") for condition in foil.conditions]))
 
 
-def _conjunction(foil: Foil) -> str:
+def conjunction(foil: Foil) -> str:
+    """Return "action = left and value <= 0"."""
     return all_of([_wanted(condition) for condition in foil.conditions])
 
 
@@ -120,18 +122,21 @@ def prediction(attribute: Attribute, leaf: int) -> str:
 
 
 def _support(answer: Counterfactual) -> str:
-    """Return how sure the foil leaf is: its samples, and how much they agree."""
-    leaf = answer.foil_leaf or 0
-    samples = f"{'only ' if answer.samples < FEW else ''}{count(answer.samples, 'sample', 'samples')}"
-    numbers = [c.attribute for c in answer.foil.conditions if c.attribute.kind != "label"]
-    labels = [c.attribute for c in answer.foil.conditions if c.attribute.kind == "label"]
+    return support(answer.foil, answer.foil_leaf or 0, answer.samples)
+
+
+def support(foil: Foil, leaf: int, samples: int) -> str:
+    """Return how sure a foil leaf is: its samples, and how much they agree."""
+    known = f"{'only ' if samples < FEW else ''}{count(samples, 'sample', 'samples')}"
+    numbers = [c.attribute for c in foil.conditions if c.attribute.kind != "label"]
+    labels = [c.attribute for c in foil.conditions if c.attribute.kind == "label"]
     parts = [f"{name_of(attribute)} = {prediction(attribute, leaf)}" for attribute in numbers]
     for attribute in labels:
         share = float(attribute.spread[leaf])
-        if answer.samples > 1:
+        if samples > 1:
             parts.append(f"{'all' if share == 1 else percent(share)} with action = {prediction(attribute, leaf)}")
     tail = f", {all_of(parts)}" if parts else ""
-    return f"(The tree knows {samples} there{tail}.)"
+    return f"(The tree knows {known} there{tail}.)"
 
 
 def _agent(answer: Counterfactual) -> str:
@@ -151,21 +156,27 @@ def action_text(schema: Schema, action: Any) -> str:
     return all_of([f"{name} = {rounded(number)}{unit(of)}" for name, number, of in parts])
 
 
-def _already(answer: Counterfactual) -> str:
-    has = all_of([f"{name_of(c.attribute)} = {prediction(c.attribute, answer.leaf)}" for c in answer.foil.conditions])
-    bare = all(len(c.labels) == 1 for c in answer.foil.conditions)
-    return f"{capital(has)} here already." if bare else f"{capital(has)} here, so {_conjunction(answer.foil)} already."
+def already(foil: Foil, leaf: int) -> str:
+    """Return that a leaf predicts the foil as it is."""
+    has = all_of([f"{name_of(c.attribute)} = {prediction(c.attribute, leaf)}" for c in foil.conditions])
+    bare = all(len(c.labels) == 1 for c in foil.conditions)
+    return f"{capital(has)} here already." if bare else f"{capital(has)} here, so {conjunction(foil)} already."
 
 
 def _not_found(answer: Counterfactual) -> str:
-    wanted = _conjunction(answer.foil)
+    wanted = conjunction(answer.foil)
     if not answer.known:
-        return f"No state known to the tree would have {wanted}."
+        return nowhere(answer.foil)
     leaves = f"{count(answer.known, 'leaf', 'leaves')} of the tree {'predicts' if answer.known == 1 else 'predict'} it"
     if answer.tried:
         points = count(answer.tried, "point", "points")
         return f"The real agent confirms {wanted} at none of {points} where the tree predicts it."
     return f"No state known to the tree would have {wanted} within these limits; without them {leaves}."
+
+
+def nowhere(foil: Foil) -> str:
+    """Return that no leaf predicts the foil."""
+    return f"No state known to the tree would have {conjunction(foil)}."
 
 
 def change(answer: Change) -> str:

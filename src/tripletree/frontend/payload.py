@@ -1,0 +1,154 @@
+"""The tree as JSON: all that a browser needs to find leaves, reasons and counterfactuals, with every text built here."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.model.fitted import Fitted
+from tripletree.questions.factual import factual
+from tripletree.questions.foils import Foil, read_foil
+from tripletree.questions.words import explanations
+from tripletree.scenes.pictured import colour_scale, known_colours, read_colour
+from tripletree.scenes.view import read_view
+
+F64 = npt.NDArray[np.float64]
+
+
+class _Texts:
+    """Every text once, and its number."""
+
+    def __init__(self) -> None:
+        self.number: dict[str, int] = {}
+
+    def __call__(self, text: str) -> int:
+        return self.number.setdefault(text, len(self.number))
+
+
+def payload(fitted: Fitted, foils: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the tree as JSON types.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    foils : dict or None
+        What a reader may ask for, by name, in the form of ``TripleTree.explain``; None: see :func:`usual_foils`.
+    """
+    schema, tree, place = fitted.schema, fitted.tree, fitted.landing
+    texts = _Texts()
+    discrete = schema.action.kind == "discrete"
+    abouts = [*(["action"] if discrete else schema.action.names), "value"]
+    limits = zip(schema.features, fitted.feature_min.tolist(), fitted.feature_max.tolist(), fitted.span.tolist(), strict=True)
+    asked = usual_foils(fitted) if foils is None else foils
+    return {
+        "features": [
+            {"name": of.name, "unit": of.unit, "kind": of.kind, "min": low, "max": high, "span": span}
+            for of, low, high, span in limits
+        ],
+        "splits": _packed(tree.feature, "<i4"),
+        "threshold": _packed(tree.threshold, "<f8"),
+        "left": _packed(tree.left, "<i4"),
+        "leafOf": _packed(tree.leaf_number, "<i4"),
+        "lower": _packed(place.lower.T, "<f8"),
+        "upper": _packed(place.upper.T, "<f8"),
+        "nearHigh": _packed(place.near_high.T, "<f8"),
+        "landLow": _packed(place.land_low.T, "<f8"),
+        "landHigh": _packed(place.land_high.T, "<f8"),
+        **_clauses(fitted, texts),
+        "count": fitted.leaves.count.tolist(),
+        "facts": {about: [texts(fact) for fact in _facts(fitted, about)] for about in abouts},
+        "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
+        "colours": {name: _colour(fitted, name) for name in known_colours(fitted) if name != "action" or discrete},
+        "start": _inside(fitted)[int(fitted.leaves.count.argmax())].tolist(),
+        "texts": list(texts.number),
+    }
+
+
+def usual_foils(fitted: Fitted) -> dict[str, Any]:
+    """Return what readers ask for most: every other action, or a high or low one, and a high or low value."""
+    action = fitted.schema.action
+    numbers = {"value": fitted.leaves.value_mean}
+    asked: list[dict[str, Any]] = []
+    if action.kind == "discrete":
+        asked = [{"action": label} for label in action.labels]
+    elif fitted.leaves.action_mean is not None:
+        numbers = {**dict(zip(action.names, fitted.leaves.action_mean.T, strict=True)), **numbers}
+    for key, means in numbers.items():
+        low, high = (float(f"{quartile:.2g}") for quartile in _quartiles(means, fitted.leaves.count))
+        asked += [{key: (high, None)}, {key: (None, low)}]
+    return {explanations.conjunction(read_foil(fitted, foil)): foil for foil in asked}
+
+
+def _quartiles(means: F64, count: npt.NDArray[np.int64]) -> tuple[float, float]:
+    """Return the values that a quarter of the samples lie below, and above."""
+    order = np.argsort(means, kind="stable")
+    share = np.cumsum(count[order]) / count.sum()
+    first, last = np.searchsorted(share, (0.25, 0.75))
+    return float(means[order[first]]), float(means[order[last]])
+
+
+def _facts(fitted: Fitted, about: str) -> list[str]:
+    """Return the factual explanation of each leaf, as it is for a state that the log knows."""
+    nowhere = np.zeros(len(fitted.schema.features))
+    return [str(replace(factual(fitted, state, about), beyond=nowhere)) for state in _inside(fitted)]
+
+
+def _inside(fitted: Fitted) -> F64:
+    """Return a state in the middle of each leaf, shape (leaves, features)."""
+    place = fitted.landing
+    last = np.ceil(place.upper) - 1
+    whole = np.clip(np.round(place.middle), np.ceil(place.lower), last)
+    fits = fitted.whole[:, None] & (whole >= place.lower) & (whole < place.upper)
+    return np.ascontiguousarray(np.where(fits, whole, place.middle).T)
+
+
+def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, str]:
+    """Return what must hold to enter each leaf from below and from above, by feature, as numbers of texts."""
+    place = fitted.landing
+    number = {"riseText": np.full(place.lower.T.shape, -1), "fallText": np.full(place.lower.T.shape, -1)}
+    for f, feature in enumerate(fitted.schema.features):
+        binary, whole = feature.kind == "binary", bool(fitted.whole[f])
+        for leaf in np.flatnonzero(np.isfinite(place.lower[f])).tolist():
+            relation = "=" if binary else ">="
+            text = explanations.clause_of(feature, relation, float(place.land_low[f, leaf]))
+            number["riseText"][leaf, f] = texts(text)
+        for leaf in np.flatnonzero(np.isfinite(place.upper[f])).tolist():
+            relation, border = ("<", place.upper) if not whole else ("=" if binary else "<=", place.land_high)
+            text = explanations.clause_of(feature, relation, float(border[f, leaf]))
+            number["fallText"][leaf, f] = texts(text)
+    return {name: _packed(part, "<i4") for name, part in number.items()}
+
+
+def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
+    count = fitted.leaves.count.tolist()
+    support = [
+        texts(explanations.support(foil, leaf, count[leaf])) if wanted else -1
+        for leaf, wanted in enumerate(foil.mask.tolist())
+    ]
+    already = [
+        texts(explanations.already(foil, leaf)) if wanted else -1 for leaf, wanted in enumerate(foil.mask.tolist())
+    ]
+    return {
+        "would": explanations.would(foil),
+        "nowhere": explanations.nowhere(foil),
+        "support": support,
+        "already": already,
+    }
+
+
+def _colour(fitted: Fitted, name: str) -> dict[str, Any]:
+    """Return a colour scale and the value of each leaf on it."""
+    boxes = read_view(fitted, fitted.schema.feature_names[0]).boxes
+    pictured = read_colour(fitted, boxes, name)
+    values = pictured.mean.argmax(axis=1) if pictured.scale == "categories" else pictured.mean[:, 0]
+    scale = colour_scale(pictured, values)
+    return {"title": pictured.title, "scale": scale.to_dict(), "values": [float(f"{x:.6g}") for x in values.tolist()]}
+
+
+def _packed(array: npt.NDArray[Any], dtype: str) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode()

@@ -1,0 +1,98 @@
+// Asks a grown tree: the leaf of a state, why it predicts what it predicts, and what would have to change.
+// The sentences are those of the Python package: texts come with the tree, only their parts are chosen here.
+import { allOf, rounded, unit } from "./numbers.js";
+
+export function readTree(payload) {
+  const tree = { ...payload };
+  for (const name of ["threshold", "lower", "upper", "nearHigh", "landLow", "landHigh"])
+    tree[name] = new Float64Array(bytes(payload[name]));
+  for (const name of ["splits", "left", "leafOf", "riseText", "fallText"]) tree[name] = new Int32Array(bytes(payload[name]));
+  tree.leaves = payload.count.length;
+  return tree;
+}
+
+// The tree as it is inlined in a page: JSON, gzipped, in base64.
+export async function unpackTree(text) {
+  const stream = new Blob([bytes(text.trim())]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return readTree(await new Response(stream).json());
+}
+
+function bytes(text) {
+  const raw = atob(text);
+  const array = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) array[i] = raw.charCodeAt(i);
+  return array.buffer;
+}
+
+export function leafAt(tree, state) {
+  let node = 0;
+  while (tree.left[node] >= 0) node = tree.left[node] + (state[tree.splits[node]] < tree.threshold[node] ? 0 : 1);
+  return tree.leafOf[node];
+}
+
+export function isOutside(tree, state) {
+  return tree.features.some((feature, f) => state[f] < feature.min || state[f] > feature.max);
+}
+
+// Why the tree predicts what it predicts: one sentence a leaf, and a warning where the log knows no such state.
+export function factual(tree, state, about) {
+  const leaf = leafAt(tree, state);
+  const beyond = [];
+  tree.features.forEach((feature, f) => {
+    const far = Math.max(state[f] - feature.max, 0) + Math.min(state[f] - feature.min, 0);
+    if (far === 0) return;
+    const tail = unit(feature.unit);
+    const [side, limit, end] = far > 0 ? ["above", "largest", feature.max] : ["below", "smallest", feature.min];
+    beyond.push(
+      `${feature.name} = ${rounded(state[f])}${tail} is ${rounded(Math.abs(far))}${tail} ${side} its ${limit} value ` +
+        `in the log (${rounded(end)}${tail})`,
+    );
+  });
+  const warning = beyond.length ? ` Careful, the log knows no such state: ${allOf(beyond)}.` : "";
+  return { leaf, text: tree.texts[tree.facts[about][leaf]] + warning };
+}
+
+// The least change of a state after which the tree predicts the foil: fewest features, then least distance.
+export function counterfactual(tree, state, foil) {
+  const d = tree.features.length;
+  const leaf = leafAt(tree, state);
+  const careful = isOutside(tree, state) ? " Careful, the state lies outside the range of the log." : "";
+  if (foil.support[leaf] >= 0)
+    return { leaf, foilLeaf: null, foilState: null, text: tree.texts[foil.already[leaf]] + careful };
+  let best = -1;
+  let fewest = Infinity;
+  let nearest = Infinity;
+  for (let candidate = 0; candidate < tree.leaves; candidate++) {
+    if (foil.support[candidate] < 0) continue;
+    let changes = 0;
+    let square = 0;
+    for (let f = 0, k = candidate * d; f < d; f++, k++) {
+      let border = state[f];
+      if (state[f] < tree.lower[k]) border = tree.landLow[k];
+      else if (state[f] >= tree.upper[k]) border = tree.nearHigh[k];
+      else continue;
+      if (++changes > fewest) break;
+      const away = (border - state[f]) / tree.features[f].span;
+      square += away * away;
+    }
+    if (changes < fewest || (changes === fewest && square < nearest)) {
+      best = candidate;
+      fewest = changes;
+      nearest = square;
+    }
+  }
+  if (best < 0) return { leaf, foilLeaf: null, foilState: null, text: foil.nowhere + careful };
+  const foilState = Array.from(state);
+  const conditions = [];
+  for (let f = 0, k = best * d; f < d; f++, k++) {
+    if (state[f] < tree.lower[k]) {
+      foilState[f] = tree.landLow[k];
+      conditions.push(tree.texts[tree.riseText[k]]);
+    } else if (state[f] >= tree.upper[k]) {
+      foilState[f] = tree.landHigh[k];
+      conditions.push(tree.texts[tree.fallText[k]]);
+    }
+  }
+  const text = `${foil.would} if ${allOf(conditions)}. ${tree.texts[foil.support[best]]}${careful}`;
+  return { leaf, foilLeaf: best, foilState, text };
+}
