@@ -42,4 +42,5 @@ clean:  ## remove everything that make has made
 .venv/.test .venv/.lint .venv/.bench .venv/.docs: .venv/.%: pyproject.toml | .venv/.package
 	@echo "Installing what 'make $*' needs ..."
 	@$(PY) -m pip --disable-pip-version-check --quiet install --group $*
+	@[ $* != test ] || sh scripts/browser.sh
 	@touch $@

@@ -1,8 +1,11 @@
-"""The tree as JSON: all that a browser needs to find leaves, reasons and counterfactuals, with every text built here."""
+"""The tree as JSON: all that a browser needs to find leaves, reasons and counterfactuals, every text ready."""
 
 from __future__ import annotations
 
 import base64
+import gzip
+import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +32,13 @@ class _Texts:
         return self.number.setdefault(text, len(self.number))
 
 
-def payload(fitted: Fitted, foils: dict[str, Any] | None = None) -> dict[str, Any]:
+def packed(tree: dict[str, Any]) -> str:
+    """Return a payload as it is inlined in a page: JSON, gzipped, in base64."""
+    text = json.dumps(tree, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
+
+
+def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | None = None) -> dict[str, Any]:
     """Return the tree as JSON types.
 
     Parameters
@@ -38,33 +47,38 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None) -> dict[str, An
         The tree.
     foils : dict or None
         What a reader may ask for, by name, in the form of ``TripleTree.explain``; None: see :func:`usual_foils`.
+    start : float64 array of shape (features,), or None
+        The state to show first; None: the middle of the leaf with most samples.
     """
     schema, tree, place = fitted.schema, fitted.tree, fitted.landing
     texts = _Texts()
     discrete = schema.action.kind == "discrete"
     abouts = [*(["action"] if discrete else schema.action.names), "value"]
-    limits = zip(schema.features, fitted.feature_min.tolist(), fitted.feature_max.tolist(), fitted.span.tolist(), strict=True)
+    twice = schema.action.names if discrete and schema.action.names != ("action",) else () if discrete else ("action",)
+    limits = zip(
+        schema.features, fitted.feature_min.tolist(), fitted.feature_max.tolist(), fitted.span.tolist(), strict=True
+    )
     asked = usual_foils(fitted) if foils is None else foils
     return {
         "features": [
             {"name": of.name, "unit": of.unit, "kind": of.kind, "min": low, "max": high, "span": span}
             for of, low, high, span in limits
         ],
-        "splits": _packed(tree.feature, "<i4"),
-        "threshold": _packed(tree.threshold, "<f8"),
-        "left": _packed(tree.left, "<i4"),
-        "leafOf": _packed(tree.leaf_number, "<i4"),
-        "lower": _packed(place.lower.T, "<f8"),
-        "upper": _packed(place.upper.T, "<f8"),
-        "nearHigh": _packed(place.near_high.T, "<f8"),
-        "landLow": _packed(place.land_low.T, "<f8"),
-        "landHigh": _packed(place.land_high.T, "<f8"),
+        "splits": tree.feature.tolist(),
+        "threshold": _numbers(tree.threshold),
+        "left": tree.left.tolist(),
+        "leafOf": tree.leaf_number.tolist(),
+        "lower": _numbers(place.lower.T),
+        "upper": _numbers(place.upper.T),
+        "nearHigh": _numbers(place.near_high.T),
+        "landLow": _numbers(place.land_low.T),
+        "landHigh": _numbers(place.land_high.T),
         **_clauses(fitted, texts),
         "count": fitted.leaves.count.tolist(),
         "facts": {about: [texts(fact) for fact in _facts(fitted, about)] for about in abouts},
         "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
-        "colours": {name: _colour(fitted, name) for name in known_colours(fitted) if name != "action" or discrete},
-        "start": _inside(fitted)[int(fitted.leaves.count.argmax())].tolist(),
+        "colours": {name: _colour(fitted, name) for name in known_colours(fitted) if name not in twice},
+        "start": (_inside(fitted)[int(fitted.leaves.count.argmax())] if start is None else start).tolist(),
         "texts": list(texts.number),
     }
 
@@ -107,7 +121,7 @@ def _inside(fitted: Fitted) -> F64:
     return np.ascontiguousarray(np.where(fits, whole, place.middle).T)
 
 
-def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, str]:
+def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
     """Return what must hold to enter each leaf from below and from above, by feature, as numbers of texts."""
     place = fitted.landing
     number = {"riseText": np.full(place.lower.T.shape, -1), "fallText": np.full(place.lower.T.shape, -1)}
@@ -121,7 +135,7 @@ def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, str]:
             relation, border = ("<", place.upper) if not whole else ("=" if binary else "<=", place.land_high)
             text = explanations.clause_of(feature, relation, float(border[f, leaf]))
             number["fallText"][leaf, f] = texts(text)
-    return {name: _packed(part, "<i4") for name, part in number.items()}
+    return {name: part.ravel().tolist() for name, part in number.items()}
 
 
 def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
@@ -147,8 +161,14 @@ def _colour(fitted: Fitted, name: str) -> dict[str, Any]:
     pictured = read_colour(fitted, boxes, name)
     values = pictured.mean.argmax(axis=1) if pictured.scale == "categories" else pictured.mean[:, 0]
     scale = colour_scale(pictured, values)
-    return {"title": pictured.title, "scale": scale.to_dict(), "values": [float(f"{x:.6g}") for x in values.tolist()]}
+    return {"title": pictured.title, "scale": scale.to_dict(), "values": [_short(x) for x in values.tolist()]}
 
 
-def _packed(array: npt.NDArray[Any], dtype: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=dtype).tobytes()).decode()
+def _numbers(array: F64) -> list[float | None]:
+    """Return all digits of finite numbers; None stands for an infinite bound, whose side is known by its name."""
+    return [x if math.isfinite(x) else None for x in array.ravel().tolist()]
+
+
+def _short(number: float) -> float:
+    """Return a number as exact as it is shown."""
+    return number if float(number).is_integer() else float(f"{number:.4g}")

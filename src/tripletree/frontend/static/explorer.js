@@ -1,22 +1,27 @@
 // The leaf map that answers: hover a leaf, click or move a state, read why and what would have to change.
 import { colourOf } from "./colours.js";
+import { add, addSvg } from "./dom.js";
 import { exact, rounded } from "./numbers.js";
 import { counterfactual, factual, leafAt } from "./tree.js";
 
-const SVG = "http://www.w3.org/2000/svg";
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 460, 62, 46, 10, 10];
 let explorers = 0;
 
 export function mountExplorer(root, tree) {
   const id = `tt${explorers++}`;
   const names = tree.features.map((feature) => feature.name);
-  const view = { x: 0, y: Math.min(1, names.length - 1), colour: Object.keys(tree.colours)[0], state: [...tree.start] };
   const abouts = Object.keys(tree.facts);
   const foils = Object.keys(tree.foils);
-  view.about = abouts[0];
-  view.foil = foils[0];
-  const pair = mostTelling(tree);
-  [view.x, view.y] = pair;
+  const [across, up] = mostTelling(tree);
+  const here = leafAt(tree, tree.start);
+  const view = {
+    x: across,
+    y: up,
+    colour: Object.keys(tree.colours)[0],
+    about: abouts[0],
+    foil: foils.find((name) => tree.foils[name].support[here] < 0) ?? foils[0],
+    state: [...tree.start],
+  };
 
   root.classList.add("tt-explorer");
   const controls = add(root, "div", { class: "tt-controls" });
@@ -192,12 +197,12 @@ export function mountExplorer(root, tree) {
       const list = add(legend, "ul");
       colour.scale.categories.forEach((name, i) => {
         const item = add(list, "li");
-        add(item, "span", { class: "tt-swatch", style: `background:${colour.scale.stops[i]}` });
+        add(item, "span", { class: "tt-swatch" }).style.background = colour.scale.stops[i];
         item.append(name);
       });
       return;
     }
-    add(legend, "div", { class: "tt-bar", style: `background:linear-gradient(to right, ${colour.scale.stops.join(", ")})` });
+    add(legend, "div", { class: "tt-bar" }).style.background = `linear-gradient(to right, ${colour.scale.stops.join(", ")})`;
     const ends = add(legend, "div", { class: "tt-ends" });
     add(ends, "span", {}, rounded(colour.scale.low));
     add(ends, "span", {}, colour.scale.kind === "log" ? `${rounded(colour.scale.high)} (log scale)` : rounded(colour.scale.high));
@@ -299,19 +304,4 @@ function ticks([low, high]) {
   const list = [];
   for (let k = Math.ceil(low / step); k * step <= high; k++) list.push(Number((k * step).toPrecision(12)));
   return list;
-}
-
-function add(parent, tag, attributes = {}, text) {
-  return place(parent, document.createElement(tag), attributes, text);
-}
-
-function addSvg(parent, tag, attributes = {}, text) {
-  return place(parent, document.createElementNS(SVG, tag), attributes, text);
-}
-
-function place(parent, element, attributes, text) {
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
-  parent.append(element);
-  return element;
 }

@@ -4,7 +4,7 @@
 export function exact(number) {
   const digits = repr(number + 0);
   const mantissa = digits.split("e")[0].replace(/^-/, "").replace(".", "").replace(/^0+|0+$/g, "");
-  return mantissa.length > 8 ? general(number, 6) : digits.replace(/\.0$/, "");
+  return general(number, mantissa.length > 8 ? 6 : 10);
 }
 
 // A number to four digits.

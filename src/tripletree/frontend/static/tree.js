@@ -3,25 +3,19 @@
 import { allOf, rounded, unit } from "./numbers.js";
 
 export function readTree(payload) {
-  const tree = { ...payload };
+  const tree = { ...payload, leaves: payload.count.length };
+  const missing = { lower: -Infinity, landLow: -Infinity };
   for (const name of ["threshold", "lower", "upper", "nearHigh", "landLow", "landHigh"])
-    tree[name] = new Float64Array(bytes(payload[name]));
-  for (const name of ["splits", "left", "leafOf", "riseText", "fallText"]) tree[name] = new Int32Array(bytes(payload[name]));
-  tree.leaves = payload.count.length;
+    tree[name] = Float64Array.from(payload[name], (number) => number ?? missing[name] ?? Infinity);
+  for (const name of ["splits", "left", "leafOf", "riseText", "fallText"]) tree[name] = Int32Array.from(payload[name]);
   return tree;
 }
 
 // The tree as it is inlined in a page: JSON, gzipped, in base64.
 export async function unpackTree(text) {
-  const stream = new Blob([bytes(text.trim())]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const bytes = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return readTree(await new Response(stream).json());
-}
-
-function bytes(text) {
-  const raw = atob(text);
-  const array = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) array[i] = raw.charCodeAt(i);
-  return array.buffer;
 }
 
 export function leafAt(tree, state) {
