@@ -98,6 +98,12 @@ def test_a_state_outside_the_log_is_said_to_be():
     assert str(answer).endswith("The state lies outside the range of the log.")
 
 
+def test_pairs_of_one_leaf_are_there_already():
+    answer = ask(3, 3, pairs=True)
+    assert [way.leaves.tolist() for way in answer] == [[3]]
+    assert "already" in str(answer)
+
+
 def test_all_pairs_with_progress():
     seen = []
     answer = ask({0, 1}, {2, 3}, pairs=True, progress=lambda done, of: seen.append((done, of)))

@@ -96,6 +96,15 @@ def test_conditions_on_continuous_actions():
         read_zone(fitted, {"action": "b"})
 
 
+def test_conditions_on_derivatives(fitted):
+    mean = fitted.attributes.derivative_mean[fitted.tree.leaf_nodes, 0]
+    found = read_zone(fitted, {"derivative of pos": (mean.min(), mean.max())})
+    assert found.leaves.tolist() == np.flatnonzero(mean < mean.max()).tolist() or len({*mean}) == 1
+    assert found.text.startswith("derivative of pos in [")
+    with pytest.raises(ParameterError, match="Did you mean `derivative of pos`"):
+        read_zone(fitted, {"derivative of Pos": (0, None)})
+
+
 def test_of_a_feature_of_whole_numbers_only_these_count():
     # The shortest threshold between 0 and 1 is 1: [0, 1) must not count as holding some of 0.5 and more.
     legs, height = [0, 0, 0, 1, 1, 1], [5.0, 4, 3, 2, 1, 0]

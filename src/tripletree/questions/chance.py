@@ -44,8 +44,9 @@ def chance(
     stop = goal.mask if mask is None else goal.mask | mask
     lost = np.append(movement.transitions.unknown, False) & ~stop
     interval = _interval(movement, lambda drawn, share: ask(drawn, share, goal.mask, mask), begin, draws, seed)
-    if interval is not None and interval[0] == interval[1] and probability in (0.0, 1.0):
-        interval = _sure(movement, begin, goal, probability)
+    sure = min(probability, 1 - probability) < 1e-9
+    if interval is not None and sure and interval[1] - interval[0] < 1e-9:
+        interval = _sure(movement, begin, goal, float(round(probability)))
     return Chance(
         probability=probability,
         interval=interval,

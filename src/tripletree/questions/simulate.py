@@ -160,9 +160,11 @@ def simulate(
     if first.places[-1] == fitted.tree.n_leaves:
         raise ParameterError("start must hold leaves only: nothing follows the end.")
     graph = Graph(transitions)
+    paths: list[Path] = []
     if pairs:
         paths = all_pairs(graph, first.places, last.places)[: None if pairs is True else pairs]
-    else:
+    if not pairs or (not paths and np.isin(first.places, last.places).any()):
+        # Also for pairs whose start and end are one leaf: it is there already.
         paths = best_paths(graph, first.places, last.places, k)
     boxes = _Boxes(fitted)
     made = _align(fitted, boxes, paths, first, last, progress) if aligned else [None] * len(paths)

@@ -14,6 +14,7 @@ from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.boxes import bounds
 from tripletree.model.fitted import Fitted
+from tripletree.questions.about import DERIVATIVE_OF
 from tripletree.questions.expressions import read_expression
 from tripletree.questions.states import read_states
 from tripletree.questions.words import conditions
@@ -82,9 +83,9 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
         The tree.
     zone : dict, text, leaf number or collection of them, or Zone
         A dict has an interval ``(low, high)`` for features (``low <= x < high``, None for no bound; a number alone for
-        that value), for ``"value"`` or for the names of continuous actions (what the leaf predicts counts), and a
-        label or several for ``"action"``. All conditions must hold. Text is ``"end"``, or says the same as a dict or
-        as leaves: ``"pos >= 1 and action = left"``, ``"leaves 3, 7"`` (see ``questions.expressions``).
+        that value), for ``"value"``, ``"derivative of pos"`` or the names of continuous actions (what the leaf predicts
+        counts), and a label or several for ``"action"``. All conditions must hold. Text is ``"end"``, or says the same
+        as a dict or as leaves: ``"pos >= 1 and action = left"``, ``"leaves 3, 7"`` (see ``questions.expressions``).
     name : str
         What messages call it.
     """
@@ -203,12 +204,16 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
 def _predicted(fitted: Fitted, key: Any, condition: Any, name: str) -> tuple[Mask, str]:
     """Return the leaves whose prediction meets a condition, and the condition in words."""
     at, node, action = fitted.attributes, fitted.tree.leaf_nodes, fitted.schema.action
+    derivatives = [DERIVATIVE_OF + feature for feature in fitted.schema.feature_names]
     if key == "value":
         low, high = read_interval(condition, f"{name}['value']")
         mean = at.value_mean[node]
     elif at.action_mean is not None and key in action.names:
         low, high = read_interval(condition, f"{name}[{key!r}]")
         mean = at.action_mean[node, action.names.index(key)]
+    elif at.derivative_mean is not None and key in derivatives:
+        low, high = read_interval(condition, f"{name}[{key!r}]")
+        mean = at.derivative_mean[node, derivatives.index(key)]
     elif at.action_count is not None and key in ("action", *action.names):
         labels = [
             str(label) for label in ([condition] if isinstance(condition, str) or is_number(condition) else condition)
@@ -223,7 +228,9 @@ def _predicted(fitted: Fitted, key: Any, condition: Any, name: str) -> tuple[Mas
         return np.isin(most, labels), conditions.actions(labels)
     else:
         known = [*fitted.schema.feature_names, "value", *(["action"] if at.action_count is not None else action.names)]
-        raise ParameterError(f"{name} has no {key!r}; it may have {listing(known, 20)}.{did_you_mean(key, known)}")
+        raise ParameterError(
+            f"{name} has no {key!r}; it may have {listing(known, 20)}.{did_you_mean(key, [*known, *derivatives])}"
+        )
     return (mean >= low) & ((mean < high) | (mean == low)), conditions.condition(str(key), low, high)
 
 

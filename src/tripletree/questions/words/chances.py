@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 def chance(answer: Chance) -> str:
     """Return the sentences of a chance."""
+    outside = " The start lies outside the range of the log." if answer.outside else ""
     if answer.there:
-        return f"From {answer.start}: it is in {answer.reach} already."
+        return f"From {answer.start}: it is in {answer.reach} already.{outside}"
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
     when = "" if answer.within is None else f" within {answer.within} {'step' if answer.within == 1 else 'steps'}"
     text = f"From {answer.start} it reaches {where}{when} with probability {answer.probability:.3g}"
@@ -27,9 +28,7 @@ def chance(answer: Chance) -> str:
     if answer.partly:
         lie, count = ("leaf lies", "counts") if answer.partly == 1 else ("leaves lie", "count")
         text += f" {answer.partly} {lie} only partly in {answer.reach} and {count} as a whole."
-    if answer.outside:
-        text += " The start lies outside the range of the log."
-    return f"{text} {markov(answer.markov)}"
+    return f"{text}{outside} {markov(answer.markov)}"
 
 
 def duration(answer: Duration) -> str:
@@ -61,7 +60,8 @@ def unreachable(numbers: Sequence[int], n_leaves: int, end: bool, start: str) ->
     """Return the sentence of leaves that cannot be reached."""
     tail = "" if end else " No recorded moves lead to the end."
     if not numbers:
-        return f"From {start} all {n_leaves} leaves can be reached.{tail}"
+        every = "the only leaf" if n_leaves == 1 else f"all {n_leaves} leaves"
+        return f"From {start} {every} can be reached.{tail}"
     return f"From {start} no recorded moves lead to {leaves(numbers)} of {n_leaves}.{tail}"
 
 
