@@ -260,6 +260,9 @@ def test_foil_already_true_and_no_foil_leaf_are_answers(fitted):
     none = counterfactual(fitted, [0.5, 0], {"value": (99, None)})
     assert not none
     assert str(none) == "No state known to the tree would have value >= 99."
+    for text in ("value > 99", "value in (99, 100]", "value in [99, 100)", "value >= 99.123456789"):
+        shown = text.replace("99.123456789", "99.1235")
+        assert str(counterfactual(fitted, [0.5, 0], text)) == f"No state known to the tree would have {shown}."
     barred = counterfactual(fitted, [0.5, 0], {"action": "right"}, fixed=["pos"])
     assert str(barred) == (
         "No state known to the tree would have action = right within these limits; without them 2 leaves of the tree "

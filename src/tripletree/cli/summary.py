@@ -46,7 +46,7 @@ def goodness(tree: TripleTree) -> Group:
     curve, discrete = tree.curve_, tree.fitted_.schema.action.kind == "discrete"
     sides = ("training", "validation") if "validation_action" in curve.columns else ("training",)
     wrong = "wrong" if discrete else "action"
-    names = [f"{name}{mark}" for mark in ("", "*")[: len(sides)] for name in (wrong, "value", "derivative")]
+    names = [f"{name}{mark}" for mark in ("", "*")[: len(sides)] for name in (wrong, "value", "deriv.")]
     table = console.table("", "leaves", *names)
     most = len(curve["leaves"])
     for size in sorted({*(size for size in SIZES if size < most), tree.n_leaves_, most}):

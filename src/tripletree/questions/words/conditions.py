@@ -21,7 +21,7 @@ def condition(name: str, low: float, high: float, unit: str = "") -> str:
     tail = f" {unit}" if unit else ""
     if low == high:
         return f"{name} = {exact(low)}{tail}"
-    (least, above), (most, below) = _readable(low), _readable(high)
+    (least, above), (most, below) = readable(low), readable(high)
     if low == -math.inf:
         return f"{name} {'<=' if below else '<'} {most}{tail}" if high < math.inf else f"any {name}"
     if high == math.inf:
@@ -29,7 +29,7 @@ def condition(name: str, low: float, high: float, unit: str = "") -> str:
     return f"{name} in {'(' if above else '['}{least}, {most}{']' if below else ')'}{tail}"
 
 
-def _readable(bound: float) -> tuple[str, bool]:
+def readable(bound: float) -> tuple[str, bool]:
     """Return the number to print for a bound, and whether the bound is the next one above it.
 
     To a double, ``x < 1.0000000000000002`` and ``x <= 1`` say the same; people write the second.

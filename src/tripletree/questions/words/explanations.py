@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tripletree.log.schema import Feature, Schema
-from tripletree.questions.words.conditions import clause
+from tripletree.questions.words.conditions import clause, readable
 from tripletree.questions.words.numbers import all_of, capital, count, exact, measured, percent, rounded, unit
 
 if TYPE_CHECKING:
@@ -96,12 +96,13 @@ def _wanted(condition: Condition, verb: str = "") -> str:
         return f"{name}{space} = {' or '.join(condition.labels)}{tail}"
     if condition.low == condition.high:
         return f"{name}{space} = {exact(condition.low)}{tail}"
+    (least, above), (most, below) = readable(condition.low), readable(math.nextafter(condition.high, math.inf))
     if condition.low == -math.inf:
-        return f"{name}{space} <= {exact(condition.high)}{tail}"
+        return f"{name}{space} {'<=' if below else '<'} {most}{tail}"
     if condition.high == math.inf:
-        return f"{name}{space} >= {exact(condition.low)}{tail}"
+        return f"{name}{space} {'>' if above else '>='} {least}{tail}"
     lie = f" {verb} lie" if verb else ""
-    return f"{name}{lie} in [{exact(condition.low)}, {exact(condition.high)}]{tail}"
+    return f"{name}{lie} in {'(' if above else '['}{least}, {most}{']' if below else ')'}{tail}"
 
 
 def would(foil: Foil) -> str:
