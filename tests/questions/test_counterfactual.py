@@ -182,6 +182,17 @@ def squares_of(fitted, state, leaf, limits):
     return squares
 
 
+@settings(max_examples=1000, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_thousands_of_foil_states_satisfy_their_foils(seed):
+    rng = np.random.default_rng(seed)
+    fitted = random_fitted(seed, int(rng.integers(1, 6)), int(rng.integers(2, 12)), discrete=bool(rng.integers(2)))
+    states, foil = random_states(fitted, 60, seed), random_foil(fitted, rng)
+    answers = counterfactuals(fitted, states, foil, **random_limits(fitted, rng))
+    if answers.found.any():
+        assert satisfied(fitted, foil, answers.foil_states[answers.found]).all()
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_whole_features_land_on_whole_numbers_and_limits_are_kept(seed):
