@@ -21,7 +21,7 @@ def links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
                 (x0, y0),
                 (x1, y1),
                 connectionstyle=f"arc3,rad={mark.bend}",
-                arrowstyle=f"-|>,head_length={2.2 + 0.9 * width},head_width={1.0 + 0.5 * width}",
+                arrowstyle=f"-|>,head_length={2 + 0.8 * width},head_width={0.9 + 0.45 * width}",
                 mutation_scale=1,
                 shrinkA=gap0,
                 shrinkB=gap1,

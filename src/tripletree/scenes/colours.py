@@ -5,6 +5,7 @@ from __future__ import annotations
 INK = "#22262b"
 GREY = "#5b626b"
 FAINT = "#8a9099"
+PALE = "#c9cdd2"
 PAPER = "#ffffff"
 
 # Okabe and Ito's palette, the two that make the calmest areas first; grey is for "other".

@@ -174,6 +174,7 @@ class Points(Plain):
     symbol: str = "disc"
     edge: str | None = None
     opacity: float = 1.0
+    leaf: I64 | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,232 @@
+"""The transition graph: leaves as nodes, moves between them as arrows; of many, those that matter most."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import is_integer, is_number
+from tripletree.errors import ParameterError
+from tripletree.graph.transitions import Transitions
+from tripletree.leaves.project import extents
+from tripletree.log.log import Log
+from tripletree.model.fit import available_cores
+from tripletree.model.fitted import Fitted
+from tripletree.model.moves import movement
+from tripletree.questions.words.numbers import count, percent
+from tripletree.scenes.colours import INK, PAPER
+from tripletree.scenes.layout import hops, layout
+from tripletree.scenes.pictured import colour_scale, read_colour
+from tripletree.scenes.types import Axis, Entry, Labels, Links, Mark, Points, Scene
+from tripletree.scenes.view import read_model, read_view
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+SMALLEST, LARGEST = 4.0, 15.0
+"""Diameters of nodes, in points."""
+THINNEST, THICKEST = 0.4, 2.6
+"""Widths of arrows of probability 0 and 1, in points."""
+ASPECT = 1.25
+"""Width of a layout whose height is 1."""
+FEW = 45
+"""So many nodes have room for their numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The strongest moves of a log: which edges, which leaves and the end they connect, and how much of all it is."""
+
+    edges: I64
+    nodes: I64
+    flow: float
+
+
+def strongest(moves: Transitions, share: float, most: int) -> Part:
+    """Return the most frequent moves that hang together, until they make up ``share`` of all or are ``most``.
+
+    From the most frequent move on, the next is always the most frequent one that touches a leaf that is shown already:
+    so the picture is in one piece, not a heap of splinters. Only when none touches any, another piece begins. When
+    episodes end, at least one move to the end is among them.
+    """
+    total = int(moves.count.sum())
+    if not total:
+        return Part(np.zeros(0, np.int64), np.flatnonzero(moves.samples > 0)[: most + 1], 1.0)
+    order = np.argsort(-moves.count, kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    around: list[list[int]] = [[] for _ in range(moves.n_leaves + 1)]
+    for edge, (source, target) in enumerate(zip(moves.source.tolist(), moves.target.tolist(), strict=True)):
+        around[source].append(edge)
+        around[target].append(edge)
+    kept: list[int] = []
+    taken = np.zeros(len(order), bool)
+    seen: set[int] = set()
+    waiting: list[int] = []
+    flow = 0
+    while len(kept) < min(most, len(order)) and flow < (share - 1e-12) * total:
+        # The end touches everything that ends: moves to it are taken, but nothing is found through it.
+        edge = int(order[heapq.heappop(waiting)]) if waiting else int(order[np.flatnonzero(~taken[order])[0]])
+        if taken[edge]:
+            continue
+        taken[edge] = True
+        kept.append(edge)
+        flow += int(moves.count[edge])
+        for node in {int(moves.source[edge]), int(moves.target[edge])} - seen - {moves.end}:
+            seen.add(node)
+            for near in around[node]:
+                if not taken[near]:
+                    heapq.heappush(waiting, int(rank[near]))
+    ends = [int(edge) for edge in order if moves.target[edge] == moves.end]
+    if ends and not taken[ends].any():
+        # The end is always shown: by a leaf that is there already, if one leads to it.
+        shown = [edge for edge in ends if int(moves.source[edge]) in seen]
+        kept = [*kept[: most - 1], (shown or ends)[0]]
+    edges = np.sort(np.array(kept, np.int64))
+    nodes = np.unique(np.concatenate([moves.source[edges], moves.target[edges]])).astype(np.int64)
+    return Part(edges, nodes, float(moves.count[edges].sum() / total))
+
+
+def transitions(
+    model: Any,
+    x: Any = None,
+    y: Any = None,
+    *,
+    colour: Any = "value",
+    share: Any = 0.9,
+    most: Any = 100,
+    log: Any = None,
+) -> Scene:
+    """Return the transition graph.
+
+    Parameters
+    ----------
+    model : TripleTree or Fitted
+        The tree.
+    x, y : str or None
+        Features whose values at the middle of each leaf place it; None: a layout in which neighbours are near.
+    colour : str
+        What is shown by colour, as in a leaf map.
+    share : float
+        Show the most frequent moves until they are this share of all ...
+    most : int
+        ... or so many arrows.
+    log : Log or None
+        Whose moves; None: the training log's.
+    """
+    fitted = read_model(model)
+    if (x is None) != (y is None):
+        raise ParameterError("Give both x and y to place leaves by two features, or neither.")
+    if not is_number(share) or not 0 < share <= 1:
+        raise ParameterError(f"share must be a number above 0 and at most 1; got {share!r}. Try share=0.9.")
+    if not is_integer(most) or most < 1:
+        raise ParameterError(f"most must be a whole number of at least 1; got {most!r}.")
+    if log is not None and not isinstance(log, Log):
+        raise ParameterError(f"log must be a Log, or None for the training log; got {type(log).__name__}.")
+    moves = movement(fitted, log, available_cores()).transitions
+    part = strongest(moves, float(share), int(most))
+    end_shown = bool(len(part.nodes)) and part.nodes[-1] == moves.end
+    leaves = part.nodes[:-1] if end_shown else part.nodes
+    place, axes = _by_layout(moves, part) if x is None else _by_features(fitted, part, end_shown, x, y)
+    size = _sizes(moves, part)
+    boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, fitted.whole)
+    pictured = read_colour(fitted, boxes, colour)
+    categories = pictured.scale == "categories"
+    value = pictured.mean[leaves].argmax(axis=1).astype(np.float64) if categories else pictured.mean[leaves, 0]
+    n = len(leaves)
+    marks: list[Mark] = []
+    if len(part.edges):
+        marks.append(_arrows(moves, part, place, size))
+    # Small ones on top, where leaves have the same place.
+    top = np.argsort(-size[:n], kind="stable")
+    marks.append(Points(place[top, 0], place[top, 1], size[top], value=value[top], edge=PAPER, leaf=leaves[top]))
+    if end_shown:
+        marks.append(Points(place[n:, 0], place[n:, 1], float(size[n]), INK, symbol="square", edge=PAPER))
+        marks.append(Labels(place[n:, 0], place[n:, 1], ("end",), 5.5, PAPER))
+    if n <= FEW:
+        marks.append(Labels(place[:n, 0], place[:n, 1], tuple(map(str, leaves)), 5.5, INK, framed=True))
+    note = "Width: probability of the move; size: time spent in the leaf"
+    return Scene(
+        "How the agent moves from leaf to leaf",
+        *axes,
+        tuple(marks),
+        _said(moves, part, n),
+        colour_scale(pictured, value),
+        (Entry("end of the episode", INK, "square"),) if end_shown else (),
+        note,
+    )
+
+
+def _said(moves: Transitions, part: Part, leaves: int) -> str:
+    if not len(part.edges):
+        return "The log shows no move from one leaf to another"
+    arrows, n = count(len(moves.count), "arrow", "arrows"), len(part.edges)
+    if n == len(moves.count):
+        return f"All {arrows}, {count(moves.n_leaves, 'leaf', 'leaves')}"
+    return (
+        f"{n:,} of {arrows}, {percent(part.flow)} of all moves, between {leaves:,} of "
+        f"{count(moves.n_leaves, 'leaf', 'leaves')}"
+    )
+
+
+def _sizes(moves: Transitions, part: Part) -> F64:
+    """Return diameters whose squares grow with the time spent; the end has one of its own."""
+    spent = np.append(moves.samples, 0)[part.nodes].astype(np.float64)
+    longest = max(float(moves.samples.max()), 1.0)
+    size = np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * spent / longest)
+    return np.where(part.nodes == moves.end, 14.0, size)
+
+
+def _arrows(moves: Transitions, part: Part, place: F64, size: F64) -> Links:
+    source = np.searchsorted(part.nodes, moves.source[part.edges])
+    target = np.searchsorted(part.nodes, moves.target[part.edges])
+    flow = moves.count[part.edges] / moves.count[part.edges].max()
+    # The least frequent are drawn first, so that they lie below.
+    order = np.argsort(flow, kind="stable")
+    source, target = source[order], target[order]
+    return Links(
+        place[source, 0],
+        place[source, 1],
+        place[target, 0],
+        place[target, 1],
+        width=THINNEST + (THICKEST - THINNEST) * moves.probability[part.edges][order],
+        opacity=0.25 + 0.6 * np.sqrt(flow[order]),
+        gap0=size[source] / 2,
+        gap1=size[target] / 2 + 0.5,
+    )
+
+
+def _by_layout(moves: Transitions, part: Part) -> tuple[F64, tuple[Axis, Axis]]:
+    """Place nodes by all moves, also those not drawn: the more frequent, the nearer."""
+    lengths = 1 + np.log10(moves.count.max() / moves.count) if len(moves.count) else np.zeros(0)
+    apart = hops(moves.n_leaves + 1, moves.source, moves.target, lengths)[np.ix_(part.nodes, part.nodes)]
+    place = layout(apart, ASPECT)
+    source = np.searchsorted(part.nodes, moves.source[part.edges])
+    target = np.searchsorted(part.nodes, moves.target[part.edges])
+    # Journeys go from left to right, on the whole.
+    if moves.count[part.edges] @ (place[target, 0] - place[source, 0]) < 0:
+        place[:, 0] = ASPECT - place[:, 0]
+    return place, (Axis("", -0.06, ASPECT + 0.06, shown=False), Axis("", -0.06, 1.06, shown=False))
+
+
+def _by_features(fitted: Fitted, part: Part, end_shown: bool, x: Any, y: Any) -> tuple[F64, tuple[Axis, Axis]]:
+    view = read_view(fitted, x, y)
+    boxes, features = view.boxes, list(view.axes)
+    leaves = part.nodes[:-1] if end_shown else part.nodes
+    place = (boxes.lower[leaves] + boxes.upper[leaves])[:, features] / 2
+    # Thin leaves lie at the very border, and the end is no state: it stands beside the plane.
+    across, up = (_padded(view.axis(k), 0.03, 0.03) for k in (0, 1))
+    if end_shown:
+        width = across.high - across.low
+        place = np.vstack([place, [across.high + 0.06 * width, (up.low + up.high) / 2]])
+        across = _padded(across, 0.0, 0.12)
+    return place, (across, up)
+
+
+def _padded(axis: Axis, before: float, after: float) -> Axis:
+    width = axis.high - axis.low
+    return replace(axis, low=axis.low - before * width, high=axis.high + after * width)

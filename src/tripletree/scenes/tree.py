@@ -1,0 +1,237 @@
+"""The tree diagram: its top levels as boxes, and what each split separates.
+
+The picture is measured in points of length, so that text of a known size fits its box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.checks import is_integer
+from tripletree.errors import ParameterError
+from tripletree.model.fitted import Fitted
+from tripletree.questions.words.conditions import clause
+from tripletree.questions.words.numbers import count, measured, percent
+from tripletree.scenes.colours import ATTRIBUTES, CATEGORIES, FAINT, GREY, INK, OTHER, PALE
+from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Rectangles, Scene
+from tripletree.scenes.view import read_model
+
+F64 = npt.NDArray[np.float64]
+
+BOX, COLUMN = 106.0, 124.0
+"""Width of a box, and of a level."""
+LINE, PAD, GAP, STRIPE = 7.8, 3.5, 4.5, 4.0
+"""Height of a line of text, room within and between boxes, width of the stripe of actions."""
+BAR, WIDEST = 2.6, 4.0
+"""Height of a bar, and width of the line through which all samples go."""
+LETTERS = 29
+"""Letters that fit in a box."""
+MOST_DIMENSIONS = 3
+"""Action dimensions that a box tells."""
+DEEPEST = 6
+
+
+@dataclass
+class _Node:
+    """A node of the picture: where its box is, and the nodes on its two sides."""
+
+    number: int
+    level: int
+    text: list[str]
+    open: bool
+    children: list[_Node] = field(default_factory=list)
+    middle: float = 0.0
+
+    @property
+    def height(self) -> float:
+        return LINE * len(self.text) + 2 * PAD + (3 * BAR + 2 if self.open else 0)
+
+
+def diagram(model: Any, depth: Any = 3) -> Scene:
+    """Return the top levels of a tree, from left to right.
+
+    Parameters
+    ----------
+    model : TripleTree or Fitted
+        The tree.
+    depth : int
+        Levels of splits to show.
+    """
+    fitted = read_model(model)
+    if not is_integer(depth) or not 1 <= depth <= DEEPEST:
+        raise ParameterError(f"depth must be a whole number from 1 to {DEEPEST}; got {depth!r}. Try depth=3.")
+    below = (fitted.tree.left < 0).astype(np.int64)
+    fitted.tree.add_up(below)
+    nodes: list[_Node] = []
+    root = _grow(fitted, below, int(depth), 0, 0, "all states", nodes)
+    total = _stack(root, 0.0) - GAP
+    for node in nodes:
+        node.middle = total - node.middle
+    levels = 1 + max(node.level for node in nodes)
+    shown = sum(not node.open for node in nodes)
+    leaves = fitted.tree.n_leaves
+    closed = [node for node in nodes if node.open]
+    names = ("action", "value", "derivative")
+    legend = tuple(Entry(f"impurity of {n}", c) for n, c in zip(names, ATTRIBUTES, strict=True)) if closed else ()
+    what = f"Top {count(levels - 1, 'level', 'levels')} of a tree with {count(leaves, 'leaf', 'leaves')}"
+    bars = "bars: how much of its impurity a split removes" if closed else ""
+    lines = "lines: share of the samples" if closed else ""
+    title = what if shown < leaves or levels == 1 else f"A tree with {leaves:,} leaves"
+    return Scene(
+        "A tree with one leaf" if leaves == 1 else title,
+        Axis("", -1.0, COLUMN * (levels - 1) + BOX + 1, shown=False),
+        Axis("", -1.0, total + 1, shown=False),
+        (*_lines(fitted, nodes), *_boxes(nodes), *_stripes(fitted, nodes), *_bars(fitted, closed), *_texts(nodes)),
+        "; ".join(filter(None, (_capital(bars), lines))),
+        legend=(*legend, *_labels(fitted)),
+        equal=True,
+    )
+
+
+def separated(fitted: Fitted, node: int) -> F64:
+    """Return which share of a node's impurity of action, value and derivative its split removes."""
+    at, left = fitted.attributes, int(fitted.tree.left[node])
+    samples = np.stack([at.count, at.count, at.count_derivative], axis=1)
+    weighted = samples[[node, left, left + 1]] * at.impurity[[node, left, left + 1]]
+    share: F64 = 1 - weighted[1:].sum(axis=0) / np.where(weighted[0] > 0, weighted[0], np.inf)
+    return np.where(weighted[0] > 0, np.clip(share, 0.0, 1.0), 0.0)
+
+
+def _grow(
+    fitted: Fitted, below: npt.NDArray[np.int64], depth: int, number: int, level: int, said: str, nodes: list[_Node]
+) -> _Node:
+    tree = fitted.tree
+    inner = tree.left[number] >= 0
+    node = _Node(number, level, _told(fitted, number, said, int(below[number])), bool(inner and level < depth))
+    nodes.append(node)
+    if node.open:
+        feature, threshold = fitted.schema.features[tree.feature[number]], float(tree.threshold[number])
+        for side, (low, high) in enumerate(((-np.inf, threshold), (threshold, np.inf))):
+            child = int(tree.left[number]) + side
+            node.children.append(_grow(fitted, below, depth, child, level + 1, clause(feature, low, high), nodes))
+    return node
+
+
+def _stack(node: _Node, top: float) -> float:
+    """Put the boxes below each other and every inner one between its two; return where the next begins."""
+    if not node.children:
+        node.middle = top + node.height / 2
+        return top + node.height + GAP
+    end = top
+    for child in node.children:
+        end = _stack(child, end)
+    node.middle = (node.children[0].middle + node.children[1].middle) / 2
+    # An inner box is higher than a leaf's: with two leaves it still fits between its neighbours.
+    return max(end, node.middle + node.height / 2 + GAP)
+
+
+def _told(fitted: Fitted, number: int, said: str, leaves: int) -> list[str]:
+    at, action = fitted.attributes, fitted.schema.action
+    samples = percent(float(at.count[number] / at.count[0])) + " of samples"
+    lines = [said, f"{samples}, {count(leaves, 'leaf', 'leaves')}"]
+    if at.action_count is not None:
+        label = int(at.action_count[number].argmax())
+        share = float(at.action_count[number, label] / at.count[number])
+        lines.append(f"{action.names[0]} = {action.labels[label]} ({percent(share)})")
+    elif at.action_mean is not None and at.action_std is not None:
+        told = [
+            f"{name} {measured(float(mean), float(std))}"
+            for name, mean, std in zip(action.names, at.action_mean[number], at.action_std[number], strict=True)
+        ]
+        lines += told if len(told) <= MOST_DIMENSIONS else [*told[: MOST_DIMENSIONS - 1], "..."]
+    lines.append(f"value {measured(float(at.value_mean[number]), float(at.value_std[number]))}")
+    return [line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…" for line in lines]
+
+
+def _lines(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
+    """Return lines from box to box, as wide as their share of the samples."""
+    total = fitted.attributes.count[0]
+    ways, widths = [], []
+    for node in nodes:
+        for child in node.children:
+            begin, end = COLUMN * node.level + BOX, COLUMN * child.level
+            bend = (begin + end) / 2
+            ways.append(
+                np.array([[begin, node.middle], [bend, node.middle], [bend, child.middle], [end, child.middle]])
+            )
+            widths.append(max(WIDEST * fitted.attributes.count[child.number] / total, 0.4))
+    return [Lines(tuple(ways), PALE, np.array(widths))] if ways else []
+
+
+def _boxes(nodes: list[_Node]) -> list[Mark]:
+    left = np.array([COLUMN * node.level for node in nodes])
+    low = np.array([node.middle - node.height / 2 for node in nodes])
+    high = np.array([node.middle + node.height / 2 for node in nodes])
+    return [Rectangles(left, left + BOX, low, high, fill="#ffffff", edge=FAINT, edge_width=0.6)]
+
+
+def _stripes(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
+    """Return at the left of each box the shares of the labels of a discrete action, from top to bottom."""
+    table = fitted.attributes.action_count
+    if table is None:
+        return []
+    marks: list[Mark] = []
+    numbers = [node.number for node in nodes]
+    ends = np.cumsum(table[numbers] / fitted.attributes.count[numbers, None], axis=1)
+    starts = np.column_stack([np.zeros(len(nodes)), ends[:, :-1]])
+    left = np.array([COLUMN * node.level for node in nodes])
+    top = np.array([node.middle + node.height / 2 for node in nodes])
+    height = np.array([node.height for node in nodes])
+    for label in range(table.shape[1]):
+        seen = ends[:, label] > starts[:, label]
+        low, high = (top - height * ends[:, label])[seen], (top - height * starts[:, label])[seen]
+        marks.append(Rectangles(left[seen], left[seen] + STRIPE, low, high, fill=_colour(label)))
+    return marks
+
+
+def _bars(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
+    """Return at the foot of each box whose split is shown how much the split separates."""
+    if not nodes:
+        return []
+    share = np.array([separated(fitted, node.number) for node in nodes])
+    left = np.array([COLUMN * node.level + STRIPE + PAD for node in nodes])
+    width = BOX - STRIPE - 2 * PAD
+    foot = np.array([node.middle - node.height / 2 + PAD for node in nodes])
+    marks: list[Mark] = []
+    for g, colour in enumerate(ATTRIBUTES):
+        low = foot + (2 - g) * (BAR + 0.4)
+        marks.append(Rectangles(left, left + width, low, low + BAR, fill="#eceef0"))
+        marks.append(Rectangles(left, left + width * share[:, g], low, low + BAR, fill=colour))
+    return marks
+
+
+def _texts(nodes: list[_Node]) -> list[Mark]:
+    marks: list[Mark] = []
+    for first in (True, False):
+        x, y, text = [], [], []
+        for node in nodes:
+            top = node.middle + node.height / 2 - PAD - LINE / 2
+            for k, line in enumerate(node.text):
+                if (k == 0) == first:
+                    x.append(COLUMN * node.level + STRIPE + PAD)
+                    y.append(top - LINE * k)
+                    text.append(line)
+        marks.append(
+            Labels(np.array(x), np.array(y), tuple(text), 6.2 if first else 5.8, INK if first else GREY, "left")
+        )
+    return marks
+
+
+def _labels(fitted: Fitted) -> tuple[Entry, ...]:
+    action = fitted.schema.action
+    if action.kind == "continuous":
+        return ()
+    named = [Entry(f"{action.names[0]} = {label}", _colour(code)) for code, label in enumerate(action.labels)]
+    return tuple(named[: len(CATEGORIES)])
+
+
+def _colour(label: int) -> str:
+    return CATEGORIES[label] if label < len(CATEGORIES) else OTHER
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

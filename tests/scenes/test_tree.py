@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.scenes.models import gears, road_tree, walk
+from tripletree import ParameterError
+from tripletree.questions.importance import importance
+from tripletree.scenes.tree import BOX, LETTERS, diagram, separated
+from tripletree.scenes.types import Labels, Lines, Rectangles
+
+
+def boxes(scene):
+    (found,) = [mark for mark in scene.marks if isinstance(mark, Rectangles) and mark.fill == "#ffffff"]
+    return found
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 6])
+@pytest.mark.parametrize("model", [road_tree().fitted_, walk(3, dimensions=2), walk(2, labels=8), gears()])
+def test_boxes_do_not_overlap_and_lie_in_the_picture(model, depth):
+    scene = diagram(model, depth)
+    mark = boxes(scene)
+    apart = (
+        (mark.x1[:, None] <= mark.x0)
+        | (mark.x0[:, None] >= mark.x1)
+        | (mark.y1[:, None] <= mark.y0)
+        | (mark.y0[:, None] >= mark.y1)
+    )
+    assert (apart | np.eye(len(mark.x0), dtype=bool)).all()
+    assert mark.y0.min() >= scene.y.low
+    assert mark.y1.max() <= scene.y.high
+    assert mark.x1.max() <= scene.x.high
+    np.testing.assert_allclose(mark.x1 - mark.x0, BOX)
+    texts = [text for label in scene.marks if isinstance(label, Labels) for text in label.text]
+    assert max(map(len, texts)) <= LETTERS
+    json.dumps(scene.to_dict(), allow_nan=False)
+
+
+def test_every_line_joins_two_boxes():
+    scene = diagram(road_tree(), 3)
+    mark = boxes(scene)
+    (lines,) = [part for part in scene.marks if isinstance(part, Lines)]
+    middle = (mark.y0 + mark.y1) / 2
+    for way in lines.points:
+        assert ((mark.x1 == way[0, 0]) & np.isclose(middle, way[0, 1])).any()
+        assert ((mark.x0 == way[-1, 0]) & np.isclose(middle, way[-1, 1])).any()
+    assert len(lines.points) == len(mark.x0) - 1
+    # Both halves of the root's samples together are as wide as the widest line may be.
+    assert lines.width.max() <= 4
+
+
+def test_what_is_written():
+    scene = diagram(gears(), 1)
+    first, others = [label.text for label in scene.marks if isinstance(label, Labels)]
+    assert first == ("all states", "not on", "on")
+    assert others[0] == "100 % of samples, 12 leaves"
+    assert scene.title == "Top 1 level of a tree with 12 leaves"
+    whole = diagram(gears().truncate(2), 3)
+    assert whole.title == "A tree with 2 leaves"
+
+
+def test_separated_adds_up_to_importance():
+    fitted = road_tree().fitted_
+    at, total = fitted.attributes, np.zeros(3)
+    samples = np.stack([at.count, at.count, at.count_derivative], axis=1)
+    for node in fitted.tree.split_order:
+        total += separated(fitted, int(node)) * samples[node] * at.impurity[node]
+    np.testing.assert_allclose(total / (samples[0] * at.impurity[0]), importance(fitted).removed)
+
+
+def test_a_single_leaf_is_a_single_box():
+    scene = diagram(road_tree().fitted_.truncate(1))
+    assert scene.title == "A tree with one leaf"
+    assert len(boxes(scene).x0) == 1
+    assert scene.subtitle == ""
+
+
+@pytest.mark.parametrize("depth", [0, 7, 2.5, True, "3"])
+def test_bad_depth(depth):
+    with pytest.raises(ParameterError, match="depth must be a whole number from 1 to 6; got"):
+        diagram(road_tree(), depth)
