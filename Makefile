@@ -1,6 +1,6 @@
 # The same commands for everybody. Each sets up .venv by itself; a second run finds its stamps and starts at once.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench docs sanitize clean
+.PHONY: help demo test lint bench figures docs sanitize clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -23,6 +23,9 @@ lint: .venv/.lint .venv/.test  ## style, types, and which room may import which
 
 bench: .venv/.bench  ## measure against scikit-learn and XGBoost, side by side
 	$(PY) -m benchmarks $(ARGS)
+
+figures: .venv/.test  ## draw the paper's figures from the road and the lander into out/figures (ARGS="road" for some)
+	$(PY) -m figures $(ARGS)
 
 docs: .venv/.docs  ## build the manual into docs/_build (no network; warnings are errors)
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build

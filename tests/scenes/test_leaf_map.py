@@ -275,7 +275,7 @@ def test_words_say_what_lies_behind_each_point():
     assert leaf_map(read_view(fitted, "x", "on"), "value").title == "Mean value by x and on"
     assert leaf_map(read_view(fitted, "x", "on"), "value").subtitle.endswith("leaves, averaged over gear")
     limited = leaf_map(read_view(fitted, "x", "on", where={"gear": (1, 3)}), "value").subtitle
-    assert limited.endswith("averaged over gear: gear in [1, 3)")
+    assert limited.endswith("averaged over gear: gear = 1 to 2")
     assert "on a slice: gear = 2" in leaf_map(read_view(fitted, "x", "on", where={"gear": 2}), "value").subtitle
     many = leaf_map(read_view(walk(4), "x0", "x1"), "action")
     assert many.title == "Most frequent action by x0 and x1"

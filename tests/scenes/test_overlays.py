@@ -85,8 +85,8 @@ def test_a_counterfactual_is_an_arrow_to_an_outlined_leaf():
     state, foil = np.array([1.0, 0.02]), np.array([1.0, -0.05])
     leaf = tree.apply(foil)
     layer = overlays.explanation(plane(), Said("Sentence.", state, foil, leaf, (1,)))
-    assert kinds(layer) == [Rectangles, Arrows, Points, Points]
-    box, arrow, there, here = layer.marks
+    assert kinds(layer) == [Rectangles, Rectangles, Arrows, Points, Points]
+    _, box, arrow, there, here = layer.marks
     assert [box.x0[0], box.x1[0]] == [tree.leaves_["speed_min"][leaf], tree.leaves_["speed_max"][leaf]]
     assert (arrow.x[0], arrow.y[0]) == (0.02, 1.0)
     assert (arrow.x + arrow.dx)[0] == pytest.approx(-0.05)
@@ -146,7 +146,7 @@ def test_trajectories_are_as_opaque_as_they_are_probable():
     assert lines.opacity[-1] == 1
     np.testing.assert_array_equal(lines.points[-1], ways[-1].nodes[:, ::-1])
     ratio = ways[-2].probability / ways[-1].probability
-    assert lines.opacity[-2] == pytest.approx(max(ratio, 0.06))
+    assert lines.opacity[-2] == pytest.approx(max(ratio, overlays.FAINTEST))
     assert layer.legend[0].label.startswith(f"{len(found)} trajectories from pos in [1, 2)")
     single = overlays.trajectories(plane(), found[0])
     assert single.legend[0].label == "1 trajectory"

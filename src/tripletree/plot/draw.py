@@ -32,8 +32,12 @@ MANY_CELLS = 20_000
 """A grid of more cells is stored as pixels in vector files: they would be slow to show."""
 SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
 DASHES = (0, (4, 2))
-TICKS = 0.45
+TICKS = 0.5
 """Inches at the left of a picture that labels of the y axis take."""
+NARROW = 2.8
+"""Inches below which a picture has few ticks and a slim legend."""
+BAR = 12
+"""Characters of a legend that have no place below a colour bar."""
 
 
 class Drawing:
@@ -226,7 +230,7 @@ def _axis(axis: Axis, ax: Any, which: str) -> None:
         getattr(ax, f"set_{which}ticks")(axis.ticks, axis.tick_labels)
     elif not axis.log:
         locator = getattr(ax, f"{which}axis").get_major_locator()
-        locator.set_params(nbins=6, steps=[1, 2, 2.5, 5, 10])
+        locator.set_params(nbins=6 if which == "y" or _inches(ax) >= NARROW else 4, steps=[1, 2, 2.5, 5, 10])
 
 
 def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
@@ -269,7 +273,9 @@ def _legend(scene: Scene, ax: Any) -> None:
     if not entries:
         return
     below = ax.transAxes + ScaledTranslation(0, -27 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
-    room = _characters(ax, SMALL, scene.y.shown)
+    # A legend that is wider than the axes would push a colour bar away, its own or that of the next row.
+    alone = _inches(ax) >= NARROW and (scale is None or scale.kind == "categories")
+    room = _characters(ax, SMALL, scene.y.shown) - (0 if alone else BAR)
     entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]
     ax.legend(
         handles=[handle(entry) for entry in entries],
@@ -346,11 +352,15 @@ def _words(scene: Scene, ax: Any) -> Any:
 
 def _characters(ax: Any, size: float, ticks: bool) -> int:
     """Return how many characters of a size fit above the axes, up to the end of their place in the figure."""
+    inches = _inches(ax) - (TICKS if ticks and ax.get_subplotspec() is not None else 0.0)
+    return max(int(inches * 72 / (size * 0.58)), 12)
+
+
+def _inches(ax: Any) -> float:
+    """Return the width of the axes' place in the figure, labels and colour bar included."""
     spec = ax.get_subplotspec()
-    share = (
-        ax.get_position().width
-        if spec is None
-        else (spec.colspan.stop - spec.colspan.start) / spec.get_gridspec().ncols
-    )
-    inches = share * width_of(ax.figure) - (TICKS if ticks and spec is not None else 0.0)
-    return max(int(inches * 72 / (size * 0.56)), 12)
+    if spec is None:
+        share = ax.get_position().width
+    else:
+        share = (spec.colspan.stop - spec.colspan.start) / spec.get_gridspec().ncols
+    return float(share * width_of(ax.figure))

@@ -55,17 +55,7 @@ class LeafMap(Picture):
         return self._show(scene)
 
     def _add(self, layer: overlays.Layer) -> Self:
-        scene = self.scene_
-        known = {entry.label for entry in scene.legend}
-        notes = [scene.note, *([layer.note] if layer.note != scene.note else [])]
-        return self._show(
-            replace(
-                scene,
-                marks=(*scene.marks, *layer.marks),
-                legend=(*scene.legend, *(entry for entry in layer.legend if entry.label not in known)),
-                note=". ".join(note.rstrip(".") for note in notes if note),
-            )
-        )
+        return self._show(overlays.add(self.scene_, layer))
 
     def _next_place(self) -> int:
         self._places += 1

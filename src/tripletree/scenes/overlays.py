@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,13 @@ from tripletree.log.log import Log
 from tripletree.questions.states import read_states
 from tripletree.questions.zones import read_interval, read_zone
 from tripletree.scenes.colours import HERE, INK, PLACES, THERE
-from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles
+from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View
 
 F64 = npt.NDArray[np.float64]
+
+FAINTEST = 0.12
+"""Opacity of the least probable trajectories: they must still be seen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +32,20 @@ class Layer:
     marks: tuple[Mark, ...]
     legend: tuple[Entry, ...] = ()
     note: str = ""
+
+
+def add(scene: Scene, *layers: Layer) -> Scene:
+    """Return the scene with layers upon it; what its legend or note says already is not said again."""
+    for layer in layers:
+        known = {entry.label for entry in scene.legend}
+        notes = [scene.note] + [layer.note] * (layer.note not in scene.note)
+        scene = replace(
+            scene,
+            marks=(*scene.marks, *layer.marks),
+            legend=(*scene.legend, *(entry for entry in layer.legend if entry.label not in known)),
+            note=". ".join(note.rstrip(".") for note in notes if note),
+        )
+    return scene
 
 
 def samples(view: View, log: Any, most: int = 2_000) -> Layer:
@@ -99,8 +116,9 @@ def _counterfactual(view: View, answer: Any) -> Layer:
     if answer.foil_state is None or answer.foil_leaf is None:
         return Layer(here.marks, here.legend, str(answer))
     (x, y), start, end = view.axes, answer.state, answer.foil_state
-    box = _leaf_boxes(view, np.array([answer.foil_leaf]), THERE, 1.3)
-    marks: list[Mark] = [box]
+    foil_leaf = np.array([answer.foil_leaf])
+    # Black on white, so that it is seen on dark colours too.
+    marks: list[Mark] = [_leaf_boxes(view, foil_leaf, "#ffffff", 2.6), _leaf_boxes(view, foil_leaf, THERE, 1.3)]
     if (start[[x, y]] != end[[x, y]]).any():
         move = (end - start)[[x, y]]
         marks.append(
@@ -170,7 +188,7 @@ def trajectories(view: View, found: Any, label: str | None = None, number: int =
         raise ParameterError("These are paths without a way through their leaves; simulate(...) makes trajectories.")
     colour = PLACES[number % len(PLACES)]
     chance = np.array([way.probability for way in ways])
-    opacity = np.clip(chance / chance.max(), 0.06, 1.0)
+    opacity = np.clip(chance / chance.max(), FAINTEST, 1.0)
     order = np.argsort(chance, kind="stable")  # the most probable on top
     lines = Lines(tuple(ways[k].nodes[:, list(view.axes)] for k in order), colour, 1.3, opacity[order])
     ends = np.array([way.nodes[-1, list(view.axes)] for way in ways])

@@ -16,7 +16,7 @@ from tripletree.leaves.project import Extents, extents, within
 from tripletree.model.fitted import Fitted
 from tripletree.questions.expressions import read_expression
 from tripletree.questions.states import read_states
-from tripletree.questions.words.conditions import condition
+from tripletree.questions.words.conditions import clause, condition
 from tripletree.questions.zones import read_interval
 from tripletree.scenes.types import Axis
 
@@ -70,12 +70,13 @@ class View:
     @property
     def conditions(self) -> list[str]:
         """What holds for the features that are limited or fixed, in words."""
-        features = self.fitted.schema.features
-        return [
-            condition(features[f].name, _rounded(self.limits[f][0]), _rounded(self.limits[f][1]), features[f].unit)
-            for f in self.others
-            if f in self.limits
-        ]
+        return [self._condition(f, *self.limits[f]) for f in self.others if f in self.limits]
+
+    def _condition(self, f: int, low: float, high: float) -> str:
+        feature = self.fitted.schema.features[f]
+        # A whole number in the words of its kind: "left leg not in contact", "gear = 2 to 3".
+        told = clause(feature, low, low + 0.5 if low == high else high) if self.boxes.whole[f] else ""
+        return told or condition(feature.name, _rounded(low), _rounded(high), feature.unit)
 
     def axis(self, place: int) -> Axis:
         """Return the axis of the first or second feature; whole numbers have their own ticks."""

@@ -1,0 +1,119 @@
+"""The lander: losses, projections, slices with counterfactuals, and trajectories (paper, figures 7 to 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from tripletree import Log, TripleTree, plot
+from tripletree.demos import lander
+from tripletree.leaves.project import within
+from tripletree.plot.sheet import SheetPicture
+from tripletree.questions.zones import read_interval, read_zone
+from tripletree.scenes import overlays
+from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.types import Scene, Sheet
+from tripletree.scenes.view import read_view
+
+PAD = ("landing pad", (-0.2, 0.2), 0)
+
+
+@cache
+def logs() -> tuple[Log, Log]:
+    """Return training and validation episodes."""
+    training, validation = lander.log().split(0.2, seed=0)
+    return training, validation
+
+
+@cache
+def tree() -> TripleTree:
+    """Return the tree that early stopping keeps."""
+    return TripleTree(1000, gamma=lander.GAMMA).fit(*logs())
+
+
+def losses() -> Any:
+    """Figure 7: training and validation losses by leaf count, and the size kept."""
+    return plot.curves(tree())
+
+
+def projections(x: str, y: str, colours: Sequence[str | None], columns: int = 3) -> Any:
+    """Figure 8: what the tree says on a plane, all other features averaged."""
+    view = read_view(tree(), x, y)
+    scenes: list[Scene] = []
+    for colour in colours:
+        scene = leaf_map(view, colour, arrows=colour is None)
+        if (x, y) == ("x", "y"):
+            scene = overlays.add(scene, overlays.mark(view, *PAD))
+        scenes.append(replace(scene, title=scene.title.partition(" by ")[0], subtitle=""))
+    rows = tuple(scenes[k : k + columns] for k in range(0, len(scenes), columns))
+    title = f"The lander by {x} and {y}, averaged over its 6 other features"
+    return SheetPicture(Sheet(title, rows, f"A tree of {tree().n_leaves_} leaves."), size=(6.9, 2.35 * len(rows) + 0.4))
+
+
+def why_not(state: Sequence[float], foil: dict[str, Any], other: str) -> Any:
+    """Figure 9: a counterfactual on the slice through the state, along what it changes (and one other feature)."""
+    answer = tree().explain(list(state), foil)
+    names = tree().fitted_.schema.feature_names
+    x, y = [*(names[f] for f in answer.changed), other][:2]
+    (about,) = foil
+    return plot.leaf_map(tree(), x, y, colour=about, at=list(state)).explanation(answer)
+
+
+def trajectories(x: str, y: str, starts: Sequence[dict[str, Any]], end: dict[str, Any], most: int = 15) -> Any:
+    """Figure 10: the most probable ways from recorded states of a start zone to an end zone, as opaque as probable.
+
+    A leaf belongs to the end zone when it lies in it by more than half: most leaves have no bound in most features, so
+    that they touch any zone.
+    """
+    boxes = read_view(tree(), x, y).boxes
+    names, states = tree().fitted_.schema.feature_names, logs()[0].states
+
+    def limits(zone: dict[str, Any]) -> dict[int, tuple[float, float]]:
+        return {names.index(name): read_interval(wish, name) for name, wish in zone.items()}
+
+    goal = set(np.flatnonzero(within(boxes, limits(end)) > 0.5).tolist())
+    picture = plot.leaf_map(tree(), x, y, colour=None, arrows=True)
+    for start in starts:
+        inside = np.all([(states[:, f] >= low) & (states[:, f] < high) for f, (low, high) in limits(start).items()], 0)
+        rows = np.flatnonzero(inside)
+        chosen = states[rows[np.linspace(0, len(rows) - 1, most).astype(int)]]
+        found = [way for state in chosen for way in tree().simulate(state, goal)]
+        picture.trajectories(found, f"from {len(found)} states with {read_zone(tree().fitted_, start).text}")
+    picture.zone(end, f"to {read_zone(tree().fitted_, end).text}")
+    if (x, y) == ("x", "y"):
+        picture.mark(*PAD)
+    return picture
+
+
+FIGURES: dict[str, Callable[[], Any]] = {
+    "lander-losses": losses,
+    "lander-overview": lambda: plot.overview(tree()),
+    "lander-x-y": partial(
+        projections, "x", "y", ("main engine", "side engine", "value", "density", None, "impurity of derivative")
+    ),
+    "lander-y-vy": partial(projections, "y", "v_y", ("main engine", "value", None)),
+    "lander-phi": partial(projections, "phi", "v_phi", ("side engine", "value", None)),
+    "lander-why-not-main": partial(why_not, [0.0, 0.6, 0.0, -0.2, 0.0, 0.0, 0, 0], {"main engine": (None, 0)}, "y"),
+    "lander-why-not-side": partial(
+        why_not, [0.05, 0.4, 0.0, -0.3, 0.1, 0.0, 0, 0], {"side engine": (None, -0.2)}, "phi"
+    ),
+    "lander-trajectories-x-y": partial(
+        trajectories,
+        "x",
+        "y",
+        ({"x": (None, -0.15), "y": (1.1, None)}, {"x": (0.15, None), "y": (1.1, None)}),
+        {"x": (-0.2, 0.2), "y": (None, 0.1)},
+    ),
+    "lander-trajectories-y-vy": partial(trajectories, "y", "v_y", ({"y": (1.2, None)},), {"y": (None, 0.1)}),
+    "lander-trajectories-phi": partial(
+        trajectories,
+        "phi",
+        "v_phi",
+        ({"phi": (None, -0.2)}, {"phi": (0.15, None)}),
+        {"phi": (-0.05, 0.05), "v_phi": (-0.1, 0.1)},
+    ),
+}
