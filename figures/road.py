@@ -62,6 +62,12 @@ def maps(agent: str) -> Any:
     return SheetPicture(sheet, size=(6.9, 5.0))
 
 
+def samples() -> Any:
+    """Return the samples that a tree was grown on, and the longest episode."""
+    longest = int(np.diff(log("left").starts).argmax())
+    return plot.leaf_map(tree("left"), "pos", "speed").samples(log("left")).episodes(log("left"), longest)
+
+
 def counterfactual() -> Any:
     """Figure 5a: why not the other action."""
     state = [1.2, 0.03]
@@ -104,7 +110,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     **{f"road-maps-{agent}": partial(maps, agent) for agent in road.VARIANTS},
     "road-overview": lambda: plot.overview(tree("left")),
     "road-value": lambda: plot.leaf_map(tree("left"), "pos", "speed", colour="value", arrows=True),
-    "road-samples": lambda: plot.leaf_map(tree("left"), "pos", "speed").samples(log("left")).episodes(log("left"), 6),
+    "road-samples": samples,
     "road-along-pos": lambda: plot.leaf_map(tree("left"), "pos", colour="action"),
     "road-why-not": counterfactual,
     "road-why-changed": change,

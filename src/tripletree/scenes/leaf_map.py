@@ -98,7 +98,8 @@ def _where(view: View) -> str:
     text = "1 leaf" if n == 1 else f"{n:,} leaves"
     if averaged:
         few = " and ".join(names[f] for f in averaged)
-        text += f", averaged over {few if len(averaged) <= 2 else f'the {len(averaged)} other features'}"
+        which = "the" if len(averaged) == len(view.others) else f"{len(averaged)} of the"
+        text += f", averaged over {few if len(averaged) <= 2 else f'{which} {len(view.others)} other features'}"
     elif view.others:
         text += " on a slice"
     return f"{text}: {', '.join(view.conditions)}" if view.limits else text
