@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripletree import Action, Feature, ParameterError, Schema
-from tripletree.questions.expressions import quoted, read_expression, read_foil_expression
+from tripletree.questions.expressions import read_expression, read_foil_expression
 from tripletree.questions.states import read_states
+from tripletree.questions.tokens import quoted
 from tripletree.questions.words.conditions import condition as in_words
 
 SCHEMA = Schema(

@@ -94,6 +94,8 @@ def replacing(path: Path) -> Iterator[Path]:
     try:
         yield partial
         partial.replace(path)
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be written: {error.strerror or error}.") from error
     finally:
         partial.unlink(missing_ok=True)
 

@@ -98,7 +98,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...] | None]] = {
 def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: Any) -> None:
     """Draw a picture of a model.
 
-    KIND is a map along one or two features, an overview of the whole tree on one sheet, or the curves of its losses at
+    A map along one or two features, an overview of the whole tree on one sheet, or the curves of its losses at
     every size (with --log: on those episodes, too). Other options are for maps.
     """
     draw, known = KINDS[kind]

@@ -13,21 +13,16 @@ grammar or a sign; a quote inside is written twice. Text is never run.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.log.schema import Schema
 from tripletree.questions.about import DERIVATIVE_OF
 from tripletree.questions.terms import Name, Number, Wish
-from tripletree.questions.tokens import Token, fail, split_number, tokens
+from tripletree.questions.tokens import AND, CLOSING, OR, Cursor, Token, quoted, split_number
 
-_AND = ("and", "&", "&&")
-_OR = ("or", "|", "||")
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
-_CLOSING = {"[": "])", "(": "])", "{": "}"}
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf, "∞": math.inf, "-∞": -math.inf}
 
 
@@ -80,23 +75,19 @@ def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[
     return conditions
 
 
-@dataclass
-class _Parser:
-    source: str
-    schema: Schema
-    name: str
-    foil: bool = False
-    place: int = 0
-    wishes: dict[str, Wish] = field(default_factory=dict)
+class _Parser(Cursor):
+    """One pass over an expression; what it wants is collected in ``wishes``."""
 
-    def __post_init__(self) -> None:
-        self.tokens = tokens(self.source, self.name)
-        action, features = self.schema.action, {feature.name: feature.unit for feature in self.schema.features}
+    def __init__(self, source: str, schema: Schema, name: str, foil: bool = False) -> None:
+        super().__init__(source, name)
+        self.schema, self.foil = schema, foil
+        self.wishes: dict[str, Wish] = {}
+        action, features = schema.action, {feature.name: feature.unit for feature in schema.features}
         own: dict[str, str] = {"value": ""}
         self.labels: dict[str, tuple[str, ...]] = {}
         if action.kind == "continuous":
             own |= dict(zip(action.names, action.units, strict=True))
-        if self.foil:
+        if foil:
             self.units = own | {f"{DERIVATIVE_OF}{name}": unit for name, unit in features.items()}
         else:
             self.units = features | {name: unit for name, unit in own.items() if name not in features}
@@ -112,12 +103,12 @@ class _Parser:
             return place
         self.condition()
         while self.next.kind != "end":
-            if self.word(*_OR):
+            if self.word(*OR):
                 self.stop(
                     f"{self.name} has an `or` between conditions; all conditions must hold",
                     " Ask for each in turn; for several labels write action = left or right.",
                 )
-            if not self.word(*_AND) and not self.mark(","):
+            if not self.word(*AND) and not self.mark(","):
                 self.stop(f"{self.name} has {self.shown()} where `and` or the end is expected")
             self.place += 1
             self.condition()
@@ -131,7 +122,7 @@ class _Parser:
         words = [token.text.casefold() for token in self.tokens if token.kind == "word"]
         if len(words) == len(self.tokens) - 1 and words in (["end"], ["the", "end"]):
             return "end"
-        if self.word("leaf", "leaves") and self.follows_number(1):
+        if self.word("leaf", "leaves") and self.before_number():
             return self.leaves()
         return self.numbers()
 
@@ -147,7 +138,7 @@ class _Parser:
             if self.next.kind == "end":
                 return found
             separators = 0
-            while self.mark(",") or self.word("or", *_AND):
+            while self.mark(",") or self.word("or", *AND):
                 separators += 1
                 self.place += 1
             if not separators:
@@ -213,7 +204,7 @@ class _Parser:
         if sign.text not in ("=", "!="):
             self.fail(f"`{name.name}` has labels; allowed are `=`, `!=` and `in {{...}}`", sign)
         chosen = [self.label(name)]
-        while self.word(*_OR):
+        while self.word(*OR):
             self.place += 1
             chosen.append(self.label(name))
         if sign.text == "!=":
@@ -239,7 +230,7 @@ class _Parser:
             self.stop(f"{self.name} has {self.shown()} where a comma and the upper bound are expected")
         self.place += 1
         high = self.bound()
-        closing = self.close(opening, _CLOSING[opening.text])
+        closing = self.close(opening, CLOSING[opening.text])
         if opening.text == "{":
             self.fail(f"Braces are for labels; `{name.name}` is a number: write [low, high]", opening)
         wish = self.wish(name)
@@ -301,7 +292,7 @@ class _Parser:
     def words(self, names: bool = False) -> str:
         """Return the words from here on, up to a sign, a comma or a word of the grammar."""
         found = []
-        while self.next.kind == "word" and not self.word(*_AND, *_OR) and not self.starts_set():
+        while self.next.kind == "word" and not self.word(*AND, *OR) and not self.starts_set():
             # Inches are a unit, and "y in 3" a mistake.
             if names and self.word("in"):
                 self.place += 1
@@ -350,42 +341,6 @@ class _Parser:
             self.fail(f"{self.name} has a number that is too large", place)
         return number
 
-    # Looking ahead, and saying what is wrong.
-
-    @property
-    def next(self) -> Token:
-        return self.tokens[self.place]
-
-    def word(self, *texts: str) -> bool:
-        return self.next.kind == "word" and self.next.text.casefold() in texts
-
-    def mark(self, text: str) -> bool:
-        return self.next.kind == "mark" and self.next.text == text
-
-    def starts_set(self) -> bool:
-        """Whether this is an "in" with a bracket after it."""
-        after = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
-        return self.word("in") and after.kind == "mark" and after.text in _CLOSING
-
-    def follows_number(self, steps: int) -> bool:
-        after = self.tokens[self.place + steps]
-        return after.kind == "word" and split_number(after.text) is not None
-
-    def after_comma(self) -> bool:
-        """Whether the last two tokens are a comma and a number."""
-        before = self.tokens[max(self.place - 2, 0) : self.place]
-        return len(before) == 2 and before[0].text == "," and split_number(before[1].text) is not None
-
-    def shown(self) -> str:
-        return f"`{self.next.text}`" if self.next.kind != "end" else "nothing"
-
-    def stop(self, message: str, advice: str = "") -> NoReturn:
-        """Raise an error that points at the next token."""
-        self.fail(message, self.next, advice or self.how())
-
-    def fail(self, message: str, place: Token | Number | Name, advice: str = "") -> NoReturn:
-        fail(message, self.source, place.begin, place.end, advice)
-
     def how(self) -> str:
         first = quoted(self.schema.feature_names[0], ())
         action = self.schema.action
@@ -393,14 +348,3 @@ class _Parser:
         if self.foil:
             return f" Try {label}, value >= 1, or {DERIVATIVE_OF}{first} > 0."
         return f" Try {first} > 1 and {label}, {first} in [0, 1], leaf 3, or end."
-
-
-def quoted(text: str, also: Iterable[str] = ("leaf", "leaves", "end", "any")) -> str:
-    """Return a name or label as an expression may hold it: in quotes when it needs them."""
-    words = text.split()
-    plain = words and " ".join(words) == text and not any(c in "<>=!≤≥≠∈,()[]{}\"'`" for c in text)
-    reserved = {*_AND, *_OR, "in", *also}
-    if plain and split_number(text) is None and not any(word.casefold() in reserved for word in words):
-        return text
-    mark = next((mark for mark in "\"'`" if mark not in text), '"')
-    return mark + text.replace(mark, mark * 2) + mark

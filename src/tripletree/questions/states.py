@@ -11,7 +11,8 @@ import numpy.typing as npt
 from tripletree.checks import did_you_mean, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.log.schema import Schema
-from tripletree.questions.expressions import quoted, read_expression
+from tripletree.questions.expressions import read_expression
+from tripletree.questions.tokens import quoted
 
 F64 = npt.NDArray[np.float64]
 

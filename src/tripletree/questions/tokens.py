@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from tripletree.errors import ParameterError
 
@@ -12,6 +13,11 @@ LONGEST = 10_000
 """Characters that an expression may have."""
 SHOWN = 64
 """Characters of an expression that an error shows around the place it points at."""
+
+AND = ("and", "&", "&&")
+OR = ("or", "|", "||")
+CLOSING = {"[": "])", "(": "])", "{": "}"}
+"""The words and brackets of the grammar."""
 
 _QUOTES = "\"'`"
 _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!=", "==": "=", "<>": "!=", "∈": "in"}
@@ -86,3 +92,79 @@ def fail(message: str, source: str, begin: int, end: int, advice: str = "") -> N
     before, after = "..." if first else "", "..." if last < len(source) else ""
     marks = " " * (len(before) + begin - first) + "^" * max(1, min(end, last) - begin)
     raise ParameterError(f"{message}.{advice}\n  {before}{shown}{after}\n  {marks}")
+
+
+def quoted(text: str, also: Iterable[str] = ("leaf", "leaves", "end", "any")) -> str:
+    """Return a name or label as an expression may hold it: in quotes when it needs them."""
+    words = text.split()
+    plain = words and " ".join(words) == text and not any(c in "<>=!≤≥≠∈,()[]{}\"'`" for c in text)
+    reserved = {*AND, *OR, "in", *also}
+    if plain and split_number(text) is None and not any(word.casefold() in reserved for word in words):
+        return text
+    mark = next((mark for mark in "\"'`" if mark not in text), '"')
+    return mark + text.replace(mark, mark * 2) + mark
+
+
+class Placed(Protocol):
+    """Whatever stands somewhere in an expression."""
+
+    @property
+    def begin(self) -> int:
+        """Where it begins."""
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+
+
+class Cursor:
+    """A place in the tokens of an expression: what comes next, and errors that point at it."""
+
+    def __init__(self, source: str, name: str) -> None:
+        self.source, self.name = source, name
+        self.tokens = tokens(source, name)
+        self.place = 0
+
+    @property
+    def next(self) -> Token:
+        """The token to read next."""
+        return self.tokens[self.place]
+
+    def word(self, *texts: str) -> bool:
+        """Whether one of these words comes next."""
+        return self.next.kind == "word" and self.next.text.casefold() in texts
+
+    def mark(self, text: str) -> bool:
+        """Whether this comma or bracket comes next."""
+        return self.next.kind == "mark" and self.next.text == text
+
+    def starts_set(self) -> bool:
+        """Whether this is an "in" with a bracket after it."""
+        after = self.tokens[min(self.place + 1, len(self.tokens) - 1)]
+        return self.word("in") and after.kind == "mark" and after.text in CLOSING
+
+    def before_number(self) -> bool:
+        """Whether a number comes after the next token."""
+        after = self.tokens[self.place + 1]
+        return after.kind == "word" and split_number(after.text) is not None
+
+    def after_comma(self) -> bool:
+        """Whether the last two tokens are a comma and a number."""
+        before = self.tokens[max(self.place - 2, 0) : self.place]
+        return len(before) == 2 and before[0].text == "," and split_number(before[1].text) is not None
+
+    def shown(self) -> str:
+        """Return the next token as messages call it."""
+        return f"`{self.next.text}`" if self.next.kind != "end" else "nothing"
+
+    def stop(self, message: str, advice: str = "") -> NoReturn:
+        """Raise an error that points at the next token."""
+        self.fail(message, self.next, advice or self.how())
+
+    def fail(self, message: str, place: Placed, advice: str = "") -> NoReturn:
+        """Raise an error that points at some part of the expression."""
+        fail(message, self.source, place.begin, place.end, advice)
+
+    def how(self) -> str:
+        """Return an example of what is understood."""
+        return ""
