@@ -10,6 +10,7 @@ from tripletree.questions.rules import Rule, Rules
 from tripletree.questions.simulate import Trajectories, Trajectory
 from tripletree.questions.story import Phase, Story
 from tripletree.questions.temporal import Change, Changes
+from tripletree.questions.weights import Weights
 
 __all__ = [
     "Answer",
@@ -31,5 +32,6 @@ __all__ = [
     "Trajectory",
     "Transitions",
     "Unreachable",
+    "Weights",
     "Whereabouts",
 ]

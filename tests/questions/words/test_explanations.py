@@ -8,7 +8,7 @@ from tests.questions.trees import random_fitted
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.questions.counterfactual import counterfactual
 from tripletree.questions.foils import read_foil
-from tripletree.questions.words.explanations import _conjunction, _would, action_text, clause_of
+from tripletree.questions.words.explanations import action_text, clause_of, conjunction, would
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ def test_foils_in_words():
     foil = read_foil(
         fitted, {"main engine": (0.5, None), "value": (None, 3), "derivative of pos": (-1, 1), "side": (0, 0)}
     )
-    assert _would(foil) == (
+    assert would(foil) == (
         "Main engine would >= 0.5 N, value would <= 3, change of pos would lie in [-1, 1] m per step and side would = 0"
     )
-    assert _conjunction(foil) == "main engine >= 0.5 N, value <= 3, change of pos in [-1, 1] m per step and side = 0"
+    assert conjunction(foil) == "main engine >= 0.5 N, value <= 3, change of pos in [-1, 1] m per step and side = 0"
     assert action_text(schema, [0.123456, 1]) == "main engine = 0.1235 N and side = 1"
 
 
