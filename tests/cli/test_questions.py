@@ -200,9 +200,12 @@ def test_sheets(run, tmp_path):
     assert run("plot", "overview", MODEL, "-o", picture).code == 0
     assert "density" in picture.read_text().lower()
     assert run("plot", "curves", MODEL, "--log", "run.csv", "-o", picture).code == 0
+    assert run("plot", "tree", MODEL, "--depth", 2, "-o", picture).code == 0
+    assert run("plot", "transitions", MODEL, "-x", "pos", "-y", "speed", "--log", "run.csv", "-o", picture).code == 0
+    assert run("plot", "importance", MODEL, "-o", picture).code == 0
     told = run("plot", "overview", MODEL, "-x", "pos", "-o", picture)
     assert told.code == 2
-    assert "-x is for maps; a picture of kind overview has no such option." in told.err
+    assert "A picture of kind overview has no option -x." in told.err
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import click
 
 from tripletree.cli import console
 from tripletree.cli.command import command
+from tripletree.cli.summary import goodness
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 AGENTS = ("left", "either", "hurry", "alive")
 THETA = (0.2, 0.6, 0.2)  # the paper's compromise for this world
-SIZES = (1, 10, 50, 100, 200, 500, 1_000)
+STATE = "pos=1.2, speed=0.03"
 MOST_VISITED = 8
 
 
@@ -51,28 +52,21 @@ def demo(agent: str, leaves: int, out: Path) -> None:
         f"and {paid.speed:g} x |speed| at every step.",
         f"{log.n_samples:,} samples in {log.n_episodes} episodes; a tree of {tree.n_leaves_} leaves.",
         "",
-        _losses(tree),
+        goodness(tree),
         "",
         _most_visited(tree, log),
         "",
     )
-    question = f"import tripletree; print(tripletree.load('{out}').predict([1.2, 0.03]))"
+    why = tree.explain(STATE)
+    others = [label for label in log.schema.action.labels if label != tree.predict(STATE).action]
+    console.say(f"At {STATE}:", f"  {why}", f"  {tree.explain(STATE, {'action': others})}", "")
+    program = f"{os.path.relpath(sys.executable)} -m tripletree"
     console.show_wide(
         f"The model is in {out}.",
-        "Ask it what the agent does at position 1.2 and speed 0.03:",
-        f'  {os.path.relpath(sys.executable)} -c "{question}"',
+        "Ask it something else:",
+        f'  {program} chance {out} --reach "pos < 0.5" --from "{STATE}"',
+        f'  {program} explain {out} --state "{STATE}"',
     )
-
-
-def _losses(tree: TripleTree) -> Table:
-    curve = tree.curve_
-    table = console.table(
-        "What trees of several sizes get wrong", "leaves", "actions wrong", "value RMSE", "derivative"
-    )
-    for size in sorted({*(size for size in SIZES if size < tree.n_leaves_), tree.n_leaves_}):
-        action, value, derivative = (curve[f"training_{what}"][size - 1] for what in ("action", "value", "derivative"))
-        table.add_row(f"{size:,}", f"{action:.2%}", f"{value:.3f}", f"{derivative:.3f}")
-    return table
 
 
 def _most_visited(tree: TripleTree, log: Log) -> Table:

@@ -64,6 +64,9 @@ def _tell(tree: TripleTree, model: Path) -> None:
         ),
         "",
         goodness(tree),
+        "",
+        "What matters",
     )
+    console.say(str(tree.importance()))
     if fitted.transitions is None:
         console.note("The model does not hold how the log moves on it: questions on chances and ways need --log.")

@@ -62,21 +62,45 @@ def _curves(tree: TripleTree, log_path: Path | None = None, describe: Path | Non
     return curves(tree, validation=log_of(tree, log_path, describe))
 
 
-# What draws each kind, and the options that it takes; None for all of them.
-KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...] | None]] = {
-    "map": (_map, None),
+def _tree(tree: TripleTree, depth: int | None) -> Any:
+    from tripletree.plot import tree as diagram
+
+    return diagram(tree) if depth is None else diagram(tree, depth)
+
+
+def _transitions(
+    tree: TripleTree, x: str | None, y: str | None, colour: str | None, log_path: Path | None, describe: Path | None
+) -> Any:
+    from tripletree.plot import transitions
+
+    return transitions(tree, x, y, colour=colour or "value", log=log_of(tree, log_path, describe))
+
+
+def _importance(tree: TripleTree) -> Any:
+    from tripletree.plot import importance
+
+    return importance(tree)
+
+
+# What draws each kind, and the options that it takes.
+KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "overview": (_overview, ()),
+    "map": (_map, ("x", "y", "colour", "arrows", "where", "at", "state", "zone", "log_path", "describe", "episode")),
+    "tree": (_tree, ("depth",)),
+    "transitions": (_transitions, ("x", "y", "colour", "log_path", "describe")),
+    "importance": (_importance, ()),
     "curves": (_curves, ("log_path", "describe")),
 }
 
 
 @command(
     "tripletree plot overview run.tripletree -o overview.png",
+    "tripletree plot tree run.tripletree --depth 2 -o tree.svg",
     "tripletree plot map run.tripletree -x pos -y speed --colour value --arrows -o value.png",
     'tripletree plot map run.tripletree -x pos --where "speed in [0, 0.05]" -o action.svg',
     "tripletree plot map run.tripletree -x pos -y speed --log run.csv --episode 3 -o episode.pdf",
 )
-@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("kind", metavar="KIND", type=click.Choice(list(KINDS)))
 @model_argument
 @out_option("Where the picture goes: a .png, .pdf or .svg file.", required=True)
 @click.option("-x", metavar="FEATURE", help="Along the first axis.  [default: the first feature]")
@@ -87,6 +111,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...] | None]] = {
     metavar="ATTRIBUTE",
     help='action, value, "derivative of FEATURE", "impurity of value", density, count or leaf.  [default: action]',
 )
+@click.option("--depth", type=int, metavar="N", help="Levels of splits of a tree.  [default: 3]")
 @click.option("--arrows", is_flag=True, help="Show mean moves.")
 @click.option("--where", metavar="ZONE", help='Limits of other features, as "vx in [-0.1, 0.1]".')
 @click.option("--at", metavar="STATE", help="Fix all other features as in this state.")
@@ -98,16 +123,22 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...] | None]] = {
 def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: Any) -> None:
     """Draw a picture of a model.
 
-    A map along one or two features, an overview of the whole tree on one sheet, or the curves of its losses at
-    every size (with --log: on those episodes, too). Other options are for maps.
-    """
+    \b
+    KIND         options
+    overview                the whole tree on one sheet
+    map          all below  along one or two features
+    tree         --depth    its top levels
+    transitions  -x -y      moves from leaf to leaf
+                 --colour --log
+    importance              how much each feature matters
+    curves       --log      losses at every size
+    """  # noqa: D301 - click's mark of lines that are kept as they are
     draw, known = KINDS[kind]
-    if known is not None:
-        given = [name for name in options if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-        for parameter in ctx.command.params:
-            if parameter.name in set(given) - set(known):
-                raise click.UsageError(f"{parameter.opts[0]} is for maps; a picture of kind {kind} has no such option.")
-        options = {name: options[name] for name in known}
+    given = {name for name in options if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    for parameter in ctx.command.params:
+        if parameter.name in given - set(known):
+            raise click.UsageError(f"A picture of kind {kind} has no option {parameter.opts[0]}.")
+    options = {name: options[name] for name in known}
     if out.suffix.lower() not in ENDINGS:
         raise ParameterError(f"{out.name} ends in `{out.suffix}`; pictures are written as {listing(ENDINGS)}.")
     if options.get("episode") is not None and options["log_path"] is None:

@@ -32,6 +32,7 @@ def summary(tree: TripleTree) -> dict[str, Any]:
             for side in ("training", "validation")
             if f"{side}_action" in curve.columns
         },
+        "importance": tree.importance().to_dict(),
         "options": fitted.options,
         "provenance": fitted.provenance,
         "transitions": fitted.transitions is not None,
