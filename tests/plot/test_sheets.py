@@ -6,6 +6,7 @@ from matplotlib import pyplot
 
 from tests.scenes.models import road_tree, walk
 from tripletree import plot
+from tripletree.demos import road
 from tripletree.questions.weights import Weights, simplex
 
 
@@ -56,3 +57,19 @@ def test_a_simplex_has_one_colour_bar_for_all_sizes():
     assert len(picture.figure_.axes) == 5
     assert picture.figure_.axes[-1].get_ylabel() == "worst loss (one leaf: 1)"
     inside(picture.figure_)
+
+
+def test_an_episode_is_drawn_row_by_row():
+    log = road.record("left", n_samples=2_000)
+    picture = plot.episode(road_tree(), log, 1)
+    assert len(picture.axes_) == len(picture.sheet_.rows)
+    inside(picture.figure_)
+    *_, values, words = [axes[0] for axes in picture.axes_]
+    assert values.get_xlabel() == "step"
+    assert not words.axison
+    assert not picture.axes_[1][0].spines["bottom"].get_visible()
+
+
+def test_a_long_legend_has_several_rows():
+    names = {f"a tree with a rather long name {k}": road_tree(10) for k in range(7)}
+    inside(plot.curves(names).figure_)

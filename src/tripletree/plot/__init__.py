@@ -6,6 +6,7 @@ from tripletree.plot.importance import importance
 from tripletree.plot.maps import leaf_map
 from tripletree.plot.overview import overview
 from tripletree.plot.simplex import simplex
+from tripletree.plot.strip import episode
 from tripletree.plot.tree import tree
 
-__all__ = ["curves", "importance", "leaf_map", "overview", "simplex", "transitions", "tree"]
+__all__ = ["curves", "episode", "importance", "leaf_map", "overview", "simplex", "transitions", "tree"]

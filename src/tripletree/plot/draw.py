@@ -66,6 +66,9 @@ class Drawing:
             ax.set_aspect("equal")
         if not (scene.x.shown or scene.y.shown):
             ax.set_axis_off()
+        elif not scene.x.shown:
+            ax.tick_params(axis="x", bottom=False, labelbottom=False)
+            ax.spines["bottom"].set_visible(False)
         _legend(scene, ax)
         if self._subtitle is not None:
             self._subtitle.remove()
@@ -223,6 +226,8 @@ _DRAWERS: dict[type, Any] = {
 
 def _axis(axis: Axis, ax: Any, which: str) -> None:
     getattr(ax, f"set_{which}label")(axis.label)
+    if axis.upright:
+        ax.set_ylabel("\n".join(textwrap.wrap(axis.label, 14)), rotation=0, ha="right", va="center")
     if axis.log:
         getattr(ax, f"set_{which}scale")("log")
     getattr(ax, f"set_{which}lim")(axis.low, axis.high)
@@ -284,11 +289,11 @@ def _legend(scene: Scene, ax: Any) -> None:
         bbox_transform=below,
         borderaxespad=0,
         borderpad=0,
-        ncols=_columns([max(map(len, entry.label.split("\n"))) for entry in entries], room),
+        ncols=columns_that_fit([max(map(len, entry.label.split("\n"))) for entry in entries], room),
     )
 
 
-def _columns(lengths: list[int], room: int) -> int:
+def columns_that_fit(lengths: list[int], room: int) -> int:
     """Return the most columns in which a legend, filled column by column, is not wider than ``room`` characters."""
     for columns in range(len(lengths), 1, -1):
         rows, more = divmod(len(lengths), columns)

@@ -6,7 +6,7 @@ import os
 import textwrap
 from typing import Any, Self
 
-from tripletree.plot.draw import Colours, Drawing, colour_bar, handle
+from tripletree.plot.draw import Colours, Drawing, colour_bar, columns_that_fit, handle
 from tripletree.plot.style import HEADING, PAGE, SMALL, pyplot, styled, width_of
 from tripletree.scenes.colours import GREY
 from tripletree.scenes.types import Sheet
@@ -31,7 +31,7 @@ class SheetPicture:
             if figure is None:
                 figure = plt.figure(figsize=size, layout="constrained")
             columns = max(map(len, sheet.rows))
-            grid = figure.add_gridspec(len(sheet.rows), columns)
+            grid = figure.add_gridspec(len(sheet.rows), columns, height_ratios=sheet.heights or None)
             self.axes_ = [[figure.add_subplot(grid[r, c]) for c in range(len(row))] for r, row in enumerate(sheet.rows)]
             for row, axes in zip(sheet.rows, self.axes_, strict=True):
                 for scene, ax in zip(row, axes, strict=True):
@@ -43,7 +43,7 @@ class SheetPicture:
                 figure.legend(
                     handles=[handle(entry) for entry in sheet.legend],
                     loc="outside lower left",
-                    ncols=len(sheet.legend),
+                    ncols=columns_that_fit([len(entry.label) for entry in sheet.legend], _room(figure)),
                     borderpad=0.2,
                     handlelength=1.6,
                 )
@@ -63,12 +63,16 @@ class SheetPicture:
 
 def _words(sheet: Sheet, figure: Any) -> None:
     """Write title and subtitle at the top left."""
-    room = max(int(width_of(figure) * 72 / (SMALL * 0.56)), 12)
-    lines = textwrap.wrap(sheet.subtitle, room)
+    lines = textwrap.wrap(sheet.subtitle, _room(figure))
     # The title keeps empty lines below itself, in which the subtitle is written: so the layout leaves room for both.
     title = figure.suptitle(sheet.title + "\n" * len(lines), x=0.01, ha="left", fontweight="bold", fontsize=HEADING)
     if lines:
         figure.add_artist(_below(title, "\n".join(lines)))
+
+
+def _room(figure: Any) -> int:
+    """Return how many small letters fit side by side."""
+    return max(int(width_of(figure) * 72 / (SMALL * 0.56)), 12)
 
 
 def _below(title: Any, text: str) -> Any:

@@ -52,6 +52,8 @@ class Axis(Plain):
         Where to put ticks and what to write there; empty: wherever the renderer likes.
     shown : bool
         Whether to draw it at all (a graph or a tree has no axes).
+    upright : bool
+        Whether the label of a y axis is written from left to right (for low pictures).
     """
 
     label: str
@@ -61,6 +63,7 @@ class Axis(Plain):
     ticks: tuple[float, ...] = ()
     tick_labels: tuple[str, ...] = ()
     shown: bool = True
+    upright: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,6 +270,8 @@ class Sheet(Plain):
         The scale of all pictures, to be drawn once; None: each picture has its own.
     legend : tuple of Entry
         What symbols mean in all pictures.
+    heights : tuple of float
+        Heights of the rows relative to each other; empty: all the same.
     """
 
     title: str
@@ -274,3 +279,4 @@ class Sheet(Plain):
     subtitle: str = ""
     colours: ColourScale | None = None
     legend: tuple[Entry, ...] = ()
+    heights: tuple[float, ...] = ()
