@@ -51,8 +51,8 @@ def episode(
     >>> from tripletree.demos import road
     >>> log = road.record("left", n_samples=1000)
     >>> model = TripleTree(20, truncation="bootstrap").fit(log)
-    >>> plot.episode(model, log, 1)
-    <SheetPicture: Episode 1: 13 steps, 1 phase>
+    >>> plot.episode(model, log, 3)
+    <SheetPicture: Episode 3: 121 steps, 2 phases>
     """
     sheet = scenes.episode(
         model, log, number, features=features, about=about, levels=levels, shortest=shortest, most=most
