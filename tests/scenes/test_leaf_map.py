@@ -362,3 +362,19 @@ def test_without_derivatives_there_are_no_arrows():
 def test_something_that_is_no_model():
     with pytest.raises(ParameterError, match="model must be a fitted TripleTree; got str"):
         read_view("road.tripletree", "pos")
+
+
+def test_hundreds_of_labels_have_their_mode_too():
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(400, 3))
+    actions = np.clip(np.round(20 + 6 * states[:, 0]), 0, 39).astype(int)
+    labels = tuple(f"a{k}" for k in range(40))
+    fitted = _fit(make_log(states, actions, [0] * 400, labels=labels), 40).fitted_
+    view = read_view(fitted, "x0", "x1")
+    grid = mark(leaf_map(view, "action"), Mesh)
+    at, nodes = fitted.attributes, fitted.tree.leaf_nodes
+    found = project(
+        view.boxes, (0, 1), {}, at.count[nodes].astype(float), at.action_count[nodes] / at.count[nodes, None]
+    )
+    np.testing.assert_array_equal(grid.value.T, found.mean.argmax(axis=-1))
+    assert len(np.unique(grid.value)) > 5

@@ -17,6 +17,7 @@ from tripletree.scenes.view import View
 
 F64 = npt.NDArray[np.float64]
 
+LABELS_AT_ONCE = 16
 ARROW_GRID = 16
 """Arrows along each axis when many leaves lie behind each point."""
 ARROW_LENGTH = 0.055
@@ -116,9 +117,25 @@ def _tiles(view: View, pictured: Pictured, limits: Any) -> tuple[Mark, ColourSca
         rows = pictured.mean[view.leaves]
         value = rows.argmax(axis=1).astype(np.float64) if categories else rows[:, 0]
         return _leaf_rectangles(view, value), colour_scale(pictured, value, limits)
-    found = project(view.boxes, view.axes, view.limits, pictured.population, pictured.mean)
-    cells = found.mean.argmax(axis=-1).astype(np.float64) if categories else found.mean[..., 0]
-    return Mesh(found.edges[0], found.edges[1], cells.T), colour_scale(pictured, cells, limits)
+    if categories:
+        edges, cells = _modes(view, pictured)
+    else:
+        found = project(view.boxes, view.axes, view.limits, pictured.population, pictured.mean)
+        edges, cells = found.edges, found.mean[..., 0]
+    return Mesh(edges[0], edges[1], cells.T), colour_scale(pictured, cells, limits)
+
+
+def _modes(view: View, pictured: Pictured) -> tuple[tuple[F64, ...], F64]:
+    """Return the grid and the most frequent label of each cell, a few labels at a time: there may be a thousand."""
+    edges: tuple[F64, ...] = ()
+    most, code = np.array(-1.0), np.array(0.0)
+    for first in range(0, pictured.mean.shape[1], LABELS_AT_ONCE):
+        block = pictured.mean[:, first : first + LABELS_AT_ONCE]
+        found = project(view.boxes, view.axes, view.limits, pictured.population, block)
+        top = found.mean.max(axis=-1)
+        code = np.where(top > most, first + found.mean.argmax(axis=-1).astype(np.float64), code)
+        most, edges = np.maximum(top, most), found.edges
+    return edges, code
 
 
 def _leaf_rectangles(view: View, value: F64 | None) -> Rectangles:

@@ -15,6 +15,8 @@ F64 = npt.NDArray[np.float64]
 
 MOST_FEATURES = 16
 """Pairs of this many features are compared; of more, those that the tree splits on for most of its quality."""
+MOST_COLUMNS = 16
+"""Columns that are compared, at most."""
 CELLS = 24
 """Cells along each feature when pairs are compared."""
 
@@ -46,6 +48,9 @@ def best_pair(fitted: Fitted, boxes: Extents, population: F64, columns: F64) -> 
     """
     share = population / population.sum()
     centred = columns - share @ columns
+    if centred.shape[1] > MOST_COLUMNS:
+        # Of a thousand labels the few that vary most tell which features matter.
+        centred = centred[:, np.argsort(-(share @ centred**2), kind="stable")[:MOST_COLUMNS]]
     whole = float(share @ (centred**2).sum(axis=1))
     grids = [np.linspace(low, high, CELLS + 1) for low, high in zip(boxes.low, boxes.high, strict=True)]
     # A constant column shows everything on any pair.
