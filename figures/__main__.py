@@ -11,10 +11,10 @@ from typing import Any
 
 import matplotlib
 
-from figures import lander, road
+from figures import ideas, lander, road
 from tripletree import TripleTreeWarning
 
-FIGURES: dict[str, Callable[[], Any]] = {**road.FIGURES, **lander.FIGURES}
+FIGURES: dict[str, Callable[[], Any]] = {**road.FIGURES, **lander.FIGURES, **ideas.FIGURES}
 
 #: What the manual shows, as small PNG files.
 DOCS = (

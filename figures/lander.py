@@ -45,7 +45,7 @@ def projections(x: str, y: str, colours: Sequence[str | None], columns: int = 3)
     view = read_view(tree(), x, y)
     scenes: list[Scene] = []
     for colour in colours:
-        scene = leaf_map(view, colour, arrows=colour is None)
+        scene = leaf_map(view, colour, arrows=10 if colour is None else False)
         if (x, y) == ("x", "y"):
             scene = overlays.add(scene, overlays.mark(view, *PAD))
         scenes.append(replace(scene, title=scene.title.partition(" by ")[0], subtitle=""))
@@ -91,6 +91,8 @@ def trajectories(x: str, y: str, starts: Sequence[dict[str, Any]], end: dict[str
 
 FIGURES: dict[str, Callable[[], Any]] = {
     "lander-losses": losses,
+    "lander-importance": lambda: plot.importance(tree()),
+    "lander-tree": lambda: plot.tree(tree(), 3),
     "lander-overview": lambda: plot.overview(tree()),
     "lander-x-y": partial(
         projections, "x", "y", ("main engine", "side engine", "value", "density", None, "impurity of derivative")

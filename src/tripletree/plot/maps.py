@@ -19,31 +19,31 @@ class LeafMap(Picture):
 
     def samples(self, log: Any, *, most: int = 2_000) -> Self:
         """Draw the samples of a log in the leaves and limits that are seen, at most so many."""
-        return self._add(overlays.samples(self.view_, log, most))
+        return self.draw(overlays.samples(self.view_, log, most))
 
     def episodes(self, log: Any, which: Any = 0) -> Self:
         """Draw the ways of one or several episodes of a log, by their numbers from 0 on."""
-        return self._add(overlays.episodes(self.view_, log, which))
+        return self.draw(overlays.episodes(self.view_, log, which))
 
     def state(self, state: Any, label: str = "state") -> Self:
         """Draw one or several states as stars."""
-        return self._add(overlays.state(self.view_, state, label))
+        return self.draw(overlays.state(self.view_, state, label))
 
     def explanation(self, answer: Any) -> Self:
         """Draw what ``explain(state, foil)`` or ``explain_change(before, after)`` returned, with its sentence."""
-        return self._add(overlays.explanation(self.view_, answer))
+        return self.draw(overlays.explanation(self.view_, answer))
 
     def zone(self, zone: Any, label: str | None = None) -> Self:
         """Outline a zone (as in ``TripleTree.chance``); each has its own colour."""
-        return self._add(overlays.zone(self.view_, zone, label, self._next_place()))
+        return self.draw(overlays.zone(self.view_, zone, label, self._next_place()))
 
     def trajectories(self, found: Any, label: str | None = None) -> Self:
         """Draw what ``simulate(...)`` returned: the more probable, the more opaque; each call has its own colour."""
-        return self._add(overlays.trajectories(self.view_, found, label, self._next_place()))
+        return self.draw(overlays.trajectories(self.view_, found, label, self._next_place()))
 
     def mark(self, text: str, x: Any, y: Any) -> Self:
         """Write a note at a place; an interval for ``x`` or ``y`` makes a line of it, two make a box."""
-        return self._add(overlays.mark(self.view_, text, x, y))
+        return self.draw(overlays.mark(self.view_, text, x, y))
 
     def zoom(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> Self:
         """Show a part of the map only."""
@@ -54,7 +54,8 @@ class LeafMap(Picture):
             scene = replace(scene, y=replace(scene.y, low=float(y[0]), high=float(y[1])))
         return self._show(scene)
 
-    def _add(self, layer: overlays.Layer) -> Self:
+    def draw(self, layer: overlays.Layer) -> Self:
+        """Draw marks of one's own (see ``tripletree.scenes.types``)."""
         return self._show(overlays.add(self.scene_, layer))
 
     def _next_place(self) -> int:

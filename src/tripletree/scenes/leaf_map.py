@@ -196,7 +196,7 @@ def _arrows(view: View, grid: int) -> Arrows:
         mean[:, 0],
         mean[:, 1],
         stretch=_stretch(mean / (boxes.high - boxes.low)[[x, y]], weight),
-        width=float(np.clip(8 / np.sqrt(len(centre)), 0.55, 0.9)),
+        width=float(np.clip(8 / np.sqrt(len(centre)), 0.5, 0.8)),
         leaf=leaf,
     )
 
