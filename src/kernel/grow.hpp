@@ -164,12 +164,7 @@ class Grower {
             stop_if(cancel_);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             hot.complete_rows(table_, a, b);
-            uint8_t* here = seen[static_cast<size_t>(thread)].data();
-            for (size_t i = a; most && i < b; ++i)
-                for (size_t f = 0; f < d; ++f) {  // offsets are 0 for all samples of a bin, or for none
-                    const uint32_t code = table_.codes[i * d + f];
-                    here[f * most + (code >> offset_bits)] = code & offset_mask ? 2 : 1;
-                }
+            if (most) note_bins(table_.codes + a * d, b - a, d, most, seen[static_cast<size_t>(thread)].data());
         });
         if (most) {
             table_.first_bin.assign(1, 0);
@@ -191,6 +186,12 @@ class Grower {
             if (!room) small_limit_ = n;
         }
         nodes_.push_back(std::move(root));
+    }
+
+    // seen[f * most + bin] becomes 1 for a bin that holds a single code, 2 for others: offsets are 0 for all samples of a bin, or for none.
+    static void note_bins(const uint32_t* codes, size_t rows, size_t d, size_t most, uint8_t* seen) {
+        for (size_t f = 0; f < d; ++f, seen += most)
+            for (size_t i = 0; i < rows; ++i) seen[codes[i * d + f] >> offset_bits] = codes[i * d + f] & offset_mask ? 2 : 1;
     }
 
     double with_derivative(const Node& node) const {

@@ -591,16 +591,16 @@ static double largest_square(const Table& table, size_t a, size_t b) {
     return sum;
 }
 
-// Fills in count and squares of rows a .. b.
-static void complete_rows(const Table& table, size_t a, size_t b) {
+template <int NV>
+TT_INLINE void complete_impl(const Table& table, size_t a, size_t b) {
     const Lanes& lanes = table.lanes;
-    const int plain = table.missing ? lanes.plain : lanes.targets;
+    const int nv = NV ? NV : lanes.vectors, plain = table.missing ? lanes.plain : lanes.targets;
     const double per_unit = 1 / table.square_unit;
     const I8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
     for (size_t i = a; i < b; ++i) {
-        int32_t* y = table.rows + i * static_cast<size_t>(lanes.width);
+        int32_t* y = table.rows + i * static_cast<size_t>(nv) * 8;
         V8 sum = {}, sum_d = {};
-        for (int j = 0; j < lanes.vectors; ++j) {
+        for (int j = 0; j < nv; ++j) {
             const I8 v = load(y + 8 * j), at = lane + 8 * j;
             const V8 p = widen(at < plain ? v : I8{}), q = widen((at >= plain) & (at < lanes.targets) ? v : I8{});
             sum += p * p, sum_d += q * q;
@@ -608,6 +608,16 @@ static void complete_rows(const Table& table, size_t a, size_t b) {
         y[lanes.count()] = 1;
         y[lanes.squares()] = static_cast<int32_t>(horizontal_sum(sum) * per_unit) + 1;
         y[lanes.derivative_squares()] = table.missing ? static_cast<int32_t>(horizontal_sum(sum_d) * per_unit) + 1 : 0;
+    }
+}
+
+// Fills in count and squares of rows a .. b.
+static void complete_rows(const Table& table, size_t a, size_t b) {
+    switch (table.lanes.vectors) {
+        case 1: return complete_impl<1>(table, a, b);
+        case 2: return complete_impl<2>(table, a, b);
+        case 3: return complete_impl<3>(table, a, b);
+        default: return complete_impl<0>(table, a, b);
     }
 }
 
