@@ -40,6 +40,10 @@ def test_a_log_is_read_by_the_model_s_own_columns(run, folder):
     assert run("predict", MODEL, "--log", "more.csv").code == 0
     told = run("predict", MODEL, "--log", "coded.csv", "--describe", "coded.toml")
     assert told.code == 0
+    (folder / "bare.toml").write_text('[columns]\naction = "acc"\n')
+    told = run("predict", MODEL, "--log", "coded.csv", "--describe", "bare.toml")
+    assert told.code == 1
+    assert "The actions of coded.csv are `0`, `1`, those of the model `left`, `right`." in told.err
 
 
 def test_predict_a_file_of_states(run, tree, folder):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tripletree.checks import did_you_mean, listing
-from tripletree.errors import ParameterError
+from tripletree.errors import LogError, ParameterError
 
 if TYPE_CHECKING:
     from tripletree.api import TripleTree
@@ -154,14 +154,21 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
     if path is None:
         return None
     roles = {} if described is None else read_description(described)
+    schema = tree.fitted_.schema
     if path.suffix.lower() != ".npz":
-        schema = tree.fitted_.schema
         roles.setdefault("action_kind", schema.action.kind)
         # Several discrete columns are one action with both names.
         roles.setdefault("action", [column for name in schema.action.names for column in name.split(", ")])
         if not {"features", "ignore"} & set(roles):
             roles["features"] = list(schema.feature_names)
-    return read_log(path, **roles)
+    log = read_log(path, **roles)
+    known, given = schema.action.labels, log.schema.action.labels
+    if known and given and not set(known) & set(given):
+        raise LogError(
+            f"The actions of {path.name} are {listing(given)}, those of the model {listing(known)}. If they mean the "
+            "same, give the description that the model was grown with: --describe FILE.toml"
+        )
+    return log
 
 
 def log_option(what: str) -> Callable[[_Decorated], _Decorated]:
