@@ -21,7 +21,7 @@ LABELS_AT_ONCE = 16
 ARROW_GRID = 16
 """Arrows along each axis when many leaves lie behind each point."""
 ARROW_LENGTH = 0.055
-"""How long a typical arrow is, as a share of the picture."""
+"""How long a typical arrow of a leaf is, as a share of the picture; on a grid it is nearly as long as a cell."""
 
 
 def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits: Any = None) -> Scene:
@@ -195,19 +195,18 @@ def _arrows(view: View, grid: int) -> Arrows:
         centre[:, 1],
         mean[:, 0],
         mean[:, 1],
-        stretch=_stretch(mean / (boxes.high - boxes.low)[[x, y]], weight),
-        width=float(np.clip(8 / np.sqrt(len(centre)), 0.5, 0.8)),
+        stretch=_stretch(mean / (boxes.high - boxes.low)[[x, y]], weight, ARROW_LENGTH if view.direct else 0.9 / grid),
+        width=float(np.clip(8 / np.sqrt(len(centre)), 0.5, 0.8 if view.direct else 0.6)),
         leaf=leaf,
     )
 
 
-def _stretch(moves: F64, weight: F64) -> float:
+def _stretch(moves: F64, weight: F64, length: float) -> float:
     """Return a round number of steps in which a typical move is long enough to be seen."""
-    length = np.hypot(moves[:, 0], moves[:, 1])
-    typical = np.quantile(length[weight > 0], 0.8)
+    typical = np.quantile(np.hypot(moves[:, 0], moves[:, 1])[weight > 0], 0.8)
     if typical <= 0:
         return 1.0
-    wanted = ARROW_LENGTH / typical
+    wanted = length / typical
     power = 10.0 ** np.floor(np.log10(wanted))
     return float(max(step for step in (1.0, 2.0, 5.0, 10.0) if step * power <= max(wanted, power)) * power)
 
