@@ -1,6 +1,6 @@
 # The same commands for everybody. Each sets up .venv by itself; a second run finds its stamps and starts at once.
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench figures docs sanitize clean
+.PHONY: help demo reproduce test lint bench figures docs sanitize clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -11,6 +11,9 @@ help:  ## list the commands
 
 demo: .venv/.package  ## grow a tree on the built-in road log and say where the result is
 	@$(PY) -m tripletree demo
+
+reproduce: .venv/.test  ## run the paper's experiments, check its claims and say where the page is
+	@$(PY) -m tripletree reproduce $(ARGS)
 
 test: .venv/.test  ## run all tests (WORKERS=1 for one process, ARGS="..." for pytest)
 	$(PY) -m pytest -n $(WORKERS) -q $(ARGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,3 +36,11 @@ def ordinary_user() -> Iterator[Path]:
         if as_root:
             os.seteuid(0)
         shutil.rmtree(folder)
+
+
+@pytest.fixture(autouse=True)
+def closed_figures() -> Iterator[None]:
+    """Close what a test has drawn, wherever that was: matplotlib warns when many figures are open."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

@@ -17,7 +17,7 @@ EXAMPLES = [
     pytest.param(example, id=example[:60])
     for name, command in COMMANDS.items()
     for example in command.examples
-    if name not in ("completion",)
+    if name not in ("completion", "reproduce")  # whose test is in tests/reproduce: it takes half a minute
 ]
 
 

@@ -160,6 +160,15 @@ def test_the_seed_decides_the_log():
     assert not np.array_equal(one.states, other.states)
 
 
+def test_a_whole_log_goes_on_to_the_end_of_its_last_episode():
+    cut, whole = road.record("left", n_samples=1_000, seed=4), road.record("left", n_samples=1_000, seed=4, whole=True)
+    np.testing.assert_array_equal(cut.states, whole.states[:1_000])
+    np.testing.assert_array_equal(cut.starts[:-1], whole.starts[:-1])
+    assert cut.endings[-1] == TRUNCATED
+    assert whole.endings[-1] == TERMINATED
+    assert whole.n_samples > 1_000
+
+
 def test_an_unknown_agent_is_named_with_the_known_ones():
     with pytest.raises(ParameterError, match=r"variant must be 'left' or .*; got 'lift'\. Did you mean `left`\?"):
         road.record("lift")

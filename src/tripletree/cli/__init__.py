@@ -36,6 +36,7 @@ SECTIONS: dict[str, dict[str, str]] = {
     "More": {
         "demo": "Grow a tree on a built-in log.",
         "record": "Record one of the paper's agents.",
+        "reproduce": "Run the paper's experiments and check its claims.",
         "completion": "Let your shell complete commands and options.",
     },
 }

@@ -153,7 +153,7 @@ def paid(variant: str) -> Rewards:
     return VARIANTS[variant]
 
 
-def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0) -> Log:
+def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, whole: bool = False) -> Log:
     """Record an agent of the road from random starts.
 
     Parameters
@@ -164,6 +164,8 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0) -
         Steps to record; the last episode is cut there.
     seed : int
         Seed of the starts.
+    whole : bool
+        Let the last episode go on to its end, as in the paper author's logs.
 
     Returns
     -------
@@ -202,7 +204,8 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0) -
 
     episodes = np.arange(1 + np.searchsorted(length.cumsum(), n_samples))
     length = length[episodes]
-    length[-1] -= length.sum() - n_samples
+    if not whole:
+        length[-1] -= length.sum() - n_samples
     recorded = np.arange(MAX_STEPS) < length[:, None]
     return Log(
         states=states[episodes, :-1][recorded],
