@@ -25,9 +25,11 @@ DOCS = (
     "road-why-changed",
     "road-trajectories-either",
     "road-along-pos",
+    "lander-losses",
     "lander-overview",
     "lander-x-y",
     "lander-why-not-main",
+    "lander-tutorial",
     "lander-trajectories-y-vy",
 )
 DOCS_DPI = 120

@@ -63,6 +63,13 @@ def why_not(state: Sequence[float], foil: dict[str, Any], other: str) -> Any:
     return plot.leaf_map(tree(), x, y, colour=about, at=list(state)).explanation(answer)
 
 
+def tutorial() -> Any:
+    """Draw the counterfactual of docs/tutorial.md: why the main engine burns in the middle of a flight."""
+    state = logs()[1].select([42]).states[60]
+    answer = tree().explain(state, {"main engine": (None, 0)})
+    return plot.leaf_map(tree(), "v_y", "y", colour="main engine", at=state).explanation(answer)
+
+
 def trajectories(x: str, y: str, starts: Sequence[dict[str, Any]], end: dict[str, Any], most: int = 15) -> Any:
     """Figure 10: the most probable ways from recorded states of a start zone to an end zone, as opaque as probable.
 
@@ -103,6 +110,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "lander-why-not-side": partial(
         why_not, [0.05, 0.4, 0.0, -0.3, 0.1, 0.0, 0, 0], {"side engine": (None, -0.2)}, "phi"
     ),
+    "lander-tutorial": tutorial,
     "lander-trajectories-x-y": partial(
         trajectories,
         "x",
