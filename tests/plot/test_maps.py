@@ -10,6 +10,7 @@ from matplotlib import pyplot
 from matplotlib.collections import PolyCollection, QuadMesh
 from matplotlib.quiver import Quiver
 
+from tests.logs import make_log
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import MissingDependencyError, ParameterError, TripleTree, plot
 from tripletree.demos import road
@@ -155,3 +156,18 @@ def test_an_explanations_sentence_stands_above_the_picture():
     picture = plot.leaf_map(road_tree(), "pos", "speed").explanation(Said()).state([1.0, 0.0])
     texts = [text.get_text().replace("\n", " ") for text in picture.ax_.texts]
     assert texts == ["40 leaves. Action would be -0.001 if speed >= 0.05"]
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+def test_names_are_shown_as_they_are():
+    log = make_log(
+        np.random.default_rng(0).normal(size=(40, 2)),
+        [0, 1] * 20,
+        [1] * 40,
+        labels=("_a$b$", "$x^"),
+        names=("$a_b$", "_c$"),
+    )
+    picture = plot.leaf_map(TripleTree(5).fit(log), "$a_b$", "_c$").mark("$1 and $2", 0, 0).state([0, 0], "_mine")
+    picture.figure_.canvas.draw()
+    assert picture.ax_.get_xlabel() == r"\$a_b\$"
+    assert len(picture.ax_.get_legend().get_texts()) == 3

@@ -5,8 +5,10 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.logs import make_log
+from tests.logs import logs, make_log
 from tests.scenes.models import _fit, gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.leaves.project import project
@@ -378,3 +380,25 @@ def test_hundreds_of_labels_have_their_mode_too():
     )
     np.testing.assert_array_equal(grid.value.T, found.mean.argmax(axis=-1))
     assert len(np.unique(grid.value)) > 5
+
+
+@given(log=logs(), leaves=st.integers(1, 12))
+@settings(max_examples=30)
+def test_any_log_makes_pictures_that_cover_their_range(log, leaves):
+    fitted = _fit(log, leaves).fitted_
+    names = fitted.schema.feature_names
+    views = [read_view(fitted, names[0]), *([read_view(fitted, *names[:2])] if len(names) > 1 else [])]
+    if len(names) > 1:
+        views.append(read_view(fitted, *names[:2], at=log.states[0]))
+    for view in views:
+        for colour in known_colours(fitted):
+            if (colour == "leaf" and not view.direct) or (colour == "action" and len(fitted.schema.action.names) > 1):
+                continue
+            scene = leaf_map(view, colour)
+            json.dumps(scene.to_dict(), allow_nan=False)
+            for part in scene.marks:
+                if isinstance(part, Rectangles):
+                    area = ((part.x1 - part.x0) * (part.y1 - part.y0)).sum()
+                    assert area == pytest.approx(np.prod((view.boxes.high - view.boxes.low)[list(view.axes)]))
+                if isinstance(part, Mesh):
+                    assert np.isfinite(part.value).all()

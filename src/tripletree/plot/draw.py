@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tripletree.plot.shapes import links, surface
-from tripletree.plot.style import SMALL, TITLE, width_of
+from tripletree.plot.style import SMALL, TITLE, literal, width_of
 from tripletree.scenes.colours import GREY, PAPER
 from tripletree.scenes.types import (
     Arrows,
@@ -195,7 +195,7 @@ def _labels(mark: Labels, ax: Any, _: Colours, zorder: float) -> None:
 
     for x, y, text in zip(mark.x, mark.y, mark.text, strict=True):
         written = ax.annotate(
-            text,
+            literal(text),
             (x, y),
             xytext=mark.shift,
             textcoords="offset points",
@@ -225,14 +225,14 @@ _DRAWERS: dict[type, Any] = {
 
 
 def _axis(axis: Axis, ax: Any, which: str) -> None:
-    getattr(ax, f"set_{which}label")(axis.label)
+    getattr(ax, f"set_{which}label")(literal(axis.label))
     if axis.upright:
-        ax.set_ylabel("\n".join(textwrap.wrap(axis.label, 14)), rotation=0, ha="right", va="center")
+        ax.set_ylabel("\n".join(textwrap.wrap(literal(axis.label), 14)), rotation=0, ha="right", va="center")
     if axis.log:
         getattr(ax, f"set_{which}scale")("log")
     getattr(ax, f"set_{which}lim")(axis.low, axis.high)
     if axis.ticks:
-        getattr(ax, f"set_{which}ticks")(axis.ticks, axis.tick_labels)
+        getattr(ax, f"set_{which}ticks")(axis.ticks, [literal(text) for text in axis.tick_labels])
     elif not axis.log:
         locator = getattr(ax, f"{which}axis").get_major_locator()
         locator.set_params(nbins=6 if which == "y" or _inches(ax) >= NARROW else 4, steps=[1, 2, 2.5, 5, 10])
@@ -246,7 +246,7 @@ def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
 
     figure = ax[0].figure if isinstance(ax, list) else ax.figure
     bar = figure.colorbar(ScalarMappable(colours.norm, colours.cmap), ax=ax, pad=0.02, fraction=0.06, aspect=24)
-    bar.set_label(scale.label)
+    bar.set_label(literal(scale.label))
     if scale.kind == "log" and scale.high < 100 * scale.low:
         # A short stretch of a logarithmic scale reads better without powers of ten.
         from matplotlib.ticker import LogLocator, NullFormatter
@@ -309,12 +309,12 @@ def handle(entry: Entry) -> Any:
     from matplotlib.patches import Patch
 
     if entry.symbol == "area":
-        return Patch(facecolor=entry.colour, alpha=entry.opacity, label=entry.label)
+        return Patch(facecolor=entry.colour, alpha=entry.opacity, label=literal(entry.label))
     if entry.symbol == "outline":
-        return Patch(facecolor="none", edgecolor=entry.colour, linewidth=1.2, label=entry.label)
+        return Patch(facecolor="none", edgecolor=entry.colour, linewidth=1.2, label=literal(entry.label))
     if entry.symbol in ("line", "dashes"):
         style: Any = DASHES if entry.symbol == "dashes" else "solid"
-        return Line2D([], [], color=entry.colour, linewidth=1.4, linestyle=style, label=entry.label)
+        return Line2D([], [], color=entry.colour, linewidth=1.4, linestyle=style, label=literal(entry.label))
     marker = SYMBOLS.get(entry.symbol, "o")
     inside = "none" if entry.symbol == "ring" else entry.colour
     return Line2D(
@@ -325,16 +325,16 @@ def handle(entry: Entry) -> Any:
         markerfacecolor=inside,
         linestyle="none",
         markersize=4.5,
-        label=entry.label,
+        label=literal(entry.label),
     )
 
 
 def _words(scene: Scene, ax: Any) -> Any:
     """Write title and subtitle above the picture, broken to its width; return the subtitle."""
     remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
-    lines = textwrap.wrap(remark, _characters(ax, SMALL, scene.y.shown))
+    lines = textwrap.wrap(literal(remark), _characters(ax, SMALL, scene.y.shown))
     ax.set_title(
-        "\n".join(textwrap.wrap(scene.title, _characters(ax, TITLE * 1.1, scene.y.shown))),
+        "\n".join(textwrap.wrap(literal(scene.title), _characters(ax, TITLE * 1.1, scene.y.shown))),
         loc="left",
         pad=4 + (SMALL + 2) * len(lines) + (2 if lines else 0),
     )

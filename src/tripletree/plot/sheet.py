@@ -7,7 +7,7 @@ import textwrap
 from typing import Any, Self
 
 from tripletree.plot.draw import Colours, Drawing, colour_bar, columns_that_fit, handle
-from tripletree.plot.style import HEADING, PAGE, SMALL, pyplot, styled, width_of
+from tripletree.plot.style import HEADING, PAGE, SMALL, literal, pyplot, styled, width_of
 from tripletree.scenes.colours import GREY
 from tripletree.scenes.types import Sheet
 
@@ -65,7 +65,9 @@ def _words(sheet: Sheet, figure: Any) -> None:
     """Write title and subtitle at the top left."""
     lines = textwrap.wrap(sheet.subtitle, _room(figure))
     # The title keeps empty lines below itself, in which the subtitle is written: so the layout leaves room for both.
-    title = figure.suptitle(sheet.title + "\n" * len(lines), x=0.01, ha="left", fontweight="bold", fontsize=HEADING)
+    title = figure.suptitle(
+        literal(sheet.title) + "\n" * len(lines), x=0.01, ha="left", fontweight="bold", fontsize=HEADING
+    )
     if lines:
         figure.add_artist(_below(title, "\n".join(lines)))
 
@@ -79,7 +81,7 @@ def _below(title: Any, text: str) -> Any:
     from matplotlib.text import Annotation
 
     note = Annotation(
-        text,
+        literal(text),
         (0, 0),
         xytext=(0, 2.5),
         xycoords=title,

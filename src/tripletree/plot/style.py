@@ -59,6 +59,12 @@ RC: dict[str, Any] = {
 }
 
 
+def literal(text: str) -> str:
+    """Return text that matplotlib shows as it is: names of users may hold dollars or begin with an underscore."""
+    escaped = text.replace("$", r"\$")
+    return f"\N{HAIR SPACE}{escaped}" if escaped.startswith("_") else escaped
+
+
 def pyplot() -> Any:
     """Return matplotlib.pyplot, or say in one line how to get it."""
     try:
