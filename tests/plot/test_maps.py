@@ -171,3 +171,18 @@ def test_names_are_shown_as_they_are():
     picture.figure_.canvas.draw()
     assert picture.ax_.get_xlabel() == r"\$a_b\$"
     assert len(picture.ax_.get_legend().get_texts()) == 3
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+def test_tiny_and_huge_numbers_have_their_power_in_the_label():
+    states = np.random.default_rng(0).uniform(1, 9, (40, 2)) * [1e-9, 1e7]
+    log = make_log(states, [0, 1] * 20, np.linspace(1e12, 2e12, 40), np.arange(41), labels=("a", "b"))
+    picture = plot.leaf_map(TripleTree(5).fit(log), "x0", "x1", colour="value")
+    picture.figure_.canvas.draw()
+    ax, bar = picture.figure_.axes
+    assert ax.get_xlabel() == "x0, in 1e-9"
+    assert ax.get_ylabel() == "x1, in 1e7"
+    assert bar.get_ylabel() == "mean value (discounted rewards), in 1e12"
+    shown = {text.get_text() for text in ax.get_xticklabels()}
+    assert {"4", "6"} <= shown
+    assert not any(part.get_offset_text().get_text() for part in (ax.xaxis, ax.yaxis, bar.yaxis))

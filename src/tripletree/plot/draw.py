@@ -236,6 +236,25 @@ def _axis(axis: Axis, ax: Any, which: str) -> None:
     elif not axis.log:
         locator = getattr(ax, f"{which}axis").get_major_locator()
         locator.set_params(nbins=6 if which == "y" or _inches(ax) >= NARROW else 4, steps=[1, 2, 2.5, 5, 10])
+        if power := _power(axis.low, axis.high):
+            getattr(ax, f"{which}axis").set_major_formatter(_Scaled(power))
+            getattr(ax, f"set_{which}label")(f"{literal(axis.label)}, in 1e{power}")
+
+
+def _power(low: float, high: float) -> int:
+    """Return the power of ten that very large or small numbers are divided by: it stands in the label then."""
+    largest = max(abs(low), abs(high))
+    return 0 if 1e-3 <= largest < 1e5 or largest == 0 else int(np.floor(np.log10(largest)))
+
+
+class _Scaled:
+    """Writes a tick divided by a power of ten."""
+
+    def __init__(self, power: int) -> None:
+        self._power = power
+
+    def __call__(self, number: float, _: int) -> str:
+        return f"{number / 10.0**self._power:.4g}".replace("-", "\N{MINUS SIGN}")
 
 
 def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
@@ -255,6 +274,9 @@ def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
         bar.formatter = "{x:g}"
         bar.ax.yaxis.set_minor_formatter(NullFormatter())
         bar.update_ticks()
+    elif scale.kind == "linear" and (power := _power(scale.low, scale.high)):
+        bar.ax.yaxis.set_major_formatter(_Scaled(power))
+        bar.set_label(f"{literal(scale.label)}, in 1e{power}")
     bar.outline.set_visible(False)
 
 
