@@ -6,8 +6,9 @@ import os
 import textwrap
 from typing import Any, Self
 
-from tripletree.plot.draw import Colours, Drawing, colour_bar, columns_that_fit, handle
+from tripletree.plot.draw import Colours, Drawing, colour_bar
 from tripletree.plot.style import HEADING, PAGE, SMALL, literal, pyplot, styled, width_of
+from tripletree.plot.words import columns_that_fit, handle
 from tripletree.scenes.colours import GREY
 from tripletree.scenes.types import Sheet
 

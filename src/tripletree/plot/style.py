@@ -14,6 +14,9 @@ PAGE = 6.9
 HEADING, TITLE, TEXT, SMALL = 9.0, 8.0, 7.0, 6.5
 """Sizes of headings of sheets, titles, labels and side remarks, in points."""
 
+DASHES = (0, (4, 2))
+"""The pattern of dashed lines, in their widths."""
+
 RC: dict[str, Any] = {
     # DejaVu comes with matplotlib, so that a picture is the same on every machine.
     "font.family": "DejaVu Sans",

@@ -1,0 +1,135 @@
+"""The words around a picture: title, subtitle and legend, broken to the width that there is."""
+
+from __future__ import annotations
+
+import itertools
+import textwrap
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tripletree.plot.style import DASHES, SMALL, TITLE, literal, width_of
+from tripletree.scenes.colours import GREY
+from tripletree.scenes.types import Entry, Scene
+
+SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
+TICKS = 0.5
+"""Inches at the left of a picture that labels of the y axis take."""
+NARROW = 2.8
+"""Inches below which a picture has few ticks and a slim legend."""
+BAR = 12
+"""Characters of a legend that have no place below a colour bar."""
+
+
+def legend(scene: Scene, ax: Any) -> None:
+    """Draw the legend below the picture: categories of the colour scale, then the scene's own entries."""
+    from matplotlib.transforms import ScaledTranslation
+
+    entries = list(scene.legend)
+    scale = scene.colours
+    if scale is not None and scale.kind == "categories":
+        named: dict[str, list[str]] = {}
+        for colour, name in zip(scale.stops, scale.categories, strict=True):
+            named.setdefault(colour, []).append(name)
+        entries = [
+            *(
+                Entry(f"{scale.label} = {names[0]}" if len(names) == 1 else f"{len(names)} others", colour)
+                for colour, names in named.items()
+            ),
+            *entries,
+        ]
+    if not entries:
+        return
+    below = ax.transAxes + ScaledTranslation(0, -27 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
+    # A legend that is wider than the axes would push a colour bar away, its own or that of the next row.
+    alone = inches(ax) >= NARROW and (scale is None or scale.kind == "categories")
+    room = characters(ax, SMALL, scene.y.shown) - (0 if alone else BAR)
+    entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]
+    ax.legend(
+        handles=[handle(entry) for entry in entries],
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=below,
+        borderaxespad=0,
+        borderpad=0,
+        ncols=columns_that_fit([max(map(len, entry.label.split("\n"))) for entry in entries], room),
+    )
+
+
+def columns_that_fit(lengths: list[int], room: int) -> int:
+    """Return the most columns in which a legend, filled column by column, is not wider than ``room`` characters."""
+    for columns in range(len(lengths), 1, -1):
+        rows, more = divmod(len(lengths), columns)
+        ends = np.cumsum([0] + [rows + (column < more) for column in range(columns)])
+        if sum(max(lengths[a:b]) + 5 for a, b in itertools.pairwise(ends) if a < b) <= room:
+            return columns
+    return 1
+
+
+def handle(entry: Entry) -> Any:
+    """Return what matplotlib's legend shows for an entry."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    if entry.symbol == "area":
+        return Patch(facecolor=entry.colour, alpha=entry.opacity, label=literal(entry.label))
+    if entry.symbol == "outline":
+        return Patch(facecolor="none", edgecolor=entry.colour, linewidth=1.2, label=literal(entry.label))
+    if entry.symbol in ("line", "dashes"):
+        style: Any = DASHES if entry.symbol == "dashes" else "solid"
+        return Line2D([], [], color=entry.colour, linewidth=1.4, linestyle=style, label=literal(entry.label))
+    marker = SYMBOLS.get(entry.symbol, "o")
+    inside = "none" if entry.symbol == "ring" else entry.colour
+    return Line2D(
+        [],
+        [],
+        color=entry.colour,
+        marker=marker,
+        markerfacecolor=inside,
+        linestyle="none",
+        markersize=4.5,
+        label=literal(entry.label),
+    )
+
+
+def headings(scene: Scene, ax: Any) -> Any:
+    """Write title and subtitle above the picture, broken to its width; return the subtitle."""
+    remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
+    lines = textwrap.wrap(literal(remark), characters(ax, SMALL, scene.y.shown))
+    ax.set_title(
+        "\n".join(textwrap.wrap(literal(scene.title), characters(ax, TITLE * 1.1, scene.y.shown))),
+        loc="left",
+        pad=4 + (SMALL + 2) * len(lines) + (2 if lines else 0),
+    )
+    if not lines:
+        return None
+    below = ax.annotate(
+        "\n".join(lines),
+        (0, 1),
+        xytext=(0, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        fontsize=SMALL,
+        color=GREY,
+        linespacing=1.25,
+    )
+    below.set_in_layout(False)  # the title's distance has room for it
+    return below
+
+
+def characters(ax: Any, size: float, ticks: bool) -> int:
+    """Return how many characters of a size fit above the axes, up to the end of their place in the figure."""
+    room = inches(ax) - (TICKS if ticks and ax.get_subplotspec() is not None else 0.0)
+    return max(int(room * 72 / (size * 0.58)), 12)
+
+
+def inches(ax: Any) -> float:
+    """Return the width of the axes' place in the figure, labels and colour bar included."""
+    spec = ax.get_subplotspec()
+    if spec is None:
+        share = ax.get_position().width
+    else:
+        share = (spec.colspan.stop - spec.colspan.start) / spec.get_gridspec().ncols
+    return float(share * width_of(ax.figure))
