@@ -11,10 +11,15 @@ from typing import Any
 
 import matplotlib
 
-from figures import ideas, lander, road
+from figures import diagrams, ideas, lander, road
 from tripletree import TripleTreeWarning
 
-FIGURES: dict[str, Callable[[], Any]] = {**road.FIGURES, **lander.FIGURES, **ideas.FIGURES}
+FIGURES: dict[str, Callable[[], Any]] = {
+    **road.FIGURES,
+    **lander.FIGURES,
+    **ideas.FIGURES,
+    **diagrams.FIGURES,
+}
 
 #: What the manual shows, as small PNG files.
 DOCS = (
@@ -31,6 +36,13 @@ DOCS = (
     "lander-why-not-main",
     "lander-tutorial",
     "lander-trajectories-y-vy",
+    "lander-losses",
+    "road-weights-either",
+    "road-graph-pos-speed",
+    "lander-graph",
+    "road-tree",
+    "lander-importance",
+    "lander-episode",
 )
 DOCS_DPI = 120
 

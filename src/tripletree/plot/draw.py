@@ -225,7 +225,8 @@ def _axis(axis: Axis, ax: Any, which: str) -> None:
         getattr(ax, f"set_{which}ticks")(axis.ticks, [literal(text) for text in axis.tick_labels])
     elif not axis.log:
         locator = getattr(ax, f"{which}axis").get_major_locator()
-        locator.set_params(nbins=6 if which == "y" or inches(ax) >= NARROW else 4, steps=[1, 2, 2.5, 5, 10])
+        most = 2 if axis.upright else 6 if which == "y" or inches(ax) >= NARROW else 4
+        locator.set_params(nbins=most, steps=[1, 2, 2.5, 5, 10])
         if power := _power(axis.low, axis.high):
             getattr(ax, f"{which}axis").set_major_formatter(_Scaled(power))
             getattr(ax, f"set_{which}label")(f"{literal(axis.label)}, in 1e{power}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tripletree.scenes.types import Links, Surface
 
 if TYPE_CHECKING:
@@ -11,8 +13,11 @@ if TYPE_CHECKING:
 
 
 def links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
-    """Draw bent arrows; their heads grow with their widths."""
+    """Draw bent arrows; their heads grow with their widths. What is faint is pale, so that no head shows its shaft."""
+    from matplotlib.colors import to_rgb
     from matplotlib.patches import FancyArrowPatch
+
+    colour = np.array(to_rgb(mark.colour))
 
     rows = zip(mark.x0, mark.y0, mark.x1, mark.y1, mark.width, mark.opacity, mark.gap0, mark.gap1, strict=True)
     for x0, y0, x1, y1, width, opacity, gap0, gap1 in rows:
@@ -26,8 +31,7 @@ def links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
                 shrinkA=gap0,
                 shrinkB=gap1,
                 linewidth=width,
-                color=mark.colour,
-                alpha=opacity,
+                color=tuple(1 - opacity * (1 - colour)),
                 capstyle="butt",
                 joinstyle="miter",
                 zorder=zorder,

@@ -27,8 +27,8 @@ from tripletree.scenes.view import read_model, read_view
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-SMALLEST, LARGEST = 4.0, 15.0
-"""Diameters of nodes, in points."""
+SMALLEST, NUMBERED, LARGEST, END = 4.0, 8.5, 15.0, 14.0
+"""Diameters in points: of the smallest leaf, with a number in it or not, of the largest, and of the end."""
 THINNEST, THICKEST = 0.4, 2.6
 """Widths of arrows of probability 0 and 1, in points."""
 ASPECT = 1.25
@@ -131,22 +131,22 @@ def transitions(
     part = strongest(moves, float(share), int(most))
     end_shown = bool(len(part.nodes)) and part.nodes[-1] == moves.end
     leaves = part.nodes[:-1] if end_shown else part.nodes
-    place, axes = _by_layout(moves, part) if x is None else _by_features(fitted, part, end_shown, x, y)
-    size = _sizes(moves, part)
+    n = len(leaves)
+    size = _sizes(moves, leaves, numbered=n <= FEW)
+    place, ends, axes = _by_layout(moves, part, n) if x is None else _by_features(fitted, moves, part, n, x, y)
     boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, fitted.whole)
     pictured = read_colour(fitted, boxes, colour)
     categories = pictured.scale == "categories"
     value = pictured.mean[leaves].argmax(axis=1).astype(np.float64) if categories else pictured.mean[leaves, 0]
-    n = len(leaves)
     marks: list[Mark] = []
     if len(part.edges):
-        marks.append(_arrows(moves, part, place, size))
+        marks.append(_arrows(moves, part, place, ends, size))
     # Small ones on top, where leaves have the same place.
     top = np.argsort(-size[:n], kind="stable")
     marks.append(Points(place[top, 0], place[top, 1], size[top], value=value[top], edge=PAPER, leaf=leaves[top]))
     if end_shown:
-        marks.append(Points(place[n:, 0], place[n:, 1], float(size[n]), INK, symbol="square", edge=PAPER))
-        marks.append(Labels(place[n:, 0], place[n:, 1], ("end",), 5.5, PAPER))
+        marks.append(Points(place[n:, 0], place[n:, 1], END, INK, symbol="square", edge=PAPER))
+        marks.append(Labels(place[n:, 0], place[n:, 1], ("end",) * (len(place) - n), 5.5, PAPER))
     if n <= FEW:
         marks.append(Labels(place[:n, 0], place[:n, 1], tuple(map(str, leaves)), 5.5, INK, framed=True))
     note = "Width: probability of the move; size: time spent in the leaf"
@@ -173,21 +173,23 @@ def _said(moves: Transitions, part: Part, leaves: int) -> str:
     )
 
 
-def _sizes(moves: Transitions, part: Part) -> F64:
-    """Return diameters whose squares grow with the time spent; the end has one of its own."""
-    spent = np.append(moves.samples, 0)[part.nodes].astype(np.float64)
-    longest = max(float(moves.samples.max()), 1.0)
-    size = np.sqrt(SMALLEST**2 + (LARGEST**2 - SMALLEST**2) * spent / longest)
-    return np.where(part.nodes == moves.end, 14.0, size)
+def _sizes(moves: Transitions, leaves: I64, numbered: bool) -> F64:
+    """Return diameters whose squares grow with the time spent."""
+    smallest = NUMBERED if numbered else SMALLEST
+    share = moves.samples[leaves] / max(float(moves.samples.max()), 1.0)
+    return np.sqrt(smallest**2 + (LARGEST**2 - smallest**2) * share)
 
 
-def _arrows(moves: Transitions, part: Part, place: F64, size: F64) -> Links:
+def _arrows(moves: Transitions, part: Part, place: F64, ends: I64, size: F64) -> Links:
+    """Return the arrows; ``ends`` is the row of ``place`` where each of them ends if it ends at the end."""
     source = np.searchsorted(part.nodes, moves.source[part.edges])
     target = np.searchsorted(part.nodes, moves.target[part.edges])
+    target = np.where(moves.target[part.edges] == moves.end, ends, target)
     flow = moves.count[part.edges] / moves.count[part.edges].max()
     # The least frequent are drawn first, so that they lie below.
     order = np.argsort(flow, kind="stable")
     source, target = source[order], target[order]
+    width = np.append(size, np.full(len(place) - len(size), END))
     return Links(
         place[source, 0],
         place[source, 1],
@@ -195,36 +197,52 @@ def _arrows(moves: Transitions, part: Part, place: F64, size: F64) -> Links:
         place[target, 1],
         width=THINNEST + (THICKEST - THINNEST) * moves.probability[part.edges][order],
         opacity=0.25 + 0.6 * np.sqrt(flow[order]),
-        gap0=size[source] / 2,
-        gap1=size[target] / 2 + 0.5,
+        gap0=width[source] / 2,
+        gap1=width[target] / 2 + 0.5,
     )
 
 
-def _by_layout(moves: Transitions, part: Part) -> tuple[F64, tuple[Axis, Axis]]:
+Placement = tuple[F64, I64, tuple[Axis, Axis]]
+"""Places of the leaves, then of the end; the row of the end for every edge; the axes."""
+
+
+def _by_layout(moves: Transitions, part: Part, n: int) -> Placement:
     """Place nodes by all moves, also those not drawn: the more frequent, the nearer."""
     lengths = 1 + np.log10(moves.count.max() / moves.count) if len(moves.count) else np.zeros(0)
     apart = hops(moves.n_leaves + 1, moves.source, moves.target, lengths)[np.ix_(part.nodes, part.nodes)]
     place = layout(apart, ASPECT)
+    # Journeys go from left to right: the end, or else the most frequent moves, show where that is.
     source = np.searchsorted(part.nodes, moves.source[part.edges])
     target = np.searchsorted(part.nodes, moves.target[part.edges])
-    # Journeys go from left to right, on the whole.
-    if moves.count[part.edges] @ (place[target, 0] - place[source, 0]) < 0:
+    flow = moves.count[part.edges] @ (place[target, 0] - place[source, 0])
+    if (place[n, 0] < ASPECT / 2) if len(place) > n else flow < 0:
         place[:, 0] = ASPECT - place[:, 0]
-    return place, (Axis("", -0.06, ASPECT + 0.06, shown=False), Axis("", -0.06, 1.06, shown=False))
+    axes = (Axis("", -0.06, ASPECT + 0.06, shown=False), Axis("", -0.06, 1.06, shown=False))
+    return place, np.full(len(part.edges), n), axes
 
 
-def _by_features(fitted: Fitted, part: Part, end_shown: bool, x: Any, y: Any) -> tuple[F64, tuple[Axis, Axis]]:
+def _by_features(fitted: Fitted, moves: Transitions, part: Part, n: int, x: Any, y: Any) -> Placement:
+    """Place leaves by their middle. The end is no state: it stands beside the plane, at the sides where it is near."""
     view = read_view(fitted, x, y)
-    boxes, features = view.boxes, list(view.axes)
-    leaves = part.nodes[:-1] if end_shown else part.nodes
-    place = (boxes.lower[leaves] + boxes.upper[leaves])[:, features] / 2
-    # Thin leaves lie at the very border, and the end is no state: it stands beside the plane.
+    boxes, leaves = view.boxes, part.nodes[:n]
+    place = (boxes.lower[leaves] + boxes.upper[leaves])[:, list(view.axes)] / 2
+    # Thin leaves lie at the very border.
     across, up = (_padded(view.axis(k), 0.03, 0.03) for k in (0, 1))
-    if end_shown:
-        width = across.high - across.low
-        place = np.vstack([place, [across.high + 0.06 * width, (up.low + up.high) / 2]])
-        across = _padded(across, 0.0, 0.12)
-    return place, (across, up)
+    ends = np.full(len(part.edges), n)
+    last = moves.target[part.edges] == moves.end
+    if not last.any():
+        return place, ends, (across, up)
+    width, middle = across.high - across.low, (across.high + across.low) / 2
+    source = np.searchsorted(part.nodes, moves.source[part.edges])
+    right = place[source, 0] >= middle
+    sides = [side for side in (False, True) if (last & (right == side)).any()]
+    for row, side in enumerate(sides):
+        mine = last & (right == side)
+        height = float(np.average(place[source[mine], 1], weights=moves.count[part.edges][mine]))
+        at = [across.high + 0.06 * width if side else across.low - 0.06 * width, height]
+        place = np.vstack([place, at])
+        ends[mine] = n + row
+    return place, ends, (_padded(across, 0.12 * (False in sides), 0.12 * (True in sides)), up)
 
 
 def _padded(axis: Axis, before: float, after: float) -> Axis:
