@@ -80,7 +80,7 @@ def _shrink(path: Path) -> None:
     from PIL import Image
 
     with Image.open(path) as image:
-        few = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        few = image.convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 

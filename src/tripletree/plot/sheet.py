@@ -84,7 +84,7 @@ def _below(title: Any, text: str) -> Any:
     note = Annotation(
         literal(text),
         (0, 0),
-        xytext=(0, 2.5),
+        xytext=(0, 1 + 1.5 * (text.count("\n") + 1)),
         xycoords=title,
         textcoords="offset points",
         va="bottom",
