@@ -36,7 +36,6 @@ DOCS = (
     "lander-why-not-main",
     "lander-tutorial",
     "lander-trajectories-y-vy",
-    "lander-losses",
     "road-weights-either",
     "road-graph-pos-speed",
     "lander-graph",
