@@ -34,6 +34,7 @@ def test_losses_of_a_tree_that_was_pure_early():
     assert at(curve, 2).tolist() == [2, 2, 2]
     assert at(curve, 99).tolist() == [1, 1, 1]
     assert span(np.array([0.5, 0.015])) == "1.5 % to 50.0 %"
+    assert span(np.array([0.0, 1e-9])) == "0.0 %"
 
 
 def test_numbers_of_every_episode_see_its_final_state():

@@ -73,8 +73,9 @@ def test_the_html_is_whole_and_says_everything(page):
     text = " ".join(reader.text)
     for part in ("A title", "a < b_c", "It *flies*.", "by <3 m>", "1,234.5 %", "First left,\nthen right."):
         assert part in text
-    assert "Of 3 claims 1 hold here, 1 hold in part and 1 do not." in text
+    assert "Of 3 claims of the paper 1 holds here, 1 holds in part and 1 does not." in text
     assert [attrs["src"] for tag, attrs in reader.seen if tag == "img"] == ["figures/a.png", "figures/b.png"]
+    assert [attrs["class"] for tag, attrs in reader.seen if tag == "figure"] == ["two"]
     assert [attrs["class"] for tag, attrs in reader.seen if tag == "i"] == ["holds", "does-not-hold", "holds-in-part"]
     assert [attrs.get("class") for tag, attrs in reader.seen if tag == "td"] == [None, "number", None, "number"]
 

@@ -88,8 +88,8 @@ def section(part: Lander, work: Work) -> Section:
             Claim(
                 "Validation losses inform early stopping and select the 450-leaf tree.",
                 f"The sum of the three loss ratios on the validation log is least at {chosen} leaves; alone, action "
-                f"is best at {best[0]}, value at {best[1]}, derivatives at {best[2]} leaves. It is the value that "
-                "overfits.",
+                f"is best at {best[0]}, value at {best[1]}, derivatives at {best[2]} leaves: "
+                f"{ATTRIBUTES[int(best.argmin())]} is the first to overfit.",
                 judged(300 <= chosen <= 600),
             ),
         ],

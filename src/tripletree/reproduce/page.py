@@ -72,10 +72,11 @@ class Figures:
 
     def html(self) -> str:
         """Return the figure as HTML; a click opens a picture alone."""
-        alt, wide = html.escape(self.caption), " class=wide" if len(self.files) == 1 else ""
+        alt = html.escape(self.caption)
+        columns = {1: "one", 2: "two", 4: "two"}.get(len(self.files), "three")
         pictures = "".join(f'<a href="{file}"><img src="{file}" alt="{alt}"></a>' for file in self.files)
         caption = html.escape(self.caption, quote=False)
-        return f"<figure{wide}><div>{pictures}</div><figcaption>{caption}</figcaption></figure>"
+        return f'<figure class="{columns}"><div>{pictures}</div><figcaption>{caption}</figcaption></figure>'
 
     def markdown(self) -> str:
         """Return the figure as Markdown."""
@@ -133,7 +134,10 @@ def write(sections: Sequence[Section], title: str, introduction: str, folder: Pa
     """Write index.html and index.md to a folder that exists, and return the path of the first."""
     found = claims(sections)
     counts = [sum(claim.verdict == verdict for claim in found) for verdict in (HOLDS, PARTLY, FAILS)]
-    total = f"Of {len(found)} claims {counts[0]} hold here, {counts[1]} hold in part and {counts[2]} do not."
+    total = (
+        f"Of {len(found)} claims of the paper {_number(counts[0], 'holds', 'hold')} here, "
+        f"{_number(counts[1], 'holds', 'hold')} in part and {_number(counts[2], 'does', 'do')} not."
+    )
     contents = "".join(
         f'<li><a href="#part-{i}">{html.escape(section.title)}</a>{_dots(section)}</li>'
         for i, section in enumerate(sections)
@@ -156,6 +160,10 @@ def write(sections: Sequence[Section], title: str, introduction: str, folder: Pa
         text += [f"## {section.title}", *(block.markdown() for block in section.blocks)]
     (folder / "index.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
     return page
+
+
+def _number(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"
 
 
 def _dots(section: Section) -> str:
@@ -189,8 +197,10 @@ nav i.holds{background:#1b7f5c}nav i.holds-in-part{background:#d99a1c}nav i.does
 .claim.holds{border-color:#1b7f5c}.claim.holds-in-part{border-color:#d99a1c}
 .claim.does-not-hold{border-color:#b5322e}.holds .verdict{color:#1b7f5c}.holds-in-part .verdict{color:#966400}
 .does-not-hold .verdict{color:#b5322e}.said{color:#555}figure{margin:1.5rem 0}
-figure div{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:1rem}
-figure.wide div{display:block}img{width:100%}figcaption{color:#555;font-size:.9rem;text-align:left}
+figure div{display:grid;gap:1rem}
+
+@media(min-width:40rem){.two div{grid-template-columns:1fr 1fr}.three div{grid-template-columns:1fr 1fr 1fr}}
+img{width:100%}figcaption{color:#555;font-size:.9rem;text-align:left}
 table{border-collapse:collapse;margin:1.2rem 0;font-size:.9rem;display:block;overflow-x:auto}
 caption{text-align:left;color:#555;padding:.3rem 0}
 th,td{padding:.2rem .7rem;border-bottom:1px solid #e5e5e5;text-align:left;vertical-align:top}

@@ -15,7 +15,7 @@ from tripletree.reproduce.page import Block, Claim, Section, Table, Text, judged
 from tripletree.reproduce.road_losses import COMPROMISE, record, span, title
 from tripletree.reproduce.work import Work, percent
 
-SIZES = (10, 25, 50, 100, 200)
+SIZES = (10, 50, 100, 200)
 VALUE, DERIVATIVE = 1, 2
 
 
