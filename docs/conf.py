@@ -35,6 +35,12 @@ def _formula(translator: Any, node: nodes.math | nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def _signature(_app: Any, what: str, name: str, *_rest: Any) -> tuple[str, str] | None:
+    """Hide how answers and pictures are made: only tripletree makes them."""
+    return ("", "") if what == "class" and name.count(".") > 1 else None
+
+
 def setup(app: Any) -> None:
     """Sphinx calls this."""
+    app.connect("autodoc-process-signature", _signature)
     app.add_html_math_renderer("mathml", (_formula, None), (_formula, None))

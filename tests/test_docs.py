@@ -82,3 +82,12 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+
+
+def test_the_reference_has_every_public_name():
+    # The modules `answers` and `plot` are listed there as a whole.
+    listed = set(re.findall(r"\.\. auto\w+:: ([\w.]+)", (ROOT / "docs/reference.md").read_text(encoding="utf-8")))
+    methods = {f"TripleTree.{name}" for name in vars(tripletree.TripleTree) if not name.startswith("_")}
+    public = {name for name in tripletree.__all__ if not name.startswith("_")} | methods | {"answers", "plot"}
+    missing = {f"tripletree.{name}" for name in public} - listed
+    assert not missing, f"docs/reference.md lacks {sorted(missing)}"
