@@ -35,6 +35,7 @@ DOCS = (
     "lander-x-y",
     "lander-why-not-main",
     "lander-tutorial",
+    "lander-flight",
     "lander-trajectories-y-vy",
     "road-weights-either",
     "road-graph-pos-speed",

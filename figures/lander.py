@@ -111,6 +111,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
         why_not, [0.05, 0.4, 0.0, -0.3, 0.1, 0.0, 0, 0], {"side engine": (None, -0.2)}, "phi"
     ),
     "lander-tutorial": tutorial,
+    "lander-flight": lambda: plot.episode(tree(), logs()[1], 42, about="main engine", levels=[0]),
     "lander-trajectories-x-y": partial(
         trajectories,
         "x",
