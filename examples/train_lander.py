@@ -1,13 +1,14 @@
 """Train the lander of `tripletree.demos.lander`: Soft Actor-Critic on LunarLanderContinuous-v3.
 
 Needs what tripletree itself never does:  pip install stable-baselines3 "gymnasium[box2d]"
-One core takes one to two hours. Run it as
+One core takes about 40 minutes. The agent of the package was made by
 
     python examples/train_lander.py --out out/lander
 
 The policy is judged every `--every` steps on whole episodes flown without exploration, and the best one is kept in
 OUT/policy.npz: `w0, b0, w1, b1, w2, b2`, the layers of a relu network whose tanh is the action. At the end it flies 100
-episodes with seeds that neither training nor choosing has seen; that mean return is the one to quote.
+episodes with seeds that neither training nor choosing has seen; that mean return is the one to quote (269.9 +- 16.9,
+worst 218.1, for the agent of the package).
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class KeepTheBest(BaseCallback):
 def main() -> None:
     """Train, choose, judge."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=500_000, help="steps of training (default 500,000)")
+    parser.add_argument("--steps", type=int, default=400_000, help="steps of training (default 400,000)")
     parser.add_argument("--every", type=int, default=10_000, help="steps between two choices (default 10,000)")
     parser.add_argument("--episodes", type=int, default=50, help="episodes flown at each choice (default 50)")
     parser.add_argument("--seed", type=int, default=0, help="seed of training (default 0)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
@@ -39,6 +40,13 @@ def test_a_part(small, what, number, figures):
     assert len(set(shown)) == figures
     assert sorted(f"figures/{file.name}" for file in (folder / "figures").iterdir()) == sorted(shown)
     assert "nan" not in re.sub(r"<[^>]+>", " ", page).split()
+
+
+def test_without_matplotlib_the_pip_command_is_told_at_once(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "tripletree\[plot\]"'):
+        reproduce("all", tmp_path / "page")
+    assert not (tmp_path / "page").exists()
 
 
 def test_without_gymnasium_the_recorded_log_is_used(monkeypatch, tmp_path):

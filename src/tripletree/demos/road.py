@@ -89,8 +89,9 @@ class Solution:
 def solve(rewards: Rewards) -> Solution:
     """Return the best action of every grid cell and its value, by value iteration.
 
-    The chance of each next cell, and the mean reward, are those of states spread evenly over a cell, edges included;
-    with 20 x 20 of them the agents are closest to the paper's.
+    The chance of each next cell, and the mean reward, are those of 20 x 20 states spread evenly over a cell, edges
+    included. So made, the agents act as in the paper author's own logs: in all states of that of ``alive``, and in 98 %
+    of that of ``left``, where in the rest the two actions are worth the same to 0.02.
     """
     spread = np.linspace(0, 1, 20)
     edges = (np.arange(CELLS)[:, None] + spread).ravel() / CELLS
