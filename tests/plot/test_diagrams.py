@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import matplotlib
+import numpy as np
 import pytest
 from matplotlib import pyplot
 from matplotlib.patches import FancyArrowPatch
 
+from tests.logs import make_log
 from tests.plot.test_sheets import inside
 from tests.scenes.models import gears, road_tree, walk
-from tripletree import plot
+from tripletree import TripleTree, plot
 from tripletree.scenes.types import Links
 
 
@@ -43,3 +45,25 @@ def test_a_box_has_room_for_its_text():
     for text in texts:
         box = text.get_window_extent()
         assert any(p.x0 <= box.x0 and box.x1 <= p.x1 and p.y0 <= box.y0 and box.y1 <= p.y1 for p in places), text
+
+
+@pytest.mark.parametrize("draw", [plot.importance, plot.tree, plot.transitions])
+def test_long_names_stay_inside(draw):
+    inside(draw(wordy()).figure_)
+
+
+def test_a_single_box_has_room_for_its_words():
+    inside(plot.tree(wordy().truncate(1)).figure_)
+
+
+def wordy():
+    rng = np.random.default_rng(0)
+    states = np.cumsum(rng.normal(size=(200, 3)), axis=0)
+    log = make_log(
+        states,
+        np.floor(states[:, 0]).astype(int) % 4,
+        rng.normal(size=200),
+        labels=("accelerate gently to the left", "brake_$hard$", "do nothing at all, whatever happens", "x^2"),
+        names=("distance to the vehicle that drives ahead", "rel$_speed$", "a_b"),
+    )
+    return TripleTree(30).fit(log)

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from tests.logs import make_log
 from tests.scenes.models import gears, road_tree, walk
-from tripletree import ParameterError
+from tripletree import ParameterError, TripleTree
 from tripletree.questions.importance import importance
 from tripletree.scenes.tree import BOX, LETTERS, diagram, separated
 from tripletree.scenes.types import Labels, Lines, Rectangles
@@ -55,7 +56,7 @@ def test_what_is_written():
     scene = diagram(gears(), 1)
     first, others = [label.text for label in scene.marks if isinstance(label, Labels)]
     assert first == ("all states", "not on", "on")
-    assert others[0] == "100 % of samples, 12 leaves"
+    assert others[0] == "all samples, 12 leaves"
     assert scene.title == "Top 1 level of a tree with 12 leaves"
     whole = diagram(gears().truncate(2), 3)
     assert whole.title == "A tree with 2 leaves"
@@ -81,3 +82,18 @@ def test_a_single_leaf_is_a_single_box():
 def test_bad_depth(depth):
     with pytest.raises(ParameterError, match="depth must be a whole number from 1 to 6; got"):
         diagram(road_tree(), depth)
+
+
+def test_long_names_are_cut_and_numbers_are_not():
+    log = make_log(
+        [[k, -k] for k in range(8)],
+        [0] * 4 + [1] * 4,
+        [0] * 8,
+        labels=("accelerate gently to the left", "brake"),
+        names=("distance to the vehicle that is ahead", "b"),
+    )
+    tree = TripleTree(2, (1, 0, 0)).fit(log)
+    first, others = [label.text for label in diagram(tree).marks if isinstance(label, Labels)]
+    assert first[1:] == ("distance to the vehicle… < 4", "distance to the vehicle… >= 4")
+    assert others[1] == "action = accelerate g… (50 %)"
+    assert "action = brake (100 %)" in others

@@ -32,4 +32,6 @@ def simplex(weights: Any, *, figure: Any = None) -> SheetPicture:
     <SheetPicture: Which weights keep the worst loss small>
     """
     sheet = scenes.simplex(weights)
-    return SheetPicture(sheet, figure, (min(PAGE, 1.0 + 2.0 * len(sheet.rows[0])), 2.45))
+    width = min(PAGE, 1.6 + 2.0 * len(sheet.rows[0]))
+    # What stands above takes more lines where the picture is narrow.
+    return SheetPicture(sheet, figure, (width, 2.1 + 2.6 / width))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tripletree.plot.picture import Picture
+from tripletree.plot.style import COLUMN, SMALL
+from tripletree.plot.words import WIDTH, columns_that_fit
 from tripletree.scenes.tree import diagram
 
 
@@ -34,5 +36,9 @@ def tree(model: Any, depth: int = 3, *, ax: Any = None) -> Picture:
     """
     scene = diagram(model, depth)
     width, height = scene.x.high - scene.x.low, scene.y.high - scene.y.low
-    # The picture is measured in points: with a little for the margins, and words above and below.
-    return Picture(scene, ax, (max(width / 72 + 0.15, 3.3), height / 72 + 0.85))
+    # The picture is measured in points; there is more for the margins, the words above and the legend below.
+    inches = max(width / 72 + 0.15, COLUMN)
+    lengths = [len(entry.label) for entry in scene.legend]
+    room = int(inches * 72 / (SMALL * WIDTH))
+    rows = -(-len(lengths) // columns_that_fit(lengths, room)) if lengths else 0
+    return Picture(scene, ax, (inches, height / 72 + 0.65 + 0.16 * rows))

@@ -11,13 +11,15 @@ import numpy as np
 
 from tripletree.plot.style import DASHES, SMALL, TITLE, literal, width_of
 from tripletree.scenes.colours import GREY
-from tripletree.scenes.types import Entry, Scene
+from tripletree.scenes.types import Axis, Entry, Scene
 
 SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
 TICKS = 0.5
 """Inches at the left of a picture that labels of the y axis take."""
 NARROW = 2.8
 """Inches below which a picture has few ticks and a slim legend."""
+WIDTH = 0.58
+"""Width of a letter, as a share of its size."""
 BAR = 12
 """Characters of a legend that have no place below a colour bar."""
 
@@ -44,7 +46,7 @@ def legend(scene: Scene, ax: Any) -> None:
     below = ax.transAxes + ScaledTranslation(0, -27 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
     # A legend that is wider than the axes would push a colour bar away, its own or that of the next row.
     alone = inches(ax) >= NARROW and (scale is None or scale.kind == "categories")
-    room = characters(ax, SMALL, scene.y.shown) - (0 if alone else BAR)
+    room = characters(ax, SMALL, scene.y) - (0 if alone else BAR)
     entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]
     ax.legend(
         handles=[handle(entry) for entry in entries],
@@ -96,9 +98,9 @@ def handle(entry: Entry) -> Any:
 def headings(scene: Scene, ax: Any) -> Any:
     """Write title and subtitle above the picture, broken to its width; return the subtitle."""
     remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
-    lines = textwrap.wrap(literal(remark), characters(ax, SMALL, scene.y.shown))
+    lines = textwrap.wrap(literal(remark), characters(ax, SMALL, scene.y))
     ax.set_title(
-        "\n".join(textwrap.wrap(literal(scene.title), characters(ax, TITLE * 1.1, scene.y.shown))),
+        "\n".join(textwrap.wrap(literal(scene.title), characters(ax, TITLE * 1.1, scene.y))),
         loc="left",
         pad=4 + (SMALL + 2) * len(lines) + (2 if lines else 0),
     )
@@ -119,10 +121,13 @@ def headings(scene: Scene, ax: Any) -> Any:
     return below
 
 
-def characters(ax: Any, size: float, ticks: bool) -> int:
+def characters(ax: Any, size: float, left: Axis) -> int:
     """Return how many characters of a size fit above the axes, up to the end of their place in the figure."""
-    room = inches(ax) - (TICKS if ticks and ax.get_subplotspec() is not None else 0.0)
-    return max(int(room * 72 / (size * 0.58)), 12)
+    room = inches(ax)
+    if left.shown and ax.get_subplotspec() is not None:
+        longest = max((len(line) for text in left.tick_labels for line in text.split("\n")), default=0)
+        room -= max(TICKS, longest * SMALL * WIDTH / 72 + 0.15)
+    return max(int(room * 72 / (size * WIDTH)), 12)
 
 
 def inches(ax: Any) -> float:

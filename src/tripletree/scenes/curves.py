@@ -14,7 +14,7 @@ from tripletree.log.log import Log
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import losses
-from tripletree.questions.words.numbers import exact
+from tripletree.questions.words.numbers import count, exact
 from tripletree.scenes.colours import GREY, MODELS, PAPER
 from tripletree.scenes.types import Axis, Entry, Lines, Mark, Points, Scene, Sheet
 from tripletree.scenes.view import read_model
@@ -102,7 +102,7 @@ def _said(named: Mapping[str, Fitted], judged: bool) -> str:
     sizes = sorted({fitted.tree.n_leaves for fitted in named.values() if _chosen(fitted)})
     log = "On the training log and on held-out episodes" if judged else "On the training log"
     if len(named) == 1 and sizes:
-        return f"{log}; {sizes[0]:,} leaves were kept"
+        return f"{log}; {count(sizes[0], 'leaf was', 'leaves were')} kept"
     return log
 
 

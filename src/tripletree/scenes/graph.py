@@ -149,7 +149,7 @@ def transitions(
         marks.append(Labels(place[n:, 0], place[n:, 1], ("end",) * (len(place) - n), 5.5, PAPER))
     if n <= FEW:
         marks.append(Labels(place[:n, 0], place[:n, 1], tuple(map(str, leaves)), 5.5, INK, framed=True))
-    note = "Width: probability of the move; size: time spent in the leaf"
+    note = "Width: probability of the move; size: time spent in the leaf" if len(part.edges) else ""
     return Scene(
         "How the agent moves from leaf to leaf",
         *axes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from tripletree.scenes.colours import ATTRIBUTES, GREY
 from tripletree.scenes.types import Axis, Entry, Labels, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
 
+LETTERS = 24
+"""Longest line of a feature's name."""
 BAR = 0.26
 """Height of a bar; a feature with its three bars has height 1."""
 
@@ -49,7 +52,13 @@ def importances(model: Any, most: Any = 12) -> Scene:
     return Scene(
         "What the tree looks at",
         Axis("share of the impurity removed", 0.0, longest * 1.14),
-        Axis("", -0.5, rows - 0.5, ticks=ticks, tick_labels=tuple(names)),
+        Axis(
+            "",
+            -0.5,
+            rows - 0.5,
+            ticks=ticks,
+            tick_labels=tuple("\n".join(textwrap.wrap(name, LETTERS)) for name in names),
+        ),
         tuple(marks),
         _said(found.removed.tolist()),
         legend=tuple(Entry(name, colour) for name, colour in zip(found.attributes, ATTRIBUTES, strict=True)),

@@ -73,12 +73,14 @@ def triangles(steps: int) -> npt.NDArray[np.int64]:
 def _triangle(weights: Weights, k: int, at: F64, triangle: npt.NDArray[np.int64], scale: ColourScale) -> Scene:
     worst, attribute, best = weights.worst[k], weights.worst_attribute[k], int(weights.best[k])
     outline = Lines((CORNERS[[0, 1, 2, 0]],), FAINT, 0.6)
+    # Many dots are smaller, so that the shades between them are seen.
+    size = float(np.clip(20 / np.sqrt(len(at)), 3.0, 4.4))
     dots = [
-        Points(at[attribute == g, 0], at[attribute == g, 1], 4.2, COLOURS[g], edge=PAPER)
+        Points(at[attribute == g, 0], at[attribute == g, 1], size, COLOURS[g], edge=PAPER)
         for g in range(3)
         if (attribute == g).any()
     ]
-    ring = Points(at[[best], 0], at[[best], 1], 8.5, INK, symbol="ring")
+    ring = Points(at[[best], 0], at[[best], 1], 2 * size, INK, symbol="ring")
     top = Labels(CORNERS[:1, 0], CORNERS[:1, 1], ("action",), shift=(0, 8))
     right = Labels(CORNERS[1:2, 0], CORNERS[1:2, 1], ("value",), align="right", shift=(8, -9))
     left = Labels(CORNERS[2:, 0], CORNERS[2:, 1], ("derivative",), align="left", shift=(-8, -9))

@@ -5,7 +5,7 @@ The picture is measured in points of length, so that text of a known size fits i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ LINE, PAD, GAP, STRIPE = 7.8, 3.5, 4.5, 4.0
 """Height of a line of text, room within and between boxes, width of the stripe of actions."""
 BAR, WIDEST = 2.6, 4.0
 """Height of a bar, and width of the line through which all samples go."""
+NARROWEST = 230.0
+"""Width that a single box leaves for the words above and below."""
 LETTERS = 29
 """Letters that fit in a box."""
 MOST_DIMENSIONS = 3
@@ -83,7 +85,7 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
     title = what if shown < leaves or levels == 1 else f"A tree with {leaves:,} leaves"
     return Scene(
         "A tree with one leaf" if leaves == 1 else title,
-        Axis("", -1.0, COLUMN * (levels - 1) + BOX + 1, shown=False),
+        Axis("", -1.0, max(COLUMN * (levels - 1) + BOX + 1, NARROWEST), shown=False),
         Axis("", -1.0, total + 1, shown=False),
         (*_lines(fitted, nodes), *_boxes(nodes), *_stripes(fitted, nodes), *_bars(fitted, closed), *_texts(nodes)),
         "; ".join(filter(None, (_capital(bars), lines))),
@@ -112,7 +114,10 @@ def _grow(
         feature, threshold = fitted.schema.features[tree.feature[number]], float(tree.threshold[number])
         for side, (low, high) in enumerate(((-np.inf, threshold), (threshold, np.inf))):
             child = int(tree.left[number]) + side
-            node.children.append(_grow(fitted, below, depth, child, level + 1, clause(feature, low, high), nodes))
+            said = clause(feature, low, high)
+            if len(said) > LETTERS:
+                said = _fitting(feature.name, clause(replace(feature, name="{}"), low, high))
+            node.children.append(_grow(fitted, below, depth, child, level + 1, said, nodes))
     return node
 
 
@@ -131,20 +136,24 @@ def _stack(node: _Node, top: float) -> float:
 
 def _told(fitted: Fitted, number: int, said: str, leaves: int) -> list[str]:
     at, action = fitted.attributes, fitted.schema.action
-    samples = percent(float(at.count[number] / at.count[0])) + " of samples"
+    samples = f"{percent(float(at.count[number] / at.count[0]))} of samples" if number else "all samples"
     lines = [said, f"{samples}, {count(leaves, 'leaf', 'leaves')}"]
     if at.action_count is not None:
         label = int(at.action_count[number].argmax())
         share = float(at.action_count[number, label] / at.count[number])
-        lines.append(f"{action.names[0]} = {action.labels[label]} ({percent(share)})")
+        lines.append(_fitting(action.labels[label], f"{action.names[0]} = {{}} ({percent(share)})"))
     elif at.action_mean is not None and at.action_std is not None:
-        told = [
-            f"{name} {measured(float(mean), float(std))}"
-            for name, mean, std in zip(action.names, at.action_mean[number], at.action_std[number], strict=True)
-        ]
+        numbers = map(measured, at.action_mean[number].tolist(), at.action_std[number].tolist())
+        told = [_fitting(name, f"{{}} {text}") for name, text in zip(action.names, numbers, strict=True)]
         lines += told if len(told) <= MOST_DIMENSIONS else [*told[: MOST_DIMENSIONS - 1], "..."]
     lines.append(f"value {measured(float(at.value_mean[number]), float(at.value_std[number]))}")
     return [line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…" for line in lines]
+
+
+def _fitting(name: str, line: str) -> str:
+    """Return a line with a name at its braces, cut short when it is long, so that what comes after it has room."""
+    room = LETTERS - len(line) + len("{}")
+    return line.replace("{}", name if len(name) <= room else f"{name[: max(room - 1, 3)].rstrip()}…")
 
 
 def _lines(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
