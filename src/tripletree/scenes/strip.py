@@ -17,7 +17,7 @@ from tripletree.model.judge import known_codes, log_values
 from tripletree.questions.importance import importance
 from tripletree.questions.story import Phase, Story, story
 from tripletree.questions.words.explanations import because
-from tripletree.questions.words.numbers import all_of, count, rounded
+from tripletree.questions.words.numbers import count, rounded
 from tripletree.scenes.colours import ATTRIBUTES, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.scenes.view import named, read_model
@@ -259,5 +259,5 @@ def _words(told: Story) -> Scene:
 def _sentence(phase: Phase) -> str:
     last = phase.end - 1
     steps = f"step {phase.begin}" if last == phase.begin else f"steps {phase.begin} to {last}"
-    reasons = list(dict.fromkeys(because(change) for change in phase.changes if change))
-    return f"{steps}: {phase.behaviour}{f' because {all_of(reasons)}' if reasons else ''}"
+    reason = because(*filter(None, phase.changes))
+    return f"{steps}: {phase.behaviour}{f' because {reason}' if reason else ''}"

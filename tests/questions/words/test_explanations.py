@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,7 +9,7 @@ from tests.questions.trees import random_fitted
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.questions.counterfactual import counterfactual
 from tripletree.questions.foils import read_foil
-from tripletree.questions.words.explanations import action_text, clause_of, conjunction, would
+from tripletree.questions.words.explanations import action_text, because, clause_of, conjunction, would
 
 
 @pytest.mark.parametrize(
@@ -54,3 +55,17 @@ def test_several_answers_are_joined_by_or():
             assert second.endswith("The real agent agrees: action = left there.")
             return
     raise AssertionError("none of the trees has two answers")
+
+
+def test_what_explains_several_changes_is_said_once():
+    schema = SimpleNamespace(features=(Feature("speed", "m/s"), Feature("left leg in contact", kind="binary")))
+
+    def change(*parts):
+        changed, relations, borders = zip(*parts, strict=True)
+        return SimpleNamespace(changed=changed, relations=relations, borders=borders, schema=schema)
+
+    both, one = change((0, ">=", 0.5), (1, "=", 1.0)), change((1, "=", 1.0))
+    assert because(both) == "speed >= 0.5 m/s and left leg in contact"
+    assert because(both, one) == "speed >= 0.5 m/s and left leg in contact"
+    assert because(one, both) == "left leg in contact and speed >= 0.5 m/s"
+    assert because() == ""

@@ -211,10 +211,14 @@ def _no_change(answer: Change, name: str) -> str:
     return f"{name} did not cross {exact(answer.threshold or 0.0)}: {ends}."
 
 
-def because(answer: Change) -> str:
-    """Return the reason of a change: "speed >= 0.045 m/s and left leg in contact"."""
-    parts = zip(answer.changed, answer.relations, answer.borders, strict=True)
-    return all_of([clause_of(answer.schema.features[f], relation, border) for f, relation, border in parts])
+def because(*answers: Change) -> str:
+    """Return the reason of a change, or of several together: "speed >= 0.045 m/s and left leg in contact"."""
+    clauses = [
+        clause_of(answer.schema.features[f], relation, border)
+        for answer in answers
+        for f, relation, border in zip(answer.changed, answer.relations, answer.borders, strict=True)
+    ]
+    return all_of(list(dict.fromkeys(clauses)))
 
 
 def changes(answers: Changes) -> str:

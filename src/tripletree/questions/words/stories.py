@@ -76,9 +76,8 @@ def _column(column: Column, k: int, phase: Parts, seen: set[tuple[int, int]]) ->
 def phase(one: Phase, noun: tuple[str, str] = ("step", "steps"), way: str = "for", value: bool = True) -> str:
     """Return one phase: what, how long, why, and the value on the way."""
     text = f"{one.behaviour} {way} {count(one.end - one.begin, *noun)}"
-    reasons = list(dict.fromkeys(because(change) for change in one.changes if change))
-    if reasons:
-        text += f" because {all_of(reasons)}"
+    if reason := because(*filter(None, one.changes)):
+        text += f" because {reason}"
     aside = [count(one.interruptions, "brief interruption", "brief interruptions")] if one.interruptions else []
     if value:
         begin, end = rounded3(one.value_begin), rounded3(one.value_end)
