@@ -73,32 +73,33 @@ def _claims(log: Log) -> list[Claim]:
     swing = float(np.corrcoef(phi[air], _next_change(log, 5)[air])[0, 1])
     return [
         Claim(
-            "The main engine fires less at high altitudes.",
+            "High above the ground the main engine is used less.",
             f"It burns in {percent(high)} of the steps above y = 1.2 and in {percent(low)} below y = 1.",
             judged(bool(high < low - 0.1)),
         ),
         Claim(
-            "Sample density is high in a column above the landing zone, and on the ground where the policy makes "
-            "slow positional corrections.",
+            "Most of the flight happens right above the landing zone, and much time is spent on the ground, "
+            "creeping into place.",
             f"{percent(column)} of the steps in flight are above the landing zone, which is {percent(1 / wide)} of "
             f"the width seen; {percent(ground)} of all steps touch the ground.",
             judged(bool(column > 2 / wide), bool(ground > 0.1)),
         ),
         Claim(
-            "In the y-v_y plane there are hard thresholds in main engine activation at v_y = 0 and y near 1.",
+            "Seen by y and v_y, the main engine switches sharply: where the craft stops falling, and at a height of "
+            "about 1.",
             f"The engine burns in {percent(falling)} of the steps that fall faster than 0.1 and in {percent(rising)} "
             f"of those that rise; above y = 1.2 in {percent(high)}.",
             judged(bool(falling - rising > 0.4), bool(low - high > 0.2)),
         ),
         Claim(
-            "The vertical speed profile is U-shaped, in fact very close to quadratic.",
+            "Over the height, the vertical speed follows a U that is nearly a parabola.",
             f"Mean v_y falls to {mean.min():.2f} at y = {lowest:.2f} and is {mean[0]:.2f} near the ground and "
             f"{mean[-1]:.2f} at the top. A parabola explains {percent(explained)} of the mean profile.",
             judged(bool(mean.min() < min(mean[0], mean[-1]) - 0.1), bool(explained > 0.9)),
         ),
         Claim(
-            "In the phi-v_phi plane the side engine fires in an intuitive way to maintain stability; value is "
-            "highest when v_phi is near 0; the lander has pendulum-like dynamics.",
+            "Seen by phi and v_phi, the side engine works against the tilt as one would expect, value is best "
+            "without rotation, and the craft moves like a pendulum.",
             f"When it fires in flight, the side engine turns against phi + v_phi in {percent(rights.mean())} of the "
             f"steps. Mean value is {calm:.0f} where |v_phi| < 0.05 and {spinning:.0f} where it is above 0.2. The "
             f"change of v_phi has a correlation of {swing:.2f} with phi (a pendulum: negative).",
@@ -137,8 +138,7 @@ def _slices(part: Lander, work: Work) -> Section:
             Sentences(asked),
             drawn,
             Claim(
-                "Slices illustrate counterfactual explanations for which the true state and the minimal foil differ "
-                "in at most two features.",
+                "A slice can show a counterfactual as long as no more than two features change.",
                 f"{len(changed)} of 3 questions have such an answer, changing {', '.join(map(str, changed))} features.",
                 judged(len(changed) == 3),
             ),

@@ -59,30 +59,30 @@ def section(part: Lander) -> Section:
             ),
             Table("Left and right, all from the log.", ("per episode", "left", "right", "right minus left"), rows),
             Claim(
-                "Despite the MDP being symmetric, the agent obtains higher value when landing from the left, and "
-                "takes a less curved route when doing so.",
+                "Left and right are alike in this world, and yet landings from the left are worth more and fly "
+                "straighter.",
                 f"Value at the start: {_compared(differences['value'], 'higher', 1)}. The way, as a multiple of the "
                 f"straight line: {_compared(differences['curved'], 'longer', 3)}.",
                 judged(differences["value"][2] < 0, differences["curved"][1] > 0),
             ),
             Claim(
-                "Approaches from the right are wider, and occasionally miss the landing zone altogether; thereafter "
-                "the lander must shuffle along the ground, a major source of lost value.",
+                "From the right the craft swings out further; now and then it comes down beside the zone and loses "
+                "value by crawling back.",
                 f"Widest |x|: {_compared(differences['widest'], 'wider', 3)}. Touchdowns beside the zone: "
                 f"{percent(found['missed'][left].mean(), 1)} from the left and "
                 f"{percent(found['missed'][right].mean(), 1)} from the right. {_cost(found, log)}",
                 judged(differences["widest"][1] > 0, differences["missed"][1] > 0),
             ),
             Claim(
-                "If rotated to one side (the paper: left), the return to a neutral orientation is direct and "
-                "overdamped; from the other, trajectories tend to overshoot.",
+                "Tilted to one side (in the paper: left) the craft comes upright without overshoot; tilted to the "
+                "other it overshoots.",
                 f"Mean overshoot after a tilt to the left (phi > 0, anticlockwise) is {percent(tilts['left'].mean())} "
                 f"of the tilt, to the right {percent(tilts['right'].mean())} ({len(tilts['left'])} and "
                 f"{len(tilts['right'])} episodes): {_compared(damping, 'more', 3)}.",
                 judged(_differs(damping)),
             ),
             Claim(
-                "Despite obtaining high reward, the policy is chronically asymmetric.",
+                "The policy earns much, but treats left and right differently throughout.",
                 "Differences whose interval excludes 0: "
                 + (", ".join(unlike) if unlike else "none")
                 + f". ({len(unlike)} of {len(rows)} "

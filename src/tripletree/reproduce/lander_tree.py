@@ -79,14 +79,13 @@ def section(part: Lander, work: Work) -> Section:
                 rows,
             ),
             Claim(
-                "The prediction problem is harder than on the road, particularly for derivatives, and losses do not "
-                "reduce to near zero.",
+                "The lander is harder to predict than the road, derivatives above all; no loss gets close to zero.",
                 f"At the chosen size the losses on held-out episodes are {percent(left[0])} (action), "
                 f"{percent(left[1])} (value) and {percent(left[2])} (derivatives) of those of one leaf.",
                 judged(bool((left > 0.2).all()), int(left.argmax()) == 2),
             ),
             Claim(
-                "Validation losses inform early stopping and select the 450-leaf tree.",
+                "Held-out episodes say when to stop: at about 450 leaves.",
                 f"The sum of the three loss ratios on the validation log is least at {chosen} leaves; alone, action "
                 f"is best at {best[0]}, value at {best[1]}, derivatives at {best[2]} leaves: "
                 f"{ATTRIBUTES[int(best.argmin())]} is the first to overfit.",

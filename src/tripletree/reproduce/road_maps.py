@@ -77,8 +77,8 @@ def _island(tree: TripleTree) -> Claim:
         for s in islands
     )
     return Claim(
-        "The top policy has an isolated island of positive acceleration, where a crash with the right wall is "
-        "unavoidable but speed still pays.",
+        "The first agent has an island of acceleration in the map, where it cannot avoid the right wall and is "
+        "still paid for speed.",
         f"Isolated regions of positive acceleration at high speed: {len(islands)}"
         + (
             f" ({where}). From {percent(doomed)} of their states full braking still ends at the right wall."
@@ -107,7 +107,8 @@ def _zed(tree: TripleTree) -> Claim:
     before, at_rest, after = (reach[middle & part] for part in (speeds < -0.005, np.abs(speeds) < 0.01, speeds > 0.005))
     dip, peak = before.min(), at_rest.max()
     return Claim(
-        "The bottom policy has a Z-shaped feature, which causes the agent to oscillate around the centre of the road.",
+        "The last agent's border between the actions is shaped like a Z, and so the vehicle swings about the middle "
+        "of the road.",
         f"The border between the two actions is at pos = {before.max():.2f} when the vehicle moves left, comes back "
         f"to {dip:.2f}, is at {peak:.2f} near standstill and falls to {after.min():.2f} as it moves right: a border "
         "that turns twice, a Z lying across the middle of the road.",
@@ -126,8 +127,7 @@ def _stability(tree: TripleTree) -> Claim:
         alive &= ~ended
     told = (value > (value[alive].mean() + value[~alive].mean()) / 2) == alive
     return Claim(
-        "For the bottom policy, value is high within a boundary of stability for the oscillatory motion, and low "
-        "elsewhere.",
+        "For the last agent, value is high where the swinging can go on for ever, and low outside.",
         f"Where the agent survives 200 steps ({percent(alive.mean())} of the plane) the tree predicts a value of "
         f"{value[alive].mean():.1f} on average, elsewhere {value[~alive].mean():.1f}; cut in the middle, predicted "
         f"value tells the two apart in {percent(told.mean(), 1)} of the plane.",
@@ -142,7 +142,7 @@ def _moves(grown: Mapping[str, TripleTree]) -> Claim:
         speed = np.abs((np.asarray(leaves["speed_min"]) + np.asarray(leaves["speed_max"])) / 2)
         found.append(float(np.corrcoef(speed, np.abs(np.asarray(leaves["derivative_pos_mean"])))[0, 1]))
     return Claim(
-        "The system changes more rapidly at high speeds, hence the longer arrows in these areas.",
+        "Arrows are longer where the vehicle is fast, since more changes there in one step.",
         "The correlation of a leaf's mean |speed| with the length of its mean move along pos is "
         + ", ".join(f"{r:.3f} ({agent})" for r, agent in zip(found, grown, strict=True))
         + ".",
@@ -172,8 +172,7 @@ def _density(grown: Mapping[str, TripleTree]) -> Claim:
                 float(np.abs(middle[1][dense]).max()),
             )
     return Claim(
-        "Density reveals where the policies spend the most time: in narrow arcs for the top two, and a tight central "
-        "patch for the bottom one.",
+        "The first two agents spend their time in thin arcs of the plane, the last one in a small patch in the middle.",
         "Half of all samples lie in "
         + ", ".join(f"{percent(share, 1)} ({agent})" for agent, share in area.items())
         + f" of the plane. For alive that is a patch around pos = {patch[0]:.2f} (spread {patch[1]:.2f}) with speeds "

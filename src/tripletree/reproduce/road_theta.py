@@ -67,15 +67,15 @@ def _results(compared: dict[str, Weights]) -> list[Block]:
             rows,
         ),
         Claim(
-            "Value prediction is weakest across most of the space of weightings; an exception is the edge where "
-            "derivative weight is 0 and that loss is accordingly the worst.",
+            "For most weights value is the attribute predicted worst; only without any weight on derivatives are "
+            "those worse.",
             f"Value is the worst at {percent(value_share)} of the weights inside, over all agents and sizes; on the "
             f"edge without derivative weight, derivatives are the worst in {percent(edge_share)}.",
             judged(bool(value_share > 0.5), bool(edge_share > 0.5)),
         ),
         Claim(
-            "Value should be up-weighted if minimising the worst-case loss ratio is important; theta = [0.2, 0.6, "
-            "0.2] is close to the best possible compromise.",
+            "Whoever wants to keep the worst of the three loss ratios small gives value more weight; [0.2, 0.6, "
+            "0.2] comes close to the best.",
             f"On the mean of the four agents the best theta gives value a weight of {best_value:.2f} on average over "
             f"sizes. [0.2, 0.6, 0.2] is {span(np.array(excess))} worse than the best of the {len(theta)} and has the "
             f"ranks {', '.join(map(str, ranks))} at {', '.join(map(str, SIZES))} leaves.",

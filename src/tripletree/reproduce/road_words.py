@@ -103,8 +103,7 @@ def _trajectories(trees: dict[str, TripleTree], logs: dict[str, Log], work: Work
         Sentences(said),
         drawn,
         Claim(
-            "Trajectories align well with agents' true motion in each region; the optimisation generally yields "
-            "high-quality trajectories.",
+            "Simulated trajectories go the way the agent really moves, and the search for them mostly works well.",
             f"{WAYS} trajectories of each agent from the first to the last state of recorded episodes: half of the "
             f"segments deviate by less than {np.median(angles):.1f} degrees from their leaf's mean move, "
             f"{percent((angles < 30).mean())} by less than 30. On average they pass {percent(distances.mean(), 1)} of "
@@ -112,8 +111,7 @@ def _trajectories(trees: dict[str, TripleTree], logs: dict[str, Log], work: Work
             judged(bool(np.median(angles) < 10), bool(distances.mean() < 0.1)),
         ),
         Claim(
-            "If no solutions exist the algorithm returns a null result, which still gives valuable information about "
-            "the non-reachability of states.",
+            "When there is no path the answer is empty, and that alone tells what cannot be reached.",
             "The last answer above says what can be reached instead.",
             judged(not nowhere),
         ),
