@@ -136,8 +136,8 @@ def _claims(curves: Mapping[str, Mapping[tuple[float, ...], F64]]) -> list[Claim
             judged(bool(final.all()), bool((won > 0.5).all())),
         ),
         Claim(
-            "With equal weights, action and derivative losses fall later than when grown for alone, but end at "
-            "nearly the same level.",
+            "With equal weights, action and derivative losses fall later than in trees grown for them alone, "
+            "but end at nearly the same level.",
             f"With equal weights the action loss at 200 leaves is {span(end[:, 0])} of the one-leaf loss above that of "
             f"exclusive weighting, the derivative loss {span(end[:, 2])}, depending on the agent.",
             judged(bool((action_derivative < 0.05).all()), bool((action_derivative < 0.1).mean() >= 0.5)),
