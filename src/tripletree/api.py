@@ -24,16 +24,21 @@ from tripletree.model.table import Table
 from tripletree.model.tables import curve_table, leaf_table
 from tripletree.questions import chance, weights
 from tripletree.questions.answers import Chance, Duration, Prediction, Unreachable, Whereabouts
+from tripletree.questions.calibration import Calibration, calibration
 from tripletree.questions.counterfactual import COUNTERFACTUAL_OPTIONS, counterfactual, counterfactuals
 from tripletree.questions.explanations import Counterfactual, Counterfactuals
 from tripletree.questions.factual import Factual, factual
+from tripletree.questions.held_out import HeldOut, held_out
 from tripletree.questions.importance import Importance, importance
+from tripletree.questions.outline import Outline, outline
 from tripletree.questions.predict import apply, predict
 from tripletree.questions.rules import Rules, rules
 from tripletree.questions.simulate import Trajectories, simulate
 from tripletree.questions.story import Story, story
 from tripletree.questions.temporal import Change, Changes, explain_change, explain_changes
+from tripletree.questions.trust import Trust, trust
 from tripletree.questions.weights import Weights
+from tripletree.report.write import write_report
 from tripletree.tree.arrays import Tree
 
 
@@ -445,6 +450,62 @@ class TripleTree:
         _check_log(log, "log")
         return losses(fitted, log, n_leaves, self._threads())
 
+    def held_out(self, log: Log) -> HeldOut:
+        """Return losses and calibration on episodes that the tree has not seen.
+
+        Parameters
+        ----------
+        log : Log
+            Any log with the same features and actions. When it is the training log, a second tree of the same size is
+            grown on 4 of 5 episodes and judged on the others.
+        """
+        fitted = self.fitted_
+        _check_log(log, "log")
+        return held_out(fitted, log, self._threads())
+
+    def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
+        """Return predictions against what a log shows, in groups of steps with about the same prediction.
+
+        Parameters
+        ----------
+        log : Log
+            Best a log that the tree was not grown on: on its own log both agree by construction.
+        about : str
+            ``"value"``, the name of a continuous action's dimension, or ``"confidence"``: how sure the tree is of a
+            discrete action, against how often it is right.
+        groups : int
+            How many groups, with about as many samples each.
+        """
+        fitted = self.fitted_
+        _check_log(log, "log")
+        return calibration(fitted, log, about, groups)
+
+    def outline(self, log: Log, *, regions: int = 10) -> Outline:
+        """Return the tree seen from afar: few regions, what the agent does there, and how it goes from one to another.
+
+        Parameters
+        ----------
+        log : Log
+            Whose moves: the training log, or another one with the same features and actions.
+        regions : int
+            How many regions at most: the leaves of the tree when it had so many.
+        """
+        fitted = self.fitted_
+        _check_log(log, "log")
+        return outline(fitted, log, regions, threads=self._threads())
+
+    def trust(self, log: Log) -> Trust:
+        """Return where the tree should not be trusted: few samples, samples that disagree, states outside its range.
+
+        Parameters
+        ----------
+        log : Log
+            Whose states count: the training log, or another one with the same features and actions.
+        """
+        fitted = self.fitted_
+        _check_log(log, "log")
+        return trust(fitted, log, self._threads())
+
     def transitions(self, log: Log | None = None) -> Transitions:
         """Return how a log moves from leaf to leaf: counts, probabilities and durations by sequences.
 
@@ -589,6 +650,22 @@ class TripleTree:
         """
         moves = self.transitions(log)
         return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
+
+    def report(self, log: Log, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+        """Write one HTML file that tells a person what the agent does, and answers questions without a network.
+
+        Parameters
+        ----------
+        log : Log
+            The log to tell of: the one that the tree was grown on, or another one with the same features and actions.
+        path : str or path
+            The file; what was there before is replaced in one step.
+        title : str or None
+            Its heading.
+        """
+        fitted = self.fitted_
+        _check_log(log, "log")
+        write_report(fitted, log, path, title, self._threads())
 
     def truncate(self, n_leaves: int) -> TripleTree:
         """Return the tree as it was when growth had made ``n_leaves`` leaves."""

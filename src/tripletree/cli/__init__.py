@@ -32,6 +32,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "simulate": "Draw up trajectories from one place to another.",
         "rules": "Say the whole tree in rules.",
         "plot": "Draw a picture of a model.",
+        "report": "Write one HTML file that tells what the agent does.",
     },
     "More": {
         "demo": "Grow a tree on a built-in log.",

@@ -171,11 +171,12 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
     return log
 
 
-def log_option(what: str) -> Callable[[_Decorated], _Decorated]:
+def log_option(what: str, required: bool = False) -> Callable[[_Decorated], _Decorated]:
     """Add --log and --describe."""
 
     def add(function: _Decorated) -> _Decorated:
-        return click.option("--log", "log_path", type=FILE, metavar="LOG", help=what)(describe_option(function))
+        option = click.option("--log", "log_path", type=FILE, metavar="LOG", required=required, help=what)
+        return option(describe_option(function))
 
     return add
 

@@ -302,6 +302,7 @@ function ticks([low, high]) {
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].find((nice) => nice * power >= raw) * power;
   const list = [];
-  for (let k = Math.ceil(low / step); k * step <= high; k++) list.push(Number((k * step).toPrecision(12)));
+  const hair = (0.02 * (high - low)) / step; // a range that begins a hair above a round number begins with it
+  for (let k = Math.ceil(low / step - hair); k <= high / step + hair; k++) list.push(Number((k * step).toPrecision(12)));
   return list;
 }

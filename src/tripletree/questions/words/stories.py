@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tripletree.questions.about import About
     from tripletree.questions.story import Jump, Phase, Story
 
-_ENDINGS = {
+ENDINGS = {
     "terminated": "Then the episode ends.",
     "truncated": "Then the recording is cut off.",
     "unknown": "There the record ends.",
@@ -104,7 +104,7 @@ def story(answer: Story) -> str:
     lines.append(f"First {told[0]}" + ("," if len(told) > 1 else "."))
     lines += [f"then {text}{',' if place < len(told) else '.'}" for place, text in enumerate(told[1:], start=2)]
     if answer.ending is not None:
-        lines.append(_ENDINGS[answer.ending])
+        lines.append(ENDINGS[answer.ending])
     if not answer.simulated:
         lines += [jump(one) for one in answer.jumps]
     if answer.agreement is not None:

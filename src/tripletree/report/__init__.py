@@ -1,0 +1,1 @@
+"""One HTML file that a person reads from top to bottom, and that still answers questions without a network."""

@@ -1,0 +1,251 @@
+"""The sections on the agent: what it does, how well, how it moves, and some of its episodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+
+import numpy as np
+
+from tripletree.frontend.payload import packed, payload
+from tripletree.log.endings import TERMINATED
+from tripletree.questions.chance import chance, expected_steps
+from tripletree.questions.rules import Rules, rules
+from tripletree.questions.story import Story, story
+from tripletree.questions.temporal import explain_changes
+from tripletree.questions.words import reports
+from tripletree.questions.words.chances import markov
+from tripletree.questions.words.facts import FEW
+from tripletree.questions.words.numbers import measured, percent, rounded
+from tripletree.questions.words.rules import conditions
+from tripletree.report.case import Case, Section
+from tripletree.report.markup import Markup, paragraphs, region, table, tag, together
+from tripletree.scenes import overlays
+from tripletree.scenes.colours import HERE, THERE
+from tripletree.scenes.graph import transitions
+from tripletree.scenes.importance import importances
+from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.strip import episode as episode_strip
+from tripletree.scenes.types import Entry, Labels, Lines, Points, Scene
+from tripletree.scenes.view import View, read_view
+
+MOST_RULES = 4
+WORST = 6
+WAYS = ((HERE, "line"), (THERE, "line"), (THERE, "dashes"))
+"""How the ways of episodes are drawn."""
+DRAWS = 100
+"""Chains drawn for an interval."""
+
+
+def behaviour_section(case: Case) -> Section:
+    """Return what the agent does: what matters, the regions, rules, the map that answers."""
+    content = [
+        tag("h3", "What matters"),
+        _importance(case),
+        tag("h3", "From afar"),
+        tag("p", reports.FROM_AFAR),
+        _regions(case),
+        tag("h3", "Rules"),
+        tag("p", reports.RULES),
+        *(_rules(case, about) for about in _abouts(case)),
+        tag("h3", "Ask it"),
+        tag("p", reports.ASK),
+        _explorer(case),
+    ]
+    return Section("behaviour", "What the agent does", together(content))
+
+
+def _importance(case: Case) -> Markup:
+    scene = importances(case.fitted)
+    return region("wide", scene.title, case.draw.figure(scene, 640, 70 + 46 * round(scene.y.high - scene.y.low)))
+
+
+def _abouts(case: Case) -> list[str]:
+    action = case.fitted.schema.action
+    return ["action"] if action.kind == "discrete" else list(action.names)
+
+
+def _regions(case: Case) -> Markup:
+    rows = [
+        (
+            str(one.number + 1),
+            conditions(one.when),
+            percent(one.share),
+            one.action,
+            measured(one.value, one.spread),
+            reports.following(one).removeprefix("then "),
+        )
+        for one in case.outline.regions
+    ]
+    head = ("region", "where", "of the time", "what the agent does", "value", "what follows")
+    return table("The agent in few regions", head, rows, numbers=(0, 2, 4))
+
+
+def _rules(case: Case, about: str) -> Markup:
+    found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
+    parts = []
+    for _, group in groupby(found.rules, lambda one: one.outcome):
+        mine = list(group)
+        head, lines = reports.rule_group(mine, MOST_RULES)
+        parts += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
+    return tag("div", *parts, class_="outcomes")
+
+
+def _explorer(case: Case) -> Markup:
+    middle = case.by_return[len(case.returns) // 2]
+    begin, end = case.log.starts[middle : middle + 2].tolist()
+    tree = payload(case.fitted, start=case.log.states[(begin + end) // 2])
+    return together(
+        [
+            tag("div", tag("p", reports.NO_SCRIPT, class_="note"), data_tree="tree"),
+            Markup(f'<script type="text/plain" id="tree">{packed(tree)}</script>'),
+        ]
+    )
+
+
+def fortune_section(case: Case) -> Section:
+    """Return how well the agent fares, and where it fails."""
+    at = case.fitted.leaves
+    trusted = np.flatnonzero(at.count >= FEW)
+    order = trusted[np.argsort(at.value_mean[trusted], kind="stable")]
+    places = [*order[:WORST].tolist()]
+    rows = [
+        (
+            leaf,
+            case.where(leaf),
+            f"{int(at.count[leaf]):,}",
+            reports.where_low(case.fitted, leaf),
+            reports.does(case.fitted, leaf),
+        )
+        for leaf in places
+    ]
+    low = case.by_return[:WORST].tolist()
+    lengths = np.diff(case.log.starts)
+    episodes = [
+        (
+            str(case.log.episode_ids[k]),
+            rounded(float(case.returns[k])),
+            f"{int(lengths[k]):,}",
+            reports.ending(int(case.log.endings[k])),
+            reports.fall(_fall(case, k)),
+        )
+        for k in low
+    ]
+    content = [
+        tag("p", reports.fortune(case.fitted)),
+        table(
+            "Where the agent has least to expect",
+            ("leaf", "where", "samples", "value", "what it does there"),
+            rows,
+            (0, 2),
+        ),
+        tag("p", reports.failures(case.log, case.returns)),
+        table(
+            "Episodes with the lowest returns",
+            ("episode", "return", "steps", "ending", "largest fall of the value"),
+            episodes,
+            (1, 2),
+        ),
+    ]
+    return Section("fortune", "How well it fares, and where it fails", together(content))
+
+
+def _fall(case: Case, episode: int) -> object:
+    told = _story(case, episode)
+    return next((jump for jump in told.jumps if jump.change.became < jump.change.was), None)
+
+
+def moves_section(case: Case) -> Section:
+    """Return how the agent moves: ends, chances, routes, changes."""
+    fitted, moves = case.fitted, case.movement
+    median = max(int(np.median(np.diff(case.log.starts))), 1)
+    told = [reports.ends(case.outline.regions, case.outline.ended)]
+    if (case.log.endings == TERMINATED).any():
+        soon = chance(fitted, moves, "end", None, None, median, DRAWS, 0)
+        steps = expected_steps(fitted, moves, "end", None, None, DRAWS, 0)
+        told.append(reports.to_the_end(soon, steps))
+    routes = [tag("li", str(route)) for route in case.outline.routes]
+    content = [
+        paragraphs(told),
+        tag("p", tag("strong", "How far to believe this. "), markov(moves.markov)),
+        _graph(case),
+        *([tag("h3", "Main routes"), tag("p", reports.ROUTES), tag("ol", *routes)] if routes else []),
+        tag("h3", "Changes of mind"),
+        tag("ul", *(tag("li", _changes(case, about)) for about in _abouts(case))),
+    ]
+    return Section("moves", "How it moves", together(content))
+
+
+def _changes(case: Case, about: str) -> str:
+    """Return how often an action changes; a number, how often it crosses the mean of the log."""
+    action = case.log.schema.action
+    middle = None
+    if action.kind == "continuous":
+        middle = reports.about_the_mean(case.log.actions[:, action.names.index(about)])
+    return reports.changes(explain_changes(case.fitted, case.log, about, middle), middle)
+
+
+def _graph(case: Case) -> Markup:
+    """Return the regions as a graph, with their numbers in the table instead of those of leaves."""
+    regions = case.outline.regions
+    number = {str(one.leaf): str(one.number + 1) for one in regions}
+    scene = transitions(case.fitted.truncate(len(regions)), colour="value", share=0.97, most=30, log=case.log)
+    marks = tuple(
+        replace(mark, text=tuple(number.get(name, name) for name in mark.text)) if isinstance(mark, Labels) else mark
+        for mark in scene.marks
+    )
+    scene = replace(scene, title=reports.GRAPH_TITLE, subtitle=reports.GRAPH, note="", marks=marks)
+    return region("wide", scene.title, case.draw.figure(scene, 640, 400))
+
+
+def _plane(case: Case) -> View | None:
+    """Return the first two features that are not flags, which most logs begin with: where the agent is."""
+    features = case.fitted.schema.features
+    names = [feature.name for feature in features if feature.kind != "binary"][:2]
+    return read_view(case.fitted, *names) if len(names) == 2 else None
+
+
+def episodes_section(case: Case) -> Section:
+    """Return a typical episode, the best and the worst, with their stories."""
+    order = case.by_return
+    chosen = {"Typical: the median return": int(order[len(order) // 2])}
+    if len(order) > 2:
+        chosen |= {"The highest return": int(order[-1]), "The lowest return": int(order[0])}
+    parts: list[Markup] = []
+    view = _plane(case)
+    if view is not None:
+        base = leaf_map(view, "value")
+        parts.append(
+            region("wide", reports.EPISODES_TITLE, case.draw.figure(_with_ways(base, view, case, chosen), 640, 400))
+        )
+    for title, episode in chosen.items():
+        strip = episode_strip(case.fitted, case.log, episode)
+        parts += [
+            tag("h3", title),
+            region("wide", strip.title, case.draw.stack(strip)),
+            _told(_story(case, episode), str(case.log.episode_ids[episode])),
+        ]
+    return Section("episodes", "Typical and extreme episodes", together(parts))
+
+
+def _with_ways(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> Scene:
+    marks, legend = list(base.marks), list(base.legend)
+    for (title, episode), (colour, symbol) in zip(chosen.items(), WAYS, strict=False):
+        for mark in overlays.episodes(view, case.log, episode).marks:
+            if isinstance(mark, Lines):
+                marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=1.4))
+            elif isinstance(mark, Points):
+                marks.append(replace(mark, colour=colour))
+        legend.append(Entry(title, colour, symbol))
+    return replace(base, title=reports.EPISODES_TITLE, marks=tuple(marks), legend=tuple(legend))
+
+
+def _story(case: Case, episode: int) -> Story:
+    return story(case.fitted, episode, case.log)
+
+
+def _told(answer: Story, name: str) -> Markup:
+    first, phases, rest = reports.story_parts(answer, name)
+    return together(
+        [tag("p", first), tag("ol", *(tag("li", line) for line in phases), class_="story"), paragraphs(rest)]
+    )

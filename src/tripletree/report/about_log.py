@@ -1,0 +1,80 @@
+"""The section on the log: what it is, and its problems."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tripletree.questions.words import reports
+from tripletree.questions.words.numbers import percent, rounded
+from tripletree.report.case import Case, Section
+from tripletree.report.markup import Markup, paragraphs, table, tag, together
+from tripletree.scenes.judged import spread_scene
+
+
+def log_section(case: Case) -> Section:
+    """Return the section."""
+    log = case.log
+    said = paragraphs(
+        [reports.log_size(log), f"{reports.log_episodes(log)} {reports.log_returns(case.returns)}"],
+    )
+    return Section(
+        "log", "The log", together([said, _pictures(case), _features(case), _actions(case), _findings(case)])
+    )
+
+
+def _pictures(case: Case) -> Markup:
+    if case.log.n_episodes < 5:
+        return Markup()
+    lengths = np.diff(case.log.starts).astype(np.float64)
+    scenes = (
+        spread_scene("Returns of the episodes", "return", case.returns),
+        spread_scene("Lengths of the episodes", "steps", lengths),
+    )
+    return tag("div", *(case.draw.figure(scene, height=230) for scene in scenes), class_="figures")
+
+
+def _features(case: Case) -> Markup:
+    log, fitted = case.log, case.fitted
+    quarters = np.quantile(log.states, (0, 0.5, 1), axis=0).T.tolist()
+    trained = zip(fitted.feature_min.tolist(), fitted.feature_max.tolist(), strict=True)
+    rows = []
+    for feature, (low, middle, high), (least, most) in zip(fitted.schema.features, quarters, trained, strict=True):
+        known = [] if case.same_log else [f"{rounded(least)} to {rounded(most)}"]
+        rows.append((feature.name, feature.kind, feature.unit or "–", *map(rounded, (low, middle, high)), *known))
+    head = ["feature", "kind", "unit", "least", "median", "largest", *([] if case.same_log else ["known to the tree"])]
+    return table("Features of a state", head, rows, numbers=(3, 4, 5))
+
+
+def _actions(case: Case) -> Markup:
+    log, action = case.log, case.fitted.schema.action
+    if action.kind == "discrete":
+        labels = log.schema.action.labels
+        count = np.bincount(log.actions, minlength=len(labels))
+        shares = [(label, f"{n:,}", percent(n / len(log))) for label, n in zip(labels, count, strict=True)]
+        return table(f"Actions ({action.names[0]})", ("action", "samples", "share"), shares, numbers=(1, 2))
+    quarters = np.quantile(log.actions, (0, 0.5, 1), axis=0).T.tolist()
+    rows = [
+        (name, of or "–", *map(rounded, three))
+        for name, of, three in zip(action.names, action.units, quarters, strict=True)
+    ]
+    return table("Numbers of an action", ("action", "unit", "least", "median", "largest"), rows, numbers=(2, 3, 4))
+
+
+def _findings(case: Case) -> Markup:
+    found = case.log.check()
+    parts = [tag("h3", reports.findings(len(found)))] if len(found) else [tag("p", reports.findings(0))]
+    if len(found):
+        items = (
+            tag(
+                "li",
+                tag("span", one.level, class_=f"badge {one.level}"),
+                " ",
+                one.text,
+                tag("em", f" {one.fix}") if one.fix else "",
+            )
+            for one in found
+        )
+        parts.append(tag("ul", *items, class_="findings"))
+    if case.log.reading:
+        parts.append(tag("details", tag("summary", "How the log was read"), tag("pre", case.log.reading, tabindex="0")))
+    return together(parts)

@@ -1,0 +1,122 @@
+"""The sections on the tree: how good it is, what it looks like, where not to trust it, how it was made."""
+
+from __future__ import annotations
+
+from tripletree.questions.held_out import held_out
+from tripletree.questions.trust import trust
+from tripletree.questions.words import reports
+from tripletree.questions.words.numbers import percent, rounded
+from tripletree.report.case import Case, Section
+from tripletree.report.marks import THICK
+from tripletree.report.markup import Markup, paragraphs, region, table, tag, together
+from tripletree.report.svg import WIDTH
+from tripletree.scenes.curves import curves
+from tripletree.scenes.judged import calibration_scene
+from tripletree.scenes.overview import overview
+from tripletree.scenes.tree import diagram
+from tripletree.scenes.types import Sheet
+
+ATTRIBUTES = ("action", "value", "derivative")
+SMALL = 320.0
+"""Width of a picture when three stand in a row."""
+DEPTH = 3
+"""Levels of splits that are drawn."""
+
+
+def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
+    """Return the pictures of a sheet, and the words around them."""
+    legend = sheet.legend
+    scenes = [scene for row in sheet.rows for scene in row]
+    # Three in a row are smaller, and their letters are not.
+    width = SMALL if len(scenes) == 3 else WIDTH
+    drawn = [case.draw.figure(scene, width, height) for scene in scenes]
+    words = f"{sheet.subtitle.rstrip('.')}." if sheet.subtitle else ""
+    kind = "figures three" if len(drawn) == 3 else "figures"
+    return together(
+        [tag("p", words), tag("div", *drawn, class_=kind), case.draw.legend(legend) if legend else Markup()]
+    )
+
+
+def quality_section(case: Case) -> Section:
+    """Return how good the tree is: losses, calibration, losses by size."""
+    judged = held_out(case.fitted, case.log, case.threads)
+    where = {"other": "on this log", "regrown": "on episodes not seen", "same": "on this log"}[judged.how]
+    rows = [
+        (name, *(_loss(number, judged.discrete and name == "action") for number in numbers))
+        for name, *numbers in zip(ATTRIBUTES, judged.constant, judged.training, judged.losses, strict=True)
+    ]
+    losses = table(
+        "Losses", ("loss of", "one leaf, training log", "this tree, training log", where), rows, numbers=(1, 2, 3)
+    )
+    width = SMALL if len(judged.calibrations) == 3 else WIDTH
+    calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in judged.calibrations]
+    content = [
+        tag("p", str(judged)),
+        losses,
+        tag("p", reports.losses_note(judged.discrete), class_="note"),
+        tag("h3", "Calibration"),
+        tag("p", reports.CALIBRATION if judged.how != "same" else reports.CALIBRATION_SAME),
+        tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),
+        tag("h3", "Losses by size"),
+        figures(case, curves(case.fitted), height=230),
+    ]
+    return Section("quality", "How good the tree is", together(content))
+
+
+def _loss(number: float, share: bool) -> str:
+    return percent(float(number)) if share else rounded(float(f"{number:.3g}"))
+
+
+def overview_section(case: Case) -> Section:
+    """Return the overview."""
+    return Section("overview", "At a glance", together([figures(case, overview(case.fitted)), _first_splits(case)]))
+
+
+def _first_splits(case: Case) -> Markup:
+    """Return the top of the tree, drawn at its own size, which is measured in points."""
+    scene = diagram(case.fitted, DEPTH)
+    size = ((axis.high - axis.low) * THICK for axis in (scene.x, scene.y))
+    width, height = (round(side + room) for side, room in zip(size, (10, 8), strict=True))
+    picture = case.draw.figure(scene, width, height)
+    return region("broad", scene.title, picture)
+
+
+def trust_section(case: Case) -> Section:
+    """Return where the tree should not be trusted."""
+    found = trust(case.fitted, case.log, case.threads)
+    items = []
+    for line in str(found).splitlines():
+        what, _, rest = line.partition(": ")
+        items.append(tag("li", tag("strong", f"{what}. "), reports.sentence(rest)))
+    count = case.fitted.leaves.count
+    rows = [
+        (
+            leaf,
+            case.where(leaf),
+            percent(float(found.share[leaf])),
+            reports.doubt(found.left[leaf], int(count[leaf]), bool(found.few[leaf])),
+        )
+        for leaf in found.worst().tolist()
+    ]
+    weak = table(
+        "Leaves that add most to what the tree does not know", ("leaf", "where", "of the log", "why"), rows, (0, 2)
+    )
+    return Section("trust", "Where not to trust it", together([tag("ul", *items), weak if rows else Markup()]))
+
+
+def made_section(case: Case) -> Section:
+    """Return how it was made: versions, options, seeds, hash of the log."""
+    fitted, made = case.fitted, case.fitted.provenance
+    log = [
+        ("samples", f"{made.get('samples', 0):,} in {made.get('episodes', 0):,} episodes"),
+        ("SHA-256 of the training log", tag("code", made.get("log_sha256", "unknown"))),
+        ("this report's log", "the same" if case.same_log else tag("code", case.log.fingerprint())),
+    ]
+    versions = [(name, made[name]) for name in ("tripletree", "numpy") if name in made]
+    options = [(name.replace("_", " "), reports.option(value)) for name, value in fitted.options.items()]
+    content = [
+        paragraphs([f"{reports.size_of_tree(fitted)}. {reports.SEEDS} {reports.DRAWS}"]),
+        table("Log and versions", ("what", "which"), [*log, *versions]),
+        table("Options of growth", ("option", "chosen"), options),
+    ]
+    return Section("made", "How it was made", together(content))

@@ -1,0 +1,79 @@
+"""What a report is about: a tree, a log, and what several sections need of both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.graph.movement import Movement, observe
+from tripletree.log.log import Log
+from tripletree.model.fitted import Fitted
+from tripletree.questions.outline import Outline, outline
+from tripletree.questions.words.conditions import clauses
+from tripletree.questions.words.rules import conditions
+from tripletree.report.markup import Markup
+from tripletree.report.svg import Drawer
+
+
+class Section(NamedTuple):
+    """One section: its name in addresses, its heading, and what it says."""
+
+    name: str
+    title: str
+    content: Markup
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A tree and a log with the same features and actions.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The tree.
+    log : Log
+        The log.
+    draw : Drawer
+        Draws the pictures of this report.
+    threads : int
+        Threads to use.
+    """
+
+    fitted: Fitted
+    log: Log
+    draw: Drawer
+    threads: int
+
+    @cached_property
+    def returns(self) -> npt.NDArray[np.float64]:
+        """The sum of rewards of each episode."""
+        return np.add.reduceat(self.log.rewards, self.log.starts[:-1])
+
+    @cached_property
+    def movement(self) -> Movement:
+        """How the log moves on the tree."""
+        return observe(self.fitted.tree, self.log, self.threads)
+
+    @cached_property
+    def outline(self) -> Outline:
+        """The tree as few regions."""
+        return outline(self.fitted, self.log, threads=self.threads)
+
+    @cached_property
+    def same_log(self) -> bool:
+        """Whether the tree was grown on this log."""
+        return self.log.fingerprint() == self.fitted.provenance.get("log_sha256")
+
+    @property
+    def by_return(self) -> npt.NDArray[np.int64]:
+        """Positions of the episodes, from the lowest to the highest return."""
+        return np.argsort(self.returns, kind="stable")
+
+    def where(self, leaf: int) -> str:
+        """Return the conditions of a leaf in words."""
+        lower, upper = self.fitted.bounds
+        return conditions(clauses(self.fitted.schema, lower[leaf].tolist(), upper[leaf].tolist()))

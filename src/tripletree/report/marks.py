@@ -1,0 +1,287 @@
+"""The marks of a scene as SVG: many shapes of one colour share one path, and coordinates have one decimal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.report.axes import Scale
+from tripletree.report.markup import Markup, empty, tag, together
+from tripletree.report.pixels import picture, shade_of, shades
+from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE
+from tripletree.scenes.types import (
+    Arrows,
+    Band,
+    ColourScale,
+    Labels,
+    Lines,
+    Links,
+    Mesh,
+    Points,
+    Rectangles,
+    Surface,
+)
+
+F64 = npt.NDArray[np.float64]
+
+THICK = 1.35
+"""A scene's widths are in points of a paper's column; a screen's picture is larger."""
+DASHES = "5 3"
+FOLLOWS = {
+    INK: "currentColor",
+    THERE: "currentColor",
+    GREY: "var(--soft)",
+    FAINT: "var(--edge)",
+    PALE: "var(--line)",
+    "#eceef0": "var(--panel)",
+    PAPER: "var(--paper)",
+}
+"""Colours of ink and paper, which follow the page."""
+
+
+def on_paper(colour: str) -> str:
+    """Return a colour as it is on the bare page, which may be light or dark."""
+    return FOLLOWS.get(colour, colour)
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """Where marks are drawn: axes, colours, and whether coloured tiles lie below."""
+
+    x: Scale
+    y: Scale
+    colours: ColourScale | None
+    tiles: bool
+
+    def ink(self, colour: str) -> str:
+        """Return a colour as it is on this page: ink on tiles stays as it is, ink on paper follows the page."""
+        return colour if self.tiles else on_paper(colour)
+
+    def by_shade(self, value: F64) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
+        """Yield colours and which of the values have them."""
+        if self.colours is None:
+            return
+        code, known = shade_of(self.colours, value), shades(self.colours)
+        for shade in np.unique(code[code >= 0]).tolist():
+            yield known[shade], np.flatnonzero(code == shade)
+
+
+def _n(number: float) -> str:
+    """Return a coordinate, short."""
+    shown = f"{number:.1f}"
+    return "0" if shown == "-0.0" else shown.removesuffix(".0")
+
+
+def _path(points: F64, closed: bool = False) -> str:
+    """Return a line through points of shape (points, 2); points that fall together are drawn once."""
+    short = np.round(points, 1)
+    if len(short) > 1:
+        short = short[np.append(True, (short[1:] != short[:-1]).any(axis=1))]
+    parts = [f"{_n(x)} {_n(y)}" for x, y in short.tolist()]
+    return f"M{'L'.join(parts)}{'Z' if closed else ''}" + ("h0" if len(parts) == 1 and not closed else "")
+
+
+def _places(canvas: Canvas, points: F64) -> F64:
+    return np.column_stack([canvas.x(points[:, 0]), canvas.y(points[:, 1])])
+
+
+def _rectangles(mark: Rectangles, canvas: Canvas) -> Iterator[Markup]:
+    x0, x1, y0, y1 = canvas.x(mark.x0), canvas.x(mark.x1), canvas.y(mark.y0), canvas.y(mark.y1)
+
+    def boxes(which: Any) -> str:
+        sides = zip(x0[which], y1[which], (x1 - x0)[which], (y0 - y1)[which], strict=True)
+        return "".join(f"M{_n(x)} {_n(y)}h{_n(w)}v{_n(h)}h{_n(-w)}z" for x, y, w, h in sides)
+
+    # Without an edge of its own, a tile gets one of its colour: otherwise hairlines show between neighbours.
+    own = mark.edge is None and mark.value is not None
+    edge = None if mark.edge is None else canvas.ink(mark.edge)
+    style = {
+        "stroke": edge,
+        "stroke_width": 0.3 if own else None if edge is None else round(mark.edge_width * THICK, 2),
+        "stroke_dasharray": DASHES if mark.dashed else None,
+        "opacity": None if mark.opacity == 1 else mark.opacity,
+    }
+    if mark.value is None:
+        yield empty("path", d=boxes(slice(None)), fill=canvas.ink(mark.fill) if mark.fill else "none", **style)
+        return
+    shapes = together(
+        empty("path", d=boxes(which), fill=colour, stroke=colour if own else None)
+        for colour, which in canvas.by_shade(mark.value)
+    )
+    yield tag("g", shapes, **style)
+
+
+def _mesh(mark: Mesh, canvas: Canvas) -> Iterator[Markup]:
+    if canvas.colours is None:
+        return
+    left, top = canvas.x.begin, canvas.y.end
+    width, height = canvas.x.end - left, canvas.y.begin - top
+    edges = (canvas.x(mark.x) - left) * 2, (canvas.y(mark.y) - top) * 2
+    address = picture(canvas.colours, *edges, mark.value, round(width * 2), round(height * 2))
+    yield empty(
+        "image",
+        href=address,
+        x=_n(left),
+        y=_n(top),
+        width=_n(width),
+        height=_n(height),
+        preserveAspectRatio="none",
+        image_rendering="pixelated",
+    )
+
+
+def _arrows(mark: Arrows, canvas: Canvas) -> Iterator[Markup]:
+    move = np.column_stack([mark.dx, mark.dy]) * mark.stretch
+    begin = np.column_stack([mark.x, mark.y]) - (move / 2 if mark.centred else 0)
+    a, b = _places(canvas, begin), _places(canvas, begin + move)
+    length = np.hypot(*(b - a).T)
+    seen = np.isfinite(length) & (length > 0.7)
+    yield from _arrow_shapes(a[seen], b[seen], mark.width * THICK, canvas.ink(mark.colour))
+
+
+def _arrow_shapes(a: F64, b: F64, width: float, colour: str) -> Iterator[Markup]:
+    if not len(a):
+        return
+    way = b - a
+    length = np.hypot(*way.T)[:, None]
+    ahead = way / length
+    aside = np.column_stack([-ahead[:, 1], ahead[:, 0]])
+    head = np.minimum(4.6 * width, 0.6 * length)
+    neck = b - ahead * head
+    shafts = "".join(_path(np.stack(pair)) for pair in zip(a, neck, strict=True))
+    corners = np.stack([b, neck + aside * head * 0.42, neck - aside * head * 0.42], axis=1)
+    heads = "".join(_path(corner, closed=True) for corner in corners)
+    yield empty("path", d=shafts, stroke=colour, stroke_width=round(width, 2), fill="none")
+    yield empty("path", d=heads, fill=colour)
+
+
+def _lines(mark: Lines, canvas: Canvas) -> Iterator[Markup]:
+    many = len(mark.points)
+    widths = np.broadcast_to(np.asarray(mark.width, np.float64), many)
+    opacities = np.ones(many) if mark.opacity is None else np.broadcast_to(mark.opacity, many)
+    shapes = [
+        empty(
+            "path",
+            d=_path(_places(canvas, points)),
+            stroke_width=round(float(width) * THICK, 2),
+            opacity=None if opacity >= 1 else round(float(opacity), 2),
+        )
+        for points, width, opacity in zip(mark.points, widths, opacities, strict=True)
+    ]
+    yield tag(
+        "g",
+        *shapes,
+        fill="none",
+        stroke=canvas.ink(mark.colour),
+        stroke_linejoin="round",
+        stroke_dasharray=DASHES if mark.dashed else None,
+    )
+
+
+def _band(mark: Band, canvas: Canvas) -> Iterator[Markup]:
+    there = np.column_stack([canvas.x(mark.x), canvas.y(mark.low)])
+    back = np.column_stack([canvas.x(mark.x), canvas.y(mark.high)])[::-1]
+    outline = _path(np.concatenate([there, back]), closed=True)
+    yield empty("path", d=outline, fill=mark.colour, opacity=None if mark.opacity == 1 else mark.opacity)
+
+
+_UNIT = {
+    "star": [(np.sin(k * np.pi / 5) * r, -np.cos(k * np.pi / 5) * r) for k, r in enumerate([0.62, 0.25] * 5)],
+    "square": [(-0.45, -0.45), (0.45, -0.45), (0.45, 0.45), (-0.45, 0.45)],
+    "diamond": [(0, -0.6), (0.6, 0), (0, 0.6), (-0.6, 0)],
+    "cross": [
+        (np.cos(a) * r, np.sin(a) * r) for a, r in zip(np.arange(12) * np.pi / 6, [0.3, 0.6, 0.6] * 4, strict=True)
+    ],
+}
+"""Outlines of symbols that are one unit wide, roughly."""
+
+
+def _points(mark: Points, canvas: Canvas) -> Iterator[Markup]:
+    x, y = canvas.x(mark.x), canvas.y(mark.y)
+    size = np.broadcast_to(np.asarray(mark.size, np.float64), x.shape) * THICK
+    edge = None if mark.edge is None else canvas.ink(mark.edge)
+
+    def shapes(which: Any, colour: str) -> Iterator[Markup]:
+        if mark.symbol in _UNIT:
+            outline = np.array(_UNIT[mark.symbol])
+            d = "".join(
+                _path(outline * s + (u, v), True) for u, v, s in zip(x[which], y[which], size[which], strict=True)
+            )
+            yield empty("path", d=d, fill=colour, stroke=edge)
+        elif edge is None and np.ptp(size) == 0:
+            # A line of no length with round ends is a disc.
+            d = "".join(f"M{_n(u)} {_n(v)}h0" for u, v in zip(x[which], y[which], strict=True))
+            yield empty("path", d=d, stroke=colour, stroke_width=_n(size.flat[0]), stroke_linecap="round")
+        else:
+            for u, v, s in zip(x[which], y[which], size[which], strict=True):
+                yield empty("circle", cx=_n(u), cy=_n(v), r=_n(s / 2), fill=colour, stroke=edge)
+
+    groups = [(canvas.ink(mark.colour), np.arange(len(x)))] if mark.value is None else canvas.by_shade(mark.value)
+    drawn = together(shape for colour, which in groups for shape in shapes(which, colour))
+    yield tag("g", drawn, opacity=None if mark.opacity == 1 else mark.opacity)
+
+
+def _labels(mark: Labels, canvas: Canvas) -> Iterator[Markup]:
+    anchor = {"center": "middle", "left": "start", "right": "end"}[mark.align]
+    x, y = canvas.x(mark.x) + mark.shift[0] * THICK, canvas.y(mark.y) - mark.shift[1] * THICK
+    written = [tag("text", label, x=_n(u), y=_n(v + 3.5)) for label, u, v in zip(mark.text, x, y, strict=True)]
+    yield tag(
+        "g",
+        *written,
+        fill=mark.colour if mark.framed else canvas.ink(mark.colour),
+        font_size=_n(mark.size * THICK),
+        text_anchor=anchor,
+        stroke=PAPER if mark.framed else None,
+        class_="framed" if mark.framed else None,
+    )
+
+
+def _links(mark: Links, canvas: Canvas) -> Iterator[Markup]:
+    a = np.column_stack([canvas.x(mark.x0), canvas.y(mark.y0)])
+    b = np.column_stack([canvas.x(mark.x1), canvas.y(mark.y1)])
+    colour = canvas.ink(mark.colour)
+    for k in range(len(a)):
+        way = b[k] - a[k]
+        length = float(np.hypot(*way))
+        gaps = (mark.gap0[k] + mark.gap1[k]) * THICK
+        if length <= gaps + 2:
+            continue
+        ahead, aside = way / length, np.array([way[1], -way[0]]) / length
+        begin, end = a[k] + ahead * mark.gap0[k] * THICK, b[k] - ahead * mark.gap1[k] * THICK
+        bend = (begin + end) / 2 + aside * mark.bend * length
+        towards = (end - bend) / np.hypot(*(end - bend))
+        width = float(mark.width[k]) * THICK
+        head = min(4 + 2.2 * width, 0.5 * length)
+        neck, across = end - towards * head, np.array([-towards[1], towards[0]]) * head * 0.4
+        curve = f"M{_n(begin[0])} {_n(begin[1])}Q{_n(bend[0])} {_n(bend[1])} {_n(neck[0])} {_n(neck[1])}"
+        yield tag(
+            "g",
+            empty("path", d=curve, stroke=colour, stroke_width=round(width, 2), fill="none"),
+            empty("path", d=_path(np.stack([end, neck + across, neck - across]), closed=True), fill=colour),
+            opacity=round(float(mark.opacity[k]), 2),
+        )
+
+
+def _surface(mark: Surface, canvas: Canvas) -> Iterator[Markup]:
+    corners = np.column_stack([canvas.x(mark.x), canvas.y(mark.y)])[mark.triangle]
+    for colour, which in canvas.by_shade(mark.value[mark.triangle].mean(axis=1)):
+        outline = "".join(_path(corner, closed=True) for corner in corners[which])
+        yield empty("path", d=outline, fill=colour, stroke=colour, stroke_width=0.5)
+
+
+DRAWERS: dict[type, Callable[[Any, Canvas], Iterator[Markup]]] = {
+    Rectangles: _rectangles,
+    Mesh: _mesh,
+    Arrows: _arrows,
+    Lines: _lines,
+    Band: _band,
+    Points: _points,
+    Labels: _labels,
+    Links: _links,
+    Surface: _surface,
+}
+"""How each kind of mark is drawn."""

@@ -1,0 +1,240 @@
+"""Draws a scene as SVG; ink follows the page, so that a picture is fine in the light, in the dark and in print."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+
+from tripletree.questions.words import reports
+from tripletree.report.axes import Scale
+from tripletree.report.marks import DRAWERS, Canvas, on_paper
+from tripletree.report.markup import Markup, empty, tag, together
+from tripletree.scenes.colours import PAPER
+from tripletree.scenes.types import Axis, ColourScale, Entry, Mesh, Rectangles, Scene, Sheet, Surface
+
+WIDTH, HEIGHT = 460.0, 320.0
+BELOW = 42.0
+"""Room for the labels of the x axis."""
+CHARACTER = 6.1
+"""Width of a typical character of a label."""
+
+
+class Drawer:
+    """Draws the scenes of one page, each with names of its own."""
+
+    def __init__(self) -> None:
+        self._drawn = 0
+
+    def figure(self, scene: Scene, width: float = WIDTH, height: float = HEIGHT) -> Markup:
+        """Return a picture with its legend, title and remarks."""
+        entries = [*_categories(scene.colours), *scene.legend]
+        remark = ". ".join(part.rstrip(".") for part in (scene.subtitle, scene.note) if part)
+        caption = [tag("strong", f"{scene.title.rstrip('.')}."), *([f" {remark}."] if remark else [])]
+        return tag(
+            "figure",
+            self.svg(scene, width, height),
+            self.legend(entries, _has_tiles(scene)) if entries else Markup(),
+            tag("figcaption", *caption),
+        )
+
+    def legend(self, entries: Sequence[Entry], tiles: bool = False) -> Markup:
+        """Return what symbols mean; ``tiles`` says whether they lie on coloured areas."""
+        return tag("ul", *(tag("li", _swatch(entry, tiles), entry.label) for entry in entries), class_="legend")
+
+    def stack(self, sheet: Sheet, width: float = 640.0, height: float = 64.0) -> Markup:
+        """Return the pictures of a sheet below each other, along one common axis; rows of words alone are left out."""
+        scenes = [scene for row in sheet.rows for scene in row]
+        tall = sheet.heights or (1.0,) * len(scenes)
+        drawn = [(scene, share) for scene, share in zip(scenes, tall, strict=True) if scene.x.shown or scene.y.shown]
+        left = max(_left(scene) for scene, _ in drawn)
+        pictures = [
+            self.svg(scene, width, height * share + (BELOW if scene.x.shown else 10), left) for scene, share in drawn
+        ]
+        caption = tag("figcaption", tag("strong", f"{sheet.title}."), f" {sheet.subtitle.rstrip('.')}.")
+        return tag("figure", *pictures, self.legend(sheet.legend), caption, class_="stack")
+
+    def svg(self, scene: Scene, width: float = WIDTH, height: float = HEIGHT, left: float | None = None) -> Markup:
+        """Return the picture alone; ``left`` is the room for labels of the y axis, None for what they need."""
+        self._drawn += 1
+        name = f"picture-{self._drawn}"
+        bar = scene.colours if scene.colours is not None and scene.colours.kind != "categories" else None
+        x, y, right = _room(scene, bar, width, height, _left(scene) if left is None else left)
+        clip = f"{name}-clip"
+        canvas = Canvas(x, y, scene.colours, _has_tiles(scene))
+        marks = together(part for mark in scene.marks for part in DRAWERS[type(mark)](mark, canvas))
+        frame = {"x": x.begin, "y": y.end, "width": x.end - x.begin, "height": y.begin - y.end}
+        title = scene.title or scene.y.label or scene.x.label
+        described = tag("title", title, id=f"{name}-title") + tag("desc", _said(scene), id=f"{name}-text")
+        return tag(
+            "svg",
+            Markup(described),
+            tag("clipPath", empty("rect", **{key: round(size, 1) for key, size in frame.items()}), id=clip),
+            tag("g", marks, clip_path=f"url(#{clip})"),
+            _axes(scene, x, y, height),
+            _bar(bar, name, right, y) if bar is not None else Markup(),
+            viewBox=f"0 0 {width:g} {height:g}",
+            role="img",
+            aria_labelledby=f"{name}-title {name}-text",
+        )
+
+
+def _said(scene: Scene) -> str:
+    """Return what a picture shows, for those who do not see it."""
+    scale = scene.colours
+    colours = "" if scale is None else reports.colours(scale.label, scale.low, scale.high, scale.categories)
+    x, y = (((axis.label, axis.low, axis.high) if axis.shown else None) for axis in (scene.x, scene.y))
+    return reports.picture(x, y, colours)
+
+
+def _has_tiles(scene: Scene) -> bool:
+    """Whether marks lie on coloured areas, whose colours are the same in the light and in the dark."""
+    return any(
+        isinstance(m, Mesh | Surface) or (isinstance(m, Rectangles) and m.value is not None) for m in scene.marks
+    )
+
+
+def _left(scene: Scene) -> float:
+    """Return the room that labels of the y axis need."""
+    if not scene.y.shown:
+        return 4.0
+    longest = CHARACTER * max((len(label) for _, label in Scale(scene.y, 0, 1).ticks()), default=1)
+    if scene.y.upright:
+        return longest + 18 + CHARACTER * max(map(len, _wrapped(scene.y.label)))
+    return longest + (28 if scene.y.label else 12)
+
+
+def _wrapped(label: str) -> list[str]:
+    return textwrap.wrap(label, 16) or [""]
+
+
+def _room(
+    scene: Scene, bar: ColourScale | None, width: float, height: float, left: float
+) -> tuple[Scale, Scale, float]:
+    """Return both axes, after leaving room for labels and a colour bar, and where the bar begins."""
+    bottom, right = 4.0, 6.0
+    if scene.x.shown:
+        bottom = BELOW
+        last = Scale(scene.x, 0, 1).ticks()[-1:]
+        right = 6 + (CHARACTER * len(last[0][1]) / 2 if last and last[0][0] > 0.93 else 0)
+    if bar is not None:
+        longest = max(len(label) for _, label in Scale(_bar_axis(bar), 0, 1).ticks())
+        right = 46 + CHARACTER * longest
+    x, y = Scale(scene.x, left, width - right), Scale(scene.y, height - bottom, 8 if scene.x.shown else 4)
+    if scene.equal:
+        x, y = _equal(x, y)
+    return x, y, width - right + 12
+
+
+def _equal(x: Scale, y: Scale) -> tuple[Scale, Scale]:
+    """Return both axes with units of the same length, in the middle of the room."""
+    spans = (x.axis.high - x.axis.low, y.axis.high - y.axis.low)
+    unit = min((x.end - x.begin) / spans[0], (y.begin - y.end) / spans[1])
+    across, up = unit * spans[0], unit * spans[1]
+    middle, centre = (x.begin + x.end) / 2, (y.begin + y.end) / 2
+    return Scale(x.axis, middle - across / 2, middle + across / 2), Scale(y.axis, centre + up / 2, centre - up / 2)
+
+
+def _axes(scene: Scene, x: Scale, y: Scale, height: float) -> Markup:
+    parts: list[Markup] = []
+    if scene.x.shown:
+        floor = y.begin
+        ticks = x.ticks()
+        parts.append(_line([f"M{at:.1f} {floor:.1f}v4" for at, _ in ticks], x.begin, x.end, floor))
+        parts += [_text(label, at, floor + 17, "middle") for at, label in ticks]
+        parts.append(_text(scene.x.label, (x.begin + x.end) / 2, height - 6, "middle"))
+    if scene.y.shown:
+        ticks = y.ticks()
+        parts.append(
+            empty(
+                "path",
+                d="".join(f"M{x.begin:.1f} {at:.1f}h-4" for at, _ in ticks)
+                + f"M{x.begin:.1f} {y.end:.1f}V{y.begin:.1f}",
+            )
+        )
+        parts += [_text(label, x.begin - 7, at + 4, "end") for at, label in ticks]
+        middle = (y.begin + y.end) / 2
+        if scene.y.upright:
+            lines = _wrapped(scene.y.label)
+            first = middle + 4 - 6.5 * (len(lines) - 1)
+            parts += [_text(line, 0, first + 13 * k, "start") for k, line in enumerate(lines)]
+        elif scene.y.label:
+            parts.append(_upright(scene.y.label, 11, middle))
+    return tag("g", *parts, class_="axes") if parts else Markup()
+
+
+def _line(ticks: list[str], begin: float, end: float, floor: float) -> Markup:
+    return empty("path", d=f"{''.join(ticks)}M{begin:.1f} {floor:.1f}H{end:.1f}")
+
+
+def _text(label: str, x: float, y: float, anchor: str) -> Markup:
+    return tag("text", label, x=f"{x:.1f}", y=f"{y:.1f}", text_anchor=anchor)
+
+
+def _upright(label: str, x: float, y: float) -> Markup:
+    return tag("text", label, transform=f"translate({x:.1f} {y:.1f}) rotate(-90)", text_anchor="middle")
+
+
+def _bar_axis(scale: ColourScale) -> Axis:
+    return Axis(scale.label, scale.low, scale.high, log=scale.kind == "log")
+
+
+def _bar(scale: ColourScale, name: str, left: float, y: Scale) -> Markup:
+    """Return the colour bar at the right of a picture."""
+    along = Scale(_bar_axis(scale), y.begin, y.end)
+    stops = together(
+        empty("stop", offset=f"{k / (len(scale.stops) - 1):.3g}", stop_color=stop) for k, stop in enumerate(scale.stops)
+    )
+    ticks = along.ticks()
+    return tag(
+        "g",
+        tag("linearGradient", stops, id=f"{name}-bar", x1=0, x2=0, y1=1, y2=0),
+        empty(
+            "rect",
+            x=f"{left:.1f}",
+            y=f"{y.end:.1f}",
+            width=10,
+            height=f"{y.begin - y.end:.1f}",
+            fill=f"url(#{name}-bar)",
+        ),
+        *(_text(label, left + 15, at + 4, "start") for at, label in ticks),
+        _upright(scale.label, left + 30 + CHARACTER * max(len(label) for _, label in ticks), (y.begin + y.end) / 2),
+        class_="axes",
+    )
+
+
+def _categories(scale: ColourScale | None) -> Iterator[Entry]:
+    """Yield what the colours of categories mean; labels without a colour of their own are one entry."""
+    if scale is None or scale.kind != "categories":
+        return
+    named: dict[str, list[str]] = {}
+    for colour, category in zip(scale.stops, scale.categories, strict=True):
+        named.setdefault(colour, []).append(category)
+    for colour, names in named.items():
+        yield Entry(f"{scale.label} = {names[0]}" if len(names) == 1 else f"{len(names)} others", colour)
+
+
+def _disc(ink: str) -> Markup:
+    return empty("circle", cx=7, cy=7, r=4.5, fill=ink)
+
+
+_SYMBOLS: dict[str, Callable[[str], Markup]] = {
+    "area": lambda ink: empty("rect", width=14, height=14, rx=3, fill=ink),
+    "outline": lambda ink: empty(
+        "rect", x=1, y=1, width=12, height=12, rx=2, fill="none", stroke=ink, stroke_width=1.6
+    ),
+    "square": lambda ink: empty("rect", x=2, y=2, width=10, height=10, fill=ink),
+    "line": lambda ink: empty("path", d="M0 7h14", stroke=ink, stroke_width=2),
+    "dashes": lambda ink: empty("path", d="M0 7h14", stroke=ink, stroke_width=2, stroke_dasharray="4 2"),
+}
+
+
+def _swatch(entry: Entry, tiles: bool) -> Markup:
+    """Return the symbol of an entry; ink that lies on tiles has a little of the light with it."""
+    shape = _SYMBOLS.get(entry.symbol, _disc)(entry.colour if tiles else on_paper(entry.colour))
+    light = (
+        empty("rect", width=14, height=14, rx=3, fill=PAPER)
+        if tiles and on_paper(entry.colour) != entry.colour
+        else Markup()
+    )
+    opacity = None if entry.opacity == 1 else entry.opacity
+    return tag("svg", light, tag("g", shape, opacity=opacity), viewBox="0 0 14 14", class_="swatch", aria_hidden="true")

@@ -1,0 +1,115 @@
+"""Reports as files: what is in them, and what happens when they cannot be written."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tests.report.models import REPORTS, of_lander, of_one_feature, of_road
+from tripletree import LogError, ParameterError
+from tripletree.demos import road
+from tripletree.report.write import report_html
+
+VOID = {"meta", "link", "path", "rect", "circle", "image", "stop"}
+
+
+class Outline(HTMLParser):
+    """Checks that every element is closed, and keeps ids, links and text."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.said = [], [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids += [given["id"]] if "id" in given else []
+        self.links += [given["href"]] if tag == "a" else []
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.said.append(data)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_report_is_whole_and_loads_nothing(name):
+    tree, log = REPORTS[name]()
+    text = report_html(tree.fitted_, log)
+    page = Outline(text)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert {link.removeprefix("#") for link in page.links} <= set(page.ids)
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+    assert "default-src 'none'" in text
+    words = " ".join(page.said)
+    assert not re.search(r"\bnan\b|\binf\b|\bNone\b|array\(", words)
+
+
+def test_it_tells_all_that_it_should():
+    tree, log = of_road()
+    text = report_html(tree.fitted_, log, "A <title>")
+    headings = re.findall(r'<h2 id="(\w+)">', text)
+    expected = ["log", "quality", "overview", "behaviour", "fortune", "moves", "episodes", "trust", "made"]
+    assert headings == ["contents", *expected] or headings[-9:] == expected
+    assert "<h1>A &lt;title&gt;</h1>" in text
+    assert log.fingerprint() in text
+    assert "seed 0" in text
+    for finding in log.check():
+        assert finding.text.split("`")[0][:40].replace(" %", "\N{NO-BREAK SPACE}%") in text
+
+
+def test_a_report_is_the_same_every_time():
+    tree, log = of_one_feature()
+    assert report_html(tree.fitted_, log) == report_html(tree.fitted_, log)
+
+
+def test_a_report_on_another_log_says_so():
+    tree, log = of_road()
+    other = road.record("either", n_samples=1_000, seed=5)
+    text = report_html(tree.fitted_, other)
+    assert "of another log than the one it was grown on" in text
+    assert "known to the tree" in text
+    assert other.fingerprint() in text
+    assert log.fingerprint() in text
+
+
+def test_a_file_is_replaced_in_one_step(tmp_path):
+    tree, log = of_one_feature()
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    tree.report(log, path, title="New")
+    assert "<h1>New</h1>" in path.read_text(encoding="utf-8")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path):
+    tree, log = of_one_feature()
+    with pytest.raises(ParameterError, match=r"The report cannot be written to .*: it is a folder"):
+        tree.report(log, tmp_path)
+    with pytest.raises(ParameterError, match=r"The report cannot be written to .*: No such file or directory\.$"):
+        tree.report(log, tmp_path / "no" / "report.html")
+
+
+def test_a_log_of_something_else_is_refused():
+    tree, _ = of_road()
+    _, log = of_lander()
+    with pytest.raises(LogError, match=r"The log has the features `x`, `y`.*the tree was grown on `pos`, `speed`"):
+        tree.report(log, "report.html")
+    with pytest.raises(ParameterError, match="log must be a Log; got str"):
+        tree.report("log.csv", "report.html")
+    with pytest.raises(ParameterError, match="title must be text; got int"):
+        of_one_feature()[0].report(of_one_feature()[1], "report.html", title=3)
+
+
+def test_the_file_is_small():
+    tree, log = of_lander()
+    assert len(report_html(tree.fitted_, log)) < 600_000
