@@ -98,8 +98,6 @@ def trajectories(x: str, y: str, starts: Sequence[dict[str, Any]], end: dict[str
 
 FIGURES: dict[str, Callable[[], Any]] = {
     "lander-losses": losses,
-    "lander-importance": lambda: plot.importance(tree()),
-    "lander-tree": lambda: plot.tree(tree(), 3),
     "lander-overview": lambda: plot.overview(tree()),
     "lander-x-y": partial(
         projections, "x", "y", ("main engine", "side engine", "value", "density", None, "impurity of derivative")

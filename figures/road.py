@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tripletree import Log, TripleTree, compare_weights, plot
+from tripletree import Log, TripleTree, plot
 from tripletree.demos import road
 from tripletree.plot.sheet import SheetPicture
 from tripletree.scenes.curves import curves
@@ -112,8 +112,6 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "road-value": lambda: plot.leaf_map(tree("left"), "pos", "speed", colour="value", arrows=True),
     "road-samples": samples,
     "road-along-pos": lambda: plot.leaf_map(tree("left"), "pos", colour="action"),
-    "road-transitions": lambda: plot.transitions(tree("left"), "pos", "speed"),
-    "road-simplex": lambda: plot.simplex(compare_weights(log("left"), leaves=(20, 50, 200))),
     "road-why-not": counterfactual,
     "road-why-changed": change,
     "road-why-value": value,
