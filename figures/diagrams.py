@@ -22,7 +22,7 @@ def flight() -> int:
 FIGURES: dict[str, Callable[[], Any]] = {
     **{
         f"road-weights-{agent}": lambda agent=agent: plot.simplex(compare_weights(road.log(agent), leaves=LEAVES))
-        for agent in ("either", "alive")
+        for agent in ("left", "either", "hurry", "alive")
     },
     "road-tree": lambda: plot.tree(road.tree("left")),
     "road-importance": lambda: plot.importance(road.tree("left")),
