@@ -9,7 +9,7 @@ WORKERS ?= 2
 help:  ## list the commands
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-demo: .venv/.package  ## grow a tree on the built-in road log and say where the result is
+demo: .venv/.package  ## grow trees on two built-in logs, ask them, and write their reports into out/
 	@$(PY) -m tripletree demo
 
 reproduce: .venv/.test  ## run the paper's experiments, check its claims and say where the page is

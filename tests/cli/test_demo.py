@@ -24,37 +24,70 @@ def demo(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(main, ["demo", *arguments])
 
 
-def test_the_demo_leaves_a_model_and_says_where(demo, tmp_path):
-    result = demo("--leaves", "60")
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The demo, run once: its folder and what it printed."""
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = CliRunner().invoke(main, ["demo", "--leaves", "70"])
     assert result.exit_code == 0, result.output
-    assert "The model is in out/demo/road.tripletree." in result.stdout
-    assert tripletree.load(tmp_path / "out/demo/road.tripletree").n_leaves_ == 60
+    return folder, result.stdout
 
 
-def test_the_command_it_proposes_works(demo):
-    proposed = shlex.split(demo("--leaves", "20").stdout.splitlines()[-1])
-    answer = subprocess.run(proposed, capture_output=True, text=True, check=True)
-    assert "0.001" in answer.stdout
+def test_the_demo_leaves_models_logs_and_reports(finished):
+    folder, _ = finished
+    assert sorted(path.name for path in (folder / "out").iterdir()) == [
+        f"{name}.{kind}" for name in ("lander", "road") for kind in ("html", "npz", "tripletree")
+    ]
+    for name in ("lander", "road"):
+        tree, log = tripletree.load(folder / f"out/{name}.tripletree"), tripletree.read_log(folder / f"out/{name}.npz")
+        assert tree.n_leaves_ == 70
+        assert tree.fitted_.provenance["log_sha256"] == log.fingerprint()
+        assert log.fingerprint() in (folder / f"out/{name}.html").read_text(encoding="utf-8")
 
 
-def test_losses_fall_as_the_tree_grows(demo):
-    rows = re.findall(r"^ *(\d+) +([\d.]+)% +([\d.]+) +([\d.]+) *$", demo("--leaves", "70").stdout, re.MULTILINE)
-    assert [int(row[0]) for row in rows] == [1, 10, 50, 70]
-    for column in (1, 2, 3):
-        losses = [float(row[column]) for row in rows]
-        assert losses == sorted(losses, reverse=True)
+def test_the_commands_it_proposes_work(finished, monkeypatch):
+    folder, text = finished
+    monkeypatch.chdir(folder)
+    program = f"{os.path.relpath(sys.executable)} -m tripletree"
+    monkeypatch.chdir(folder)
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith(program)]
+    assert len(lines) == 4
+    for line in lines[:-1]:  # the last one is about a log of the reader's own
+        answer = CliRunner().invoke(main, shlex.split(line)[3:])
+        assert answer.exit_code == 0, answer.output
+    ran = subprocess.run(shlex.split(lines[0]), capture_output=True, text=True, check=True)
+    assert "0.001" in ran.stdout
+
+
+def test_it_explains_a_state_of_either_agent(finished):
+    _, text = finished
+    assert re.search(r"At pos=1\.2.*:\n +Action = .* because .*\n +Action would = .* if ", text)
+    assert re.search(r"At x=0\.1.*:\n +Main engine = .* because .*\n +Main engine would <= 0 if ", text)
+
+
+def test_losses_fall_as_the_trees_grow(finished):
+    _, text = finished
+    rows = re.findall(r"^ *(\d+) +([\d.]+)%? +([\d.]+) +([\d.]+) *$", text, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == [1, 10, 50, 70] * 2
+    for tree in (rows[:4], rows[4:]):
+        for column in (1, 2, 3):
+            losses = [float(row[column]) for row in tree]
+            assert losses == sorted(losses, reverse=True)
 
 
 def test_every_agent_has_a_demo(demo):
-    texts = {agent: demo("--leaves", "5", "--agent", agent, "--out", f"{agent}.tripletree").stdout for agent in AGENTS}
+    texts = {agent: demo("--leaves", "5", "--agent", agent, "--out", agent).stdout for agent in AGENTS}
     assert len(set(texts.values())) == len(AGENTS)
 
 
-def test_lines_fit_a_pipe_of_80_columns_and_hold_no_escapes(demo):
-    text = demo("--leaves", "200").stdout
+def test_tables_fit_a_pipe_of_80_columns_and_hold_no_escapes(finished):
+    _, text = finished
     assert "\x1b" not in text
-    # All but sentences and lines to copy.
-    assert max(map(len, text.partition("At pos=")[0].splitlines())) <= 80
+    rows = [line for line in text.splitlines() if re.match(r" *(leaves|\d+) ", line)]
+    assert len(rows) >= 10
+    assert max(map(len, rows)) <= 80
 
 
 def test_a_wrong_size_is_one_line(demo, tmp_path):

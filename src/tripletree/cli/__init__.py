@@ -35,7 +35,7 @@ SECTIONS: dict[str, dict[str, str]] = {
         "report": "Write one HTML file that tells what the agent does.",
     },
     "More": {
-        "demo": "Grow a tree on a built-in log.",
+        "demo": "Grow trees on two built-in logs, of a vehicle and of a lander, ask them, and write reports.",
         "record": "Record one of the paper's agents.",
         "reproduce": "Run the paper's experiments and check its claims.",
         "completion": "Let your shell complete commands and options.",

@@ -1,11 +1,11 @@
-"""``tripletree demo``: the main job on a built-in agent, from log to model file."""
+"""``tripletree demo``: the main job on two built-in agents, from logs to models and reports."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -14,81 +14,100 @@ from tripletree.cli.command import command
 from tripletree.cli.summary import goodness
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from tripletree.api import TripleTree
     from tripletree.log.log import Log
 
 AGENTS = ("left", "either", "hurry", "alive")
-THETA = (0.2, 0.6, 0.2)  # the paper's compromise for this world
-STATE = "pos=1.2, speed=0.03"
-MOST_VISITED = 8
+THETA = (0.2, 0.6, 0.2)  # the paper's compromise for the road
+ON_THE_ROAD = "pos=1.2, speed=0.03"
+IN_THE_AIR = "x=0.1, y=0.6, v_y=-0.5 and everything else 0", "0.1, 0.6, 0, -0.5, 0, 0, 0, 0"
 
 
-@command("tripletree demo", "tripletree demo --agent hurry --leaves 50 --out hurry.tripletree")
+class Told(NamedTuple):
+    """One agent of the demo: what it is, its log and its tree, a state (as said, as asked), what might be instead."""
+
+    name: str
+    title: str
+    about: str
+    log: Log
+    tree: TripleTree
+    said: str
+    state: str
+    attribute: str
+    foil: str
+
+
+@command("tripletree demo", "tripletree demo --agent hurry --leaves 50 --out hurry")
 @click.option("--agent", type=click.Choice(AGENTS), default="either", show_default=True, help="Which driver.")
-@click.option("--leaves", type=int, default=200, show_default=True, help="Leaves to grow.")
+@click.option("--leaves", type=int, default=200, show_default=True, help="Leaves of either tree.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("out/demo/road.tripletree"),
+    type=click.Path(path_type=Path),
+    default=Path("out"),
     show_default=True,
-    help="Where the model goes.",
+    help="The folder for models, logs and reports.",
 )
 def demo(agent: str, leaves: int, out: Path) -> None:
-    """Grow a tree on a built-in log, of a vehicle between two walls, and save it."""
-    from tripletree.api import TripleTree
+    """Grow trees on two built-in logs, of a vehicle and of a lander, ask them, and write reports."""
+    road, lander = _road(agent, leaves), _lander(leaves)
+    out.mkdir(parents=True, exist_ok=True)
+    for told in (road, lander):
+        told.tree.save(out / f"{told.name}.tripletree")
+        told.log.to_npz(out / f"{told.name}.npz", compress=True)
+        told.tree.report(told.log, out / f"{told.name}.html", title=told.title)
+        console.say(told.title.upper(), told.about, "")
+        console.show(goodness(told.tree), "")
+        why, instead = told.tree.explain(told.state, about=told.attribute), told.tree.explain(told.state, told.foil)
+        console.say(f"At {told.said}:", f"  {why}", f"  {instead}", "")
+    _next(out)
+
+
+def _road(agent: str, leaves: int) -> Told:
     from tripletree.demos import road
 
-    log = road.record(agent)
+    log, paid = road.record(agent), road.VARIANTS[agent]
+    tree = _grown(log, leaves, theta=THETA, gamma=road.GAMMA, truncation="bootstrap")
+    other = [label for label in log.schema.action.labels if label != tree.predict(ON_THE_ROAD).action]
+    rewards = (
+        f"{paid.left:g} at the left wall, {paid.right:g} at the right wall and {paid.speed:g} x |speed| at every step"
+    )
+    about = f"It drives between two walls and is paid {rewards}. {_size(log, tree)}"
+    return Told("road", "The vehicle", about, log, tree, ON_THE_ROAD, ON_THE_ROAD, "action", f"action = {other[0]}")
+
+
+def _lander(leaves: int) -> Told:
+    from tripletree.demos import lander
+
+    log = lander.log()
+    tree = _grown(log, leaves, gamma=lander.GAMMA)
+    about = f"It has learned to land a craft on the moon, with a main and a side engine. {_size(log, tree)}"
+    return Told("lander", "The lander", about, log, tree, *IN_THE_AIR, "main engine", "main engine <= 0")
+
+
+def _grown(log: Log, leaves: int, **options: Any) -> TripleTree:
+    from tripletree.api import TripleTree
+
     with console.growing() as progress:
-        tree = TripleTree(max_leaves=leaves, theta=THETA, gamma=road.GAMMA, progress=progress).fit(log)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    tree.save(out)
+        return TripleTree(max_leaves=leaves, progress=progress, **options).fit(log)
 
-    paid = road.VARIANTS[agent]
-    console.show(
-        f"A vehicle between two walls, paid {paid.left:g} at the left wall, {paid.right:g} at the right wall "
-        f"and {paid.speed:g} x |speed| at every step.",
-        f"{log.n_samples:,} samples in {log.n_episodes} episodes; a tree of {tree.n_leaves_} leaves.",
-        "",
-        goodness(tree),
-        "",
-        _most_visited(tree, log),
-        "",
-    )
-    why = tree.explain(STATE)
-    others = [label for label in log.schema.action.labels if label != tree.predict(STATE).action]
-    console.say(f"At {STATE}:", f"  {why}", f"  {tree.explain(STATE, {'action': others})}", "")
+
+def _size(log: Log, tree: TripleTree) -> str:
+    return f"{log.n_samples:,} samples in {log.n_episodes} episodes; a tree of {tree.n_leaves_} leaves."
+
+
+def _next(out: Path) -> None:
+    """Say where everything is, and what to do next."""
     program = f"{os.path.relpath(sys.executable)} -m tripletree"
+    road, lander = out / "road", out / "lander"
     console.show_wide(
-        f"The model is in {out}.",
-        "Ask it something else:",
-        f'  {program} chance {out} --reach "pos < 0.5" --from "{STATE}"',
-        f'  {program} explain {out} --state "{STATE}"',
+        "WHAT NEXT",
+        "Open the reports in a browser; they need no network:",
+        f"  {road}.html",
+        f"  {lander}.html",
+        "Ask the models something else:",
+        f'  {program} explain {road}.tripletree --state "{ON_THE_ROAD}"',
+        f'  {program} chance {road}.tripletree --reach "pos < 0.5" --from "{ON_THE_ROAD}"',
+        f"  {program} story {lander}.tripletree --log {lander}.npz --episode 7",
+        "Try a log of your own, a .csv, .tsv, .parquet or .npz file with one row a step:",
+        f"  {program} check run.csv",
     )
-
-
-def _most_visited(tree: TripleTree, log: Log) -> Table:
-    leaves = tree.leaves_
-    names = [feature.name for feature in log.schema.features]
-    (action,) = log.schema.action.names
-    table = console.table(
-        "Where the agent spends most time, what it does there and where that leads",
-        "leaf",
-        "count",
-        *names,
-        action,
-        "value",
-        *(f"d {name}" for name in names),
-    )
-    for leaf in (-leaves["count"]).argsort(kind="stable")[:MOST_VISITED]:
-        table.add_row(
-            str(leaf),
-            f"{leaves['count'][leaf]:,}",
-            *(f"{leaves[f'{name}_min'][leaf]:.3f}..{leaves[f'{name}_max'][leaf]:.3f}" for name in names),
-            f"{leaves['action'][leaf]} {leaves['action_probability'][leaf]:4.0%}",
-            f"{leaves['value_mean'][leaf]:.2f}",
-            *(f"{leaves[f'derivative_{name}_mean'][leaf]:+.4f}" for name in names),
-        )
-    return table
