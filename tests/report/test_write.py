@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.report.models import REPORTS, of_lander, of_one_feature, of_road
+from tests.logs import make_log
+from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_road
 from tripletree import LogError, ParameterError
 from tripletree.demos import road
 from tripletree.report.write import report_html
@@ -52,6 +53,29 @@ def test_every_report_is_whole_and_loads_nothing(name):
     assert "default-src 'none'" in text
     words = " ".join(page.said)
     assert not re.search(r"\bnan\b|\binf\b|\bNone\b|array\(", words)
+
+
+def spoilt(states, actions, rewards, starts=None, labels=("a", "b"), **more):
+    return fitted(make_log(states, actions, rewards, starts, labels=labels, **more), 8)
+
+
+ODD = {
+    "one sample": lambda: spoilt([[1.0]], [0], [0.0]),
+    "nothing changes": lambda: spoilt([[1.0, 2.0]] * 9, [0] * 9, [0.0] * 9, labels=("a",)),
+    "episodes of one step": lambda: spoilt([[k * 0.3 % 1] for k in range(20)], [0, 1] * 10, range(20), range(21)),
+    "flags alone": lambda: spoilt(
+        [[k % 2, k // 2 % 2] for k in range(20)], [0, 1] * 10, range(20), kinds=("binary",) * 2
+    ),
+    "huge and tiny": lambda: spoilt([[k * 1e12, k * 1e-300] for k in range(20)], range(20), [1e15] * 20, labels=None),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_logs_have_reports_too(name):
+    tree, log = ODD[name]()
+    text = report_html(tree.fitted_, log)
+    assert Outline(text).open == []
+    assert not re.search(r'="[^"]*\bnan\b', text)
 
 
 def test_it_tells_all_that_it_should():

@@ -162,7 +162,7 @@ def moves_section(case: Case) -> Section:
     told = [reports.ends(case.outline.regions, case.outline.ended)]
     if (case.log.endings == TERMINATED).any():
         soon = chance(fitted, moves, "end", None, None, median, DRAWS, 0)
-        steps = expected_steps(fitted, moves, "end", None, None, DRAWS, 0)
+        steps = expected_steps(fitted, moves, "end", None, None, 0, 0)
         told.append(reports.to_the_end(soon, steps))
     routes = [tag("li", str(route)) for route in case.outline.routes]
     content = [

@@ -1,289 +1,128 @@
 // The leaf map that answers: hover a leaf, click or move a state, read why and what would have to change.
+import { drawAxes, isWhole, labelled, scaleOf, sidesOf } from "./axes.js";
 import { colourOf } from "./colours.js";
 import { add, addSvg } from "./dom.js";
-import { exact, rounded } from "./numbers.js";
+import { drawLegend, drawTable, said } from "./legend.js";
 import { counterfactual, factual, leafAt } from "./tree.js";
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT] = [640, 460, 62, 46, 10, 10];
+const [WIDTH, HEIGHT] = [640, 460];
+const BOX = { left: 62, right: WIDTH - 10, top: 10, floor: HEIGHT - 46 };
+const HELP = "Click the map, or move the state with the arrow keys (Shift: larger steps).";
 let explorers = 0;
 
 export function mountExplorer(root, tree) {
-  const id = `tt${explorers++}`;
-  const names = tree.features.map((feature) => feature.name);
-  const abouts = Object.keys(tree.facts);
-  const foils = Object.keys(tree.foils);
-  const [across, up] = mostTelling(tree);
-  const here = leafAt(tree, tree.start);
-  const view = {
-    x: across,
-    y: up,
-    colour: Object.keys(tree.colours)[0],
-    about: abouts[0],
-    foil: foils.find((name) => tree.foils[name].support[here] < 0) ?? foils[0],
-    state: [...tree.start],
-  };
+  const view = firstView(tree);
+  const parts = layOut(root, tree, view, draw);
+  const flat = tree.features.length < 2; // one feature makes a strip instead of a map
 
-  root.classList.add("tt-explorer");
-  const controls = add(root, "div", { class: "tt-controls" });
-  const picker = (label, options, chosen, change) => {
-    const box = add(controls, "label", {}, label);
-    const select = add(box, "select");
-    options.forEach(([value, text]) => {
-      const option = add(select, "option", { value }, text);
-      option.selected = value === String(chosen);
-    });
-    select.addEventListener("change", () => {
-      change(select.value);
-      draw();
-    });
-    return select;
-  };
-  const axes = names.map((name, f) => [String(f), name]);
-  const pickX = picker("Across", axes, view.x, (f) => turn("x", Number(f)));
-  const pickY = names.length > 1 ? picker("Up", axes, view.y, (f) => turn("y", Number(f))) : null;
-  picker("Colour", Object.keys(tree.colours).map((name) => [name, tree.colours[name].title]), view.colour, (name) => (view.colour = name));
-  picker("Explain", abouts.map((name) => [name, name]), view.about, (name) => (view.about = name));
-  picker("What would make it", foils.map((name) => [name, name]), view.foil, (name) => (view.foil = name));
-
-  // The two axes are never the same feature: choosing the other's swaps them.
-  function turn(axis, f) {
-    const other = axis === "x" ? "y" : "x";
-    if (names.length > 1 && view[other] === f) view[other] = view[axis];
-    view[axis] = f;
-    pickX.value = String(view.x);
-    if (pickY) pickY.value = String(view.y);
-  }
-
-  const board = add(root, "div", { class: "tt-board" });
-  const figure = add(board, "figure");
-  const svg = addSvg(figure, "svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
-    tabindex: 0,
-    role: "application",
-    "aria-roledescription": "map of the tree's leaves",
-    "aria-describedby": `${id}-help`,
-  });
-  const hover = add(figure, "p", { class: "tt-hover", "aria-hidden": "true" });
-  add(figure, "figcaption", { id: `${id}-help` }, "Click the map, or move the state with the arrow keys (Shift: larger steps).");
-  const side = add(board, "div", { class: "tt-side" });
-  const legend = add(side, "div", { class: "tt-legend" });
-  const answers = add(side, "div", { class: "tt-answers", "aria-live": "polite" });
-  const state = add(side, "fieldset", { class: "tt-state" });
-  add(state, "legend", {}, "The state");
-  const inputs = tree.features.map((feature, f) => {
-    const box = add(state, "label", {}, feature.unit ? `${feature.name} (${feature.unit})` : feature.name);
-    const whole = feature.kind === "binary" || feature.kind === "integer";
-    const input = add(box, "input", { type: "number", step: whole ? "1" : "any" });
-    input.addEventListener("change", () => {
-      if (input.value !== "" && Number.isFinite(input.valueAsNumber)) view.state[f] = input.valueAsNumber;
-      draw();
-    });
-    return input;
-  });
-  const twin = add(root, "details", { class: "tt-twin" });
-  add(twin, "summary", {}, "The same map as a table");
-  const table = add(twin, "div", { class: "tt-scroll", tabindex: 0, role: "region", "aria-label": "Leaves on the map" });
-  twin.addEventListener("toggle", () => draw());
-
-  const range = (f) => {
-    const { min, max, span, kind } = tree.features[f];
-    const pad = kind === "binary" || kind === "integer" ? 0.5 : min === max ? 0.5 * span : 0;
-    return [min - pad, max + pad];
-  };
-  const along = (f, from, to) => {
-    const [low, high] = range(f);
+  function axes() {
+    const across = tree.features[view.x];
+    const up = tree.features[view.y];
     return {
-      place: (value) => from + ((value - low) / (high - low)) * (to - from),
-      value: (at) => low + ((at - from) / (to - from)) * (high - low),
+      across: { feature: across, scale: scaleOf(across, BOX.left, BOX.right) },
+      up: flat ? null : { feature: up, scale: scaleOf(up, BOX.floor, BOX.top) },
     };
-  };
-  const scales = () => ({
-    x: along(view.x, LEFT, WIDTH - RIGHT),
-    y: names.length > 1 ? along(view.y, HEIGHT - BOTTOM, TOP) : { place: () => HEIGHT / 2, value: () => 0 },
-  });
-
-  // The leaves that the plane through the state cuts.
-  function seen() {
-    const d = names.length;
-    const list = [];
-    for (let leaf = 0; leaf < tree.leaves; leaf++) {
-      let inside = true;
-      for (let f = 0; f < d && inside; f++) {
-        if (f === view.x || (f === view.y && d > 1)) continue;
-        inside = view.state[f] >= tree.lower[leaf * d + f] && view.state[f] < tree.upper[leaf * d + f];
-      }
-      if (inside) list.push(leaf);
-    }
-    return list;
-  }
-
-  // A whole number is a band around it, so a border between 0 and 1 is drawn in the middle whatever its threshold.
-  function bounds(leaf, f) {
-    const [low, high] = range(f);
-    let [a, b] = [tree.lower[leaf * names.length + f], tree.upper[leaf * names.length + f]];
-    if (["binary", "integer"].includes(tree.features[f].kind)) [a, b] = [Math.ceil(a) - 0.5, Math.ceil(b) - 0.5];
-    return [Math.min(Math.max(a, low), high), Math.max(Math.min(b, high), low)];
   }
 
   function draw() {
-    const { x, y } = scales();
+    const { across, up } = axes();
     const colour = tree.colours[view.colour];
-    const leaves = seen();
-    svg.replaceChildren();
-    const tiles = addSvg(svg, "g", { class: "tt-tiles" });
+    const leaves = seen(tree, view);
+    parts.svg.replaceChildren();
+    const tiles = addSvg(parts.svg, "g", { class: "tt-tiles" });
     for (const leaf of leaves) {
-      const [x0, x1] = bounds(leaf, view.x).map(x.place);
-      const [y1, y0] = names.length > 1 ? bounds(leaf, view.y).map(y.place) : [HEIGHT - BOTTOM, TOP];
+      const [x0, x1] = sidesOf(tree, leaf, view.x).map(across.scale.place);
+      const [y1, y0] = flat ? [BOX.floor, BOX.top] : sidesOf(tree, leaf, view.y).map(up.scale.place);
       if (x1 <= x0 || y1 <= y0) continue;
       const fill = colourOf(colour.scale, colour.values[leaf]);
       addSvg(tiles, "rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, fill, "data-leaf": leaf });
     }
-    drawAxes(x, y);
+    drawAxes(parts.svg, BOX, across, up);
     const fact = factual(tree, view.state, view.about);
     const answer = counterfactual(tree, view.state, tree.foils[view.foil]);
-    drawState(x, y, answer);
-    answers.replaceChildren();
-    add(answers, "p", { class: "tt-why" }, fact.text);
-    add(answers, "p", { class: "tt-foil" }, answer.text);
-    inputs.forEach((input, f) => (input.value = String(Number(view.state[f].toPrecision(6)))));
-    drawLegend(colour);
+    drawStates(across, up, answer.foilState);
+    parts.answers.replaceChildren();
+    add(parts.answers, "p", { class: "tt-why" }, fact.text);
+    add(parts.answers, "p", { class: "tt-foil" }, answer.text);
+    parts.inputs.forEach((input, f) => (input.value = String(Number(view.state[f].toPrecision(6)))));
+    drawLegend(parts.legend, colour);
+    const by = flat ? across.feature.name : `${across.feature.name} and ${up.feature.name}`;
     const fixed = tree.features.length > 2 ? ", through the state below in all other features" : "";
-    svg.setAttribute("aria-label", `${colour.title} by ${names[view.x]}${names.length > 1 ? ` and ${names[view.y]}` : ""}${fixed}. ${fact.text}`);
-    if (twin.open) drawTable(leaves, colour);
+    parts.svg.setAttribute("aria-label", `${colour.title} by ${by}${fixed}. ${fact.text}`);
+    if (parts.twin.open) drawTable(parts.table, tree, leaves, flat ? [view.x] : [view.x, view.y], colour);
   }
 
-  function drawAxes(x, y) {
-    const frame = addSvg(svg, "g", { class: "tt-axes" });
-    const floor = HEIGHT - BOTTOM;
-    for (const tick of ticks(range(view.x))) {
-      addSvg(frame, "line", { x1: x.place(tick), x2: x.place(tick), y1: floor, y2: floor + 4 });
-      addSvg(frame, "text", { x: x.place(tick), y: floor + 17, "text-anchor": "middle" }, exact(tick));
-    }
-    const labelled = (f) => (tree.features[f].unit ? `${names[f]} (${tree.features[f].unit})` : names[f]);
-    addSvg(frame, "text", { x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 8, "text-anchor": "middle", class: "tt-name" }, labelled(view.x));
-    if (names.length < 2) return;
-    for (const tick of ticks(range(view.y))) {
-      addSvg(frame, "line", { x1: LEFT - 4, x2: LEFT, y1: y.place(tick), y2: y.place(tick) });
-      addSvg(frame, "text", { x: LEFT - 7, y: y.place(tick) + 4, "text-anchor": "end" }, exact(tick));
-    }
-    const middle = (TOP + floor) / 2;
-    addSvg(frame, "text", { transform: `translate(15 ${middle}) rotate(-90)`, "text-anchor": "middle", class: "tt-name" }, labelled(view.y));
-  }
-
-  function drawState(x, y, answer) {
-    const layer = addSvg(svg, "g", { class: "tt-marks" });
-    const [low, high] = [0, 1].map((end) => range(view.x)[end]);
-    const clamp = (value, [a, b]) => Math.min(Math.max(value, a), b);
-    const at = (point) => [
-      x.place(clamp(point[view.x], [low, high])),
-      names.length > 1 ? y.place(clamp(point[view.y], range(view.y))) : HEIGHT / 2,
-    ];
+  function drawStates(across, up, foilState) {
+    const layer = addSvg(parts.svg, "g", { class: "tt-marks" });
+    const place = (along, value) => along.scale.place(along.scale.inside(value));
+    const at = (state) => [place(across, state[view.x]), flat ? HEIGHT / 2 : place(up, state[view.y])];
     const [cx, cy] = at(view.state);
-    if (answer.foilState) {
-      const [fx, fy] = at(answer.foilState);
-      if (Math.hypot(fx - cx, fy - cy) > 1) {
-        addSvg(layer, "line", { class: "tt-halo", x1: cx, y1: cy, x2: fx, y2: fy });
-        addSvg(layer, "line", { class: "tt-arrow", x1: cx, y1: cy, x2: fx, y2: fy });
-        addSvg(layer, "circle", { class: "tt-there", cx: fx, cy: fy, r: 4.5 });
+    if (foilState) {
+      const [x2, y2] = at(foilState);
+      if (Math.hypot(x2 - cx, y2 - cy) > 1) {
+        addSvg(layer, "line", { class: "tt-halo", x1: cx, y1: cy, x2, y2 });
+        addSvg(layer, "line", { class: "tt-arrow", x1: cx, y1: cy, x2, y2 });
+        addSvg(layer, "circle", { class: "tt-there", cx: x2, cy: y2, r: 4.5 });
       }
     }
     addSvg(layer, "circle", { class: "tt-here", cx, cy, r: 6 });
   }
 
-  function drawLegend(colour) {
-    legend.replaceChildren();
-    add(legend, "p", {}, colour.scale.label);
-    if (colour.scale.kind === "categories") {
-      const list = add(legend, "ul");
-      colour.scale.categories.forEach((name, i) => {
-        const item = add(list, "li");
-        add(item, "span", { class: "tt-swatch" }).style.background = colour.scale.stops[i];
-        item.append(name);
-      });
-      return;
-    }
-    add(legend, "div", { class: "tt-bar" }).style.background = `linear-gradient(to right, ${colour.scale.stops.join(", ")})`;
-    const ends = add(legend, "div", { class: "tt-ends" });
-    add(ends, "span", {}, rounded(colour.scale.low));
-    add(ends, "span", {}, colour.scale.kind === "log" ? `${rounded(colour.scale.high)} (log scale)` : rounded(colour.scale.high));
-  }
-
-  function said(colour, leaf) {
-    const value = colour.values[leaf];
-    return colour.scale.kind === "categories" ? colour.scale.categories[value] : rounded(value);
-  }
-
-  function drawTable(leaves, colour) {
-    table.replaceChildren();
-    const grid = add(table, "table");
-    const head = add(add(grid, "thead"), "tr");
-    const columns = names.length > 1 ? [view.x, view.y] : [view.x];
-    ["leaf", ...columns.map((f) => names[f]), colour.scale.label, "samples"].forEach((text) => add(head, "th", { scope: "col" }, text));
-    const body = add(grid, "tbody");
-    for (const leaf of leaves) {
-      const row = add(body, "tr");
-      add(row, "th", { scope: "row" }, String(leaf));
-      columns.forEach((f) => add(row, "td", {}, bounds(leaf, f).map(rounded).join(" to ")));
-      add(row, "td", {}, said(colour, leaf));
-      add(row, "td", {}, tree.count[leaf].toLocaleString("en"));
-    }
-  }
-
+  // The state at a place of the map, or null beside it.
   function pointed(event) {
-    const box = svg.getBoundingClientRect();
-    const { x, y } = scales();
-    const px = ((event.clientX - box.left) / box.width) * WIDTH;
-    const py = ((event.clientY - box.top) / box.height) * HEIGHT;
-    if (px < LEFT || px > WIDTH - RIGHT || py < TOP || py > HEIGHT - BOTTOM) return null;
-    const point = [...view.state];
-    point[view.x] = whole(view.x, x.value(px));
-    if (names.length > 1) point[view.y] = whole(view.y, y.value(py));
-    return point;
+    const frame = parts.svg.getBoundingClientRect();
+    const x = ((event.clientX - frame.left) / frame.width) * WIDTH;
+    const y = ((event.clientY - frame.top) / frame.height) * HEIGHT;
+    if (x < BOX.left || x > BOX.right || y < BOX.top || y > BOX.floor) return null;
+    const { across, up } = axes();
+    const state = [...view.state];
+    state[view.x] = known(across.feature, across.scale.value(x));
+    if (!flat) state[view.y] = known(up.feature, up.scale.value(y));
+    return state;
   }
 
-  function whole(f, value) {
-    const { kind, min, max } = tree.features[f];
-    return kind === "binary" || kind === "integer" ? Math.min(Math.max(Math.round(value), min), max) : value;
-  }
-
-  svg.addEventListener("click", (event) => {
-    const point = pointed(event);
-    if (point) view.state = point;
+  parts.svg.addEventListener("click", (event) => {
+    view.state = pointed(event) ?? view.state;
     draw();
   });
-  svg.addEventListener("pointermove", (event) => {
-    const point = pointed(event);
+  parts.svg.addEventListener("pointermove", (event) => {
+    const state = pointed(event);
     const colour = tree.colours[view.colour];
-    const leaf = point && leafAt(tree, point);
-    hover.textContent = point ? `Leaf ${leaf}, ${tree.count[leaf].toLocaleString("en")} samples: ${colour.scale.label} ${said(colour, leaf)}` : "";
+    const leaf = state && leafAt(tree, state);
+    const samples = state && tree.count[leaf].toLocaleString("en");
+    parts.hover.textContent = state ? `Leaf ${leaf}, ${samples} samples: ${colour.scale.label} ${said(colour, leaf)}` : "";
   });
-  svg.addEventListener("pointerleave", () => (hover.textContent = ""));
-  svg.addEventListener("keydown", (event) => {
+  parts.svg.addEventListener("pointerleave", () => (parts.hover.textContent = ""));
+  parts.svg.addEventListener("keydown", (event) => {
     const ways = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowDown: ["y", -1], ArrowUp: ["y", 1] };
     if (!(event.key in ways)) return;
     event.preventDefault();
     const [axis, sign] = ways[event.key];
-    if (axis === "y" && names.length < 2) return;
-    const f = view[axis];
-    const { kind, min, max, span } = tree.features[f];
-    const step = kind === "binary" || kind === "integer" ? 1 : (event.shiftKey ? 0.1 : 0.01) * span;
-    view.state[f] = Math.min(Math.max(view.state[f] + sign * step, min), max);
+    if (axis === "y" && flat) return;
+    const feature = tree.features[view[axis]];
+    const step = isWhole(feature) ? 1 : (event.shiftKey ? 0.1 : 0.01) * feature.span;
+    view.state[view[axis]] = Math.min(Math.max(view.state[view[axis]] + sign * step, feature.min), feature.max);
     draw();
   });
 
   draw();
+}
+
+// What is shown first: the features that most splits of the upper tree are about, and a foil that does not hold yet.
+function firstView(tree) {
+  const [x, y] = mostTelling(tree);
+  const leaf = leafAt(tree, tree.start);
+  const foils = Object.keys(tree.foils);
   return {
-    get state() {
-      return [...view.state];
-    },
-    show(point) {
-      view.state = [...point];
-      draw();
-    },
+    x,
+    y,
+    colour: Object.keys(tree.colours)[0],
+    about: Object.keys(tree.facts)[0],
+    foil: foils.find((name) => tree.foils[name].support[leaf] < 0) ?? foils[0],
+    state: [...tree.start],
   };
 }
 
-// The two features that most splits of the upper tree are about.
 function mostTelling(tree) {
   const weight = tree.features.map(() => 0);
   const depth = new Array(tree.left.length).fill(0);
@@ -296,13 +135,90 @@ function mostTelling(tree) {
   return [order[0], order[1] ?? order[0]].sort((a, b) => a - b);
 }
 
-// Round numbers, about five of them.
-function ticks([low, high]) {
-  const raw = (high - low) / 5;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].find((nice) => nice * power >= raw) * power;
+// The leaves that the plane through the state cuts.
+function seen(tree, view) {
+  const d = tree.features.length;
   const list = [];
-  const hair = (0.02 * (high - low)) / step; // a range that begins a hair above a round number begins with it
-  for (let k = Math.ceil(low / step - hair); k <= high / step + hair; k++) list.push(Number((k * step).toPrecision(12)));
+  for (let leaf = 0; leaf < tree.leaves; leaf++) {
+    let inside = true;
+    for (let f = 0; f < d && inside; f++) {
+      if (f === view.x || f === view.y) continue;
+      inside = view.state[f] >= tree.lower[leaf * d + f] && view.state[f] < tree.upper[leaf * d + f];
+    }
+    if (inside) list.push(leaf);
+  }
   return list;
+}
+
+// A value that the log may hold: whole numbers within its range for flags and counts.
+function known(feature, value) {
+  return isWhole(feature) ? Math.min(Math.max(Math.round(value), feature.min), feature.max) : value;
+}
+
+// Puts the empty parts on the page; `draw` is called when the reader chooses something else.
+function layOut(root, tree, view, draw) {
+  const id = `tt${explorers++}`;
+  root.classList.add("tt-explorer");
+  choosers(add(root, "div", { class: "tt-controls" }), tree, view, draw);
+  const board = add(root, "div", { class: "tt-board" });
+  const figure = add(board, "figure");
+  const svg = addSvg(figure, "svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    tabindex: 0,
+    role: "application",
+    "aria-roledescription": "map of the tree's leaves",
+    "aria-describedby": `${id}-help`,
+  });
+  const hover = add(figure, "p", { class: "tt-hover", "aria-hidden": "true" });
+  add(figure, "figcaption", { id: `${id}-help` }, HELP);
+  const side = add(board, "div", { class: "tt-side" });
+  const legend = add(side, "div", { class: "tt-legend" });
+  const answers = add(side, "div", { class: "tt-answers", "aria-live": "polite" });
+  const state = add(side, "fieldset", { class: "tt-state" });
+  add(state, "legend", {}, "The state");
+  const inputs = tree.features.map((feature, f) => {
+    const label = add(state, "label", {}, labelled(feature));
+    const input = add(label, "input", { type: "number", step: isWhole(feature) ? "1" : "any" });
+    input.addEventListener("change", () => {
+      if (Number.isFinite(input.valueAsNumber)) view.state[f] = input.valueAsNumber;
+      draw();
+    });
+    return input;
+  });
+  const twin = add(root, "details", { class: "tt-twin" });
+  add(twin, "summary", {}, "The same map as a table");
+  const table = add(twin, "div", { class: "tt-scroll", tabindex: 0, role: "region", "aria-label": "Leaves on the map" });
+  twin.addEventListener("toggle", () => draw());
+  return { svg, hover, legend, answers, inputs, twin, table };
+}
+
+function choosers(place, tree, view, draw) {
+  const choose = (label, options, chosen, change) => {
+    const select = add(add(place, "label", {}, label), "select");
+    options.forEach(([value, text]) => {
+      add(select, "option", { value }, text).selected = value === String(chosen);
+    });
+    select.addEventListener("change", () => {
+      change(select.value);
+      draw();
+    });
+    return select;
+  };
+  const same = (names) => names.map((name) => [name, name]);
+  const features = tree.features.map((feature, f) => [String(f), feature.name]);
+  const colours = Object.entries(tree.colours).map(([name, colour]) => [name, colour.title]);
+  const across = choose("Across", features, view.x, (f) => turn("x", Number(f)));
+  const up = features.length > 1 ? choose("Up", features, view.y, (f) => turn("y", Number(f))) : null;
+  choose("Colour", colours, view.colour, (name) => (view.colour = name));
+  choose("Explain", same(Object.keys(tree.facts)), view.about, (name) => (view.about = name));
+  choose("What would make it", same(Object.keys(tree.foils)), view.foil, (name) => (view.foil = name));
+
+  // The two axes are never the same feature: choosing the other's swaps them.
+  function turn(axis, f) {
+    const other = axis === "x" ? "y" : "x";
+    if (view[other] === f || features.length < 2) view[other] = view[axis];
+    view[axis] = f;
+    across.value = String(view.x);
+    if (up) up.value = String(view.y);
+  }
 }
