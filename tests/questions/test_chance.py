@@ -60,6 +60,16 @@ def test_a_start_in_the_zone_is_there_already(tree):
     assert tree.expected_steps(1, 1).steps == 0
 
 
+def test_leaves_that_lie_in_a_zone_only_in_part_are_told(tree):
+    # The state is not in the zone, but its leaf counts as a whole: the sentence must not say that the state is.
+    whole = "1 leaf lies only partly in x in [1.2, 1.7) and counts as a whole."
+    for ask in (tree.chance, tree.expected_steps):
+        assert whole in str(ask({"x": (1.2, 1.7)}))
+        there = ask({"x": (1.2, 1.7)}, [1.1])
+        assert (there.there, there.partly) == (True, 1)
+        assert str(there) == f"From x = 1.1: it is in a leaf of x in [1.2, 1.7) already. {whole}"
+
+
 def test_what_never_happened_may_still_happen(tree):
     answer = tree.chance(1, 2)
     assert answer.probability == 0

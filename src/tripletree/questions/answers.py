@@ -159,6 +159,10 @@ class Duration(Answer):
         Probability to arrive at all.
     reach, start, before : str
         The zones in words; ``before`` may be None.
+    there : bool
+        Whether the start already lies in the zone.
+    partly : int
+        Leaves that lie in the zone only in part; they count as a whole.
     draws : int
         Chains drawn for the interval.
     markov : MarkovCheck
@@ -171,6 +175,8 @@ class Duration(Answer):
     reach: str
     start: str
     before: str | None
+    there: bool
+    partly: int
     draws: int
     markov: MarkovCheck
 

@@ -55,7 +55,7 @@ def chance(
         before=None if avoid is None else avoid.text,
         within=within,
         unknown=float(ask(chain, begin.share, lost, stop)) if lost.any() else 0.0,
-        there=bool(begin.share[goal.mask].sum() >= 1 - 1e-12),
+        there=_there(begin, goal),
         partly=goal.partly,
         outside=begin.outside,
         draws=draws,
@@ -84,6 +84,8 @@ def expected_steps(
         reach=goal.text,
         start=begin.text,
         before=None if avoid is None else avoid.text,
+        there=_there(begin, goal),
+        partly=goal.partly,
         draws=draws,
         markov=movement.markov,
     )
@@ -154,12 +156,16 @@ def _interval(
 
 def _sure(movement: Movement, start: Start, goal: Zone, probability: float) -> F64:
     """Return the interval of what always or never happened: Wilson's, with the sequences that begin at the start."""
-    if start.share[goal.mask].sum() >= 1 - 1e-12:
+    if _there(start, goal):
         return np.array([1.0, 1.0])
     moves = movement.transitions
     begun = start.share[:-1] > 0
     times = moves.n_episodes if start.episodes is not None else int(moves.sequences[begun].sum())
     return wilson(np.array(probability * times), np.array(times))
+
+
+def _there(start: Start, goal: Zone) -> bool:
+    return bool(start.share[goal.mask].sum() >= 1 - 1e-12)
 
 
 def _check_whole(value: Any, name: str, least: int, most: int, example: int) -> None:

@@ -17,7 +17,7 @@ def chance(answer: Chance) -> str:
     """Return the sentences of a chance."""
     outside = " The start lies outside the range of the log." if answer.outside else ""
     if answer.there:
-        return f"From {answer.start}: it is in {answer.reach} already.{outside}"
+        return f"{_there(answer)}{outside}"
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
     when = "" if answer.within is None else f" within {answer.within} {'step' if answer.within == 1 else 'steps'}"
     text = f"From {answer.start} it reaches {where}{when} with probability {answer.probability:.3g}"
@@ -25,10 +25,7 @@ def chance(answer: Chance) -> str:
     if answer.unknown >= 0.005:
         first = f"With probability {answer.unknown:.2g} it comes first to a leaf"
         text += f" {first} of which the log does not show what follows."
-    if answer.partly:
-        lie, count = ("leaf lies", "counts") if answer.partly == 1 else ("leaves lie", "count")
-        text += f" {answer.partly} {lie} only partly in {answer.reach} and {count} as a whole."
-    return f"{text}{outside} {markov(answer.markov)}"
+    return f"{text}{_partly(answer)}{outside} {markov(answer.markov)}"
 
 
 def duration(answer: Duration) -> str:
@@ -36,9 +33,26 @@ def duration(answer: Duration) -> str:
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
     if answer.steps is None:
         return f"From {answer.start} no recorded moves lead to {where}."
+    if answer.there:
+        return _there(answer)
     surely = "" if answer.probability > 0.9995 else f", if it gets there (probability {answer.probability:.3g})"
     text = f"From {answer.start} it reaches {where} after {answer.steps:.4g} steps on average"
-    return f"{text}{between(answer.interval)}{surely}. {markov(answer.markov)}"
+    return f"{text}{between(answer.interval)}{surely}.{_partly(answer)} {markov(answer.markov)}"
+
+
+def _there(answer: Chance | Duration) -> str:
+    """Return that the start lies in the zone; of a zone with leaves that lie in it only in part, say just that."""
+    if answer.partly:
+        return f"From {answer.start}: it is in a leaf of {answer.reach} already.{_partly(answer)}"
+    return f"From {answer.start}: it is in {answer.reach} already."
+
+
+def _partly(answer: Chance | Duration) -> str:
+    """Return how many leaves count although they lie in the zone only in part."""
+    if not answer.partly:
+        return ""
+    lie, count = ("leaf lies", "counts") if answer.partly == 1 else ("leaves lie", "count")
+    return f" {answer.partly} {lie} only partly in {answer.reach} and {count} as a whole."
 
 
 def whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> str:

@@ -54,7 +54,9 @@ def turn(schema: Schema, action: str, before: F64, after: F64, span: F64) -> str
         condition(names[f].name, x, x, names[f].unit)
         for f, x in ((f, _short(after[f], span[f])) for f in sorted(int(f) for f in order))
     ]
-    where = f"to {', '.join(moves)}" if moves else "on, hardly moving,"
+    if not moves:
+        return f"on, hardly moving, with {action}" if action else "on, hardly moving"
+    where = f"to {', '.join(moves)}"
     return f"{where} with {action}" if action else where
 
 
