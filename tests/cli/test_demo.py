@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -77,9 +78,16 @@ def test_losses_fall_as_the_trees_grow(finished):
             assert losses == sorted(losses, reverse=True)
 
 
-def test_every_agent_has_a_demo(demo):
-    texts = {agent: demo("--leaves", "5", "--agent", agent, "--out", agent).stdout for agent in AGENTS}
-    assert len(set(texts.values())) == len(AGENTS)
+def test_another_driver_has_another_demo(finished, demo, tmp_path):
+    told = demo("--leaves", "5", "--agent", "hurry", "--out", "hurry").stdout
+    assert "is paid 10 at the left wall, 10 at the right wall and -1 x |speed|" in told
+    assert "is paid 1.5 at the left wall" in finished[1]
+    assert (tmp_path / "hurry" / "road.html").exists()
+
+
+def test_every_driver_is_offered():
+    (option,) = (one for one in main.get_command(click.Context(main), "demo").params if one.name == "agent")
+    assert tuple(option.type.choices) == AGENTS
 
 
 def test_tables_fit_a_pipe_of_80_columns_and_hold_no_escapes(finished):

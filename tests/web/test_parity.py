@@ -70,7 +70,7 @@ def asked(page):
 @pytest.mark.parametrize("name", TREES)
 def test_leaves_foils_and_sentences_are_pythons(asked, name):
     fitted = TREES[name]()
-    states = hard_states(fitted, 500, 7)
+    states = hard_states(fitted, 400, 7)
     tree = payload(fitted)
     foils, abouts = usual_foils(fitted), list(tree["facts"])
     answers = asked.evaluate(ASK, [packed(tree), states.tolist()])

@@ -90,6 +90,8 @@ export function mountExplorer(root, tree) {
     const colour = tree.colours[view.colour];
     const leaf = state && leafAt(tree, state);
     const samples = state && tree.count[leaf].toLocaleString("en");
+    // On top of its neighbours, so that all of its outline is seen.
+    if (event.target.dataset.leaf && event.target.nextSibling) event.target.parentNode.append(event.target);
     parts.hover.textContent = state ? `Leaf ${leaf}, ${samples} samples: ${colour.scale.label} ${said(colour, leaf)}` : "";
   });
   parts.svg.addEventListener("pointerleave", () => (parts.hover.textContent = ""));
