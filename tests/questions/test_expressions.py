@@ -110,6 +110,18 @@ def test_foils_speak_of_what_is_predicted(text, message):
         read_foil_expression(text, SCHEMA)
 
 
+def test_known_names_with_words_of_the_grammar_need_no_quotes():
+    legs = Schema((Feature("leg in contact"), Feature("leg"), Feature("up and away")), PUSH.action)
+    assert read_expression("leg in contact = 1 and leg in [0, 1)", legs, "reach") == {
+        "leg in contact": 1,
+        "leg": (0, 1),
+    }
+    assert read_expression("0 < up and away and leg < 1", legs, "reach") == {
+        "up and away": (above(0), None),
+        "leg": (None, 1),
+    }
+
+
 def test_names_of_the_grammar_are_names_in_quotes():
     names = ("end", "leaf", "and", "in", "or", "any", "7", "2nd leg", 'a "b"', "a'b`\"c", "x<y", "value", " pad ")
     schema = Schema(tuple(map(Feature, names)), Action("discrete", labels=("and", "or", "in [", "1")))

@@ -254,12 +254,24 @@ class _Parser(Cursor):
             return Name(first.text, first.begin, first.end)
         if first.kind != "word":
             self.stop(f"{self.name} has {self.shown()} where a name or a number is expected")
+        if (known := self.known_name()) is not None:
+            return known
         text, split = self.words(names=split_number(first.text) is None), split_number(first.text)
         end = self.tokens[self.place - 1].end
         if split is None or (text in {*self.units, *self.labels} and text != first.text.removesuffix(split[1])):
             return Name(text, first.begin, end)
         unit = " ".join([split[1], *text.split()[1:]]).strip()
         return Number(self.finite(split[0], first), unit, first.begin, end)
+
+    def known_name(self) -> Name | None:
+        """Return the longest name that stands here and has words of the grammar in it: ``left leg in contact``."""
+        for name in sorted({*self.units, *self.labels}, key=len, reverse=True):
+            words = name.split()
+            here = self.tokens[self.place : self.place + len(words)]
+            if [token.text for token in here] == words and not {"in", *AND, *OR}.isdisjoint(words[1:]):
+                self.place += len(words)
+                return Name(name, here[0].begin, here[-1].end)
+        return None
 
     def bound(self) -> Number:
         token = self.next
