@@ -46,9 +46,12 @@ class Trust(Answer):
         """Leaves whose samples disagree, shape (leaves, 3): of action, value and derivative."""
         return self.left >= TORN
 
-    def worst(self, most: int = 5) -> npt.NDArray[np.int64]:
-        """Return the leaves that add most to what the tree does not know: much visited, and torn."""
-        doubt = self.share * self.left.max(axis=1)
+    def worst(self, attribute: int, most: int = 2) -> npt.NDArray[np.int64]:
+        """Return the leaves that add most to what the tree does not know of action (0), value (1) or derivative (2).
+
+        They are much visited, and their samples disagree.
+        """
+        doubt = self.share * self.left[:, attribute]
         order = np.argsort(-doubt, kind="stable")[:most]
         kept: npt.NDArray[np.int64] = order[doubt[order] > 0]
         return kept

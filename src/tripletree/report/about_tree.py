@@ -94,9 +94,10 @@ def trust_section(case: Case) -> Section:
             leaf,
             case.where(leaf),
             percent(float(found.share[leaf])),
-            reports.doubt(found.left[leaf], int(count[leaf]), bool(found.few[leaf])),
+            reports.doubt(attribute, float(found.left[leaf, attribute]), int(count[leaf]), bool(found.few[leaf])),
         )
-        for leaf in found.worst().tolist()
+        for attribute in range(3)
+        for leaf in found.worst(attribute).tolist()
     ]
     weak = table(
         "Leaves that add most to what the tree does not know", ("leaf", "where", "of the log", "why"), rows, (0, 2)

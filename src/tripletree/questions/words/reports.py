@@ -49,10 +49,11 @@ def log_size(log: Log) -> str:
 def log_episodes(log: Log) -> str:
     """Return how long episodes are and how they end."""
     lengths = np.diff(log.starts)
-    ended = np.bincount(log.endings, minlength=3)
+    ended = np.bincount(log.endings, minlength=3).tolist()
     if log.n_episodes == 1:
         return f"The episode lasts {count(int(lengths[0]), 'step', 'steps')}."
-    ends = all_of([f"{n:,} {_ENDINGS[n != 1][code]}" for code, n in enumerate(ended.tolist()) if n])
+    counted = [(f"{n:,}" if n < log.n_episodes else "all", _ENDINGS[n != 1][code]) for code, n in enumerate(ended) if n]
+    ends = all_of([f"{number} {how}" for number, how in counted])
     span = f"{lengths.min():,} to {lengths.max():,} steps, half of them {int(np.median(lengths)):,} or more"
     return f"Episodes last {span}; {ends}."
 
@@ -211,17 +212,12 @@ def trust(answer: Trust) -> str:
     return "\n".join(told)
 
 
-def doubt(left: Sequence[float], samples: int, few: bool) -> str:
-    """Return why a leaf is not to be trusted."""
-    names = ("action", "value", "derivative")
-    worst = int(np.argmax(left))
-    told = (
-        [f"{percent(min(float(left[worst]), 9.99))} of the disagreement on {names[worst]} is left"]
-        if left[worst] > 0
-        else []
-    )
-    told += [f"only {count(samples, 'sample', 'samples')}"] if few else []
-    return all_of(told)
+def doubt(attribute: int, left: float, samples: int, few: bool) -> str:
+    """Return why a leaf is not to be trusted on an attribute (0 action, 1 value, 2 derivative)."""
+    name = ("action", "value", "derivative")[attribute]
+    times = f"{rounded(_two(left))} times that" if left >= 1 else f"{percent(left)} of that"
+    told = [f"disagreement on {name} is {times} in the whole log"]
+    return all_of([*told, *([f"only {count(samples, 'sample', 'samples')}"] if few else [])])
 
 
 def failures(log: Log, returns: F64) -> str:
