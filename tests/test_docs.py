@@ -52,8 +52,14 @@ def run_console(code: str) -> None:
 def test_snippets_of_a_page_run_from_top_to_bottom(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
-    for language, line, code in snippets(page, "python|console|toml"):
-        if language == "toml":
+    for language, line, code in snippets(page, "python|console|sh|toml"):
+        if language == "sh":
+            for command in code.splitlines():
+                program, *arguments = shlex.split(command)
+                assert program == "tripletree"
+                result = CliRunner().invoke(main, arguments, prog_name=program)
+                assert result.exit_code == 0, f"{command}\n{result.output}"
+        elif language == "toml":
             (tmp_path / "mine.toml").write_text(code, encoding="utf-8")
         elif language == "console":
             run_console(code)

@@ -74,7 +74,7 @@ def test_numbers_that_are_none(number: float, good: bytes, continuous: bytes, re
             if values.dtype == np.float64:
                 refused(spoiled(data, name, (-1,) * values.ndim, number), "finite|NaN or infinity")
                 checked.add(name)
-    assert len(checked) == 16
+    assert len(checked) == 17
 
 
 def test_negative_spreads(good: bytes, continuous: bytes, refused: Refused) -> None:
@@ -83,6 +83,7 @@ def test_negative_spreads(good: bytes, continuous: bytes, refused: Refused) -> N
     for name in spreads:
         data = continuous if "action" in name else good
         refused(spoiled(data, name, (0,) * array(data, name).ndim, -1e-300), f"`{name.split('.')[-1]}` .* negative")
+    refused(spoiled(good, "attributes.state_mean", (0, 0), 1e6), "`state_mean` lies outside")
     refused(spoiled(good, "tree.quality", 0, -1e-17), "a split's quality")
 
 
@@ -173,6 +174,7 @@ def chain(good: bytes, leaves: int, labels: int = 2) -> bytes:
         "attributes.value_mean": zeros,
         "attributes.value_std": zeros,
         "attributes.impurity": np.zeros((nodes, 3)),
+        "attributes.state_mean": np.zeros((nodes, 2)),
         "feature_min": np.zeros(2),
         "feature_max": np.full(2, float(leaves)),
         "derivative_scale": np.zeros(2),

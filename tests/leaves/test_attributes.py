@@ -130,6 +130,7 @@ def test_every_node_equals_numpy(log, seed, scale):
     for top in range(tree.n_nodes):
         rows = rows_below(tree, node, top)
         assert at.count[top] == rows.sum()
+        np.testing.assert_allclose(at.state_mean[top], log.states[rows].mean(axis=0), atol=1e-12)
         assert at.value_mean[top] == pytest.approx(value[rows].mean(), abs=1e-12)
         assert at.value_std[top] == pytest.approx(value[rows].std(), abs=1e-9)
         assert at.impurity[top, 1] == pytest.approx(value[rows].var(), abs=1e-9)

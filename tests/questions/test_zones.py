@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -31,7 +33,9 @@ def fitted(log):
     [
         ({"pos": (0, 1)}, [0], 0, "pos in [0, 1)"),
         ({"pos": (1, None)}, [1, 2], 0, "pos >= 1"),
-        ({"pos": (None, 1.5)}, [0, 1], 1, "pos < 1.5"),
+        ({"pos": (None, 1.5)}, [0], 0, "pos < 1.5"),  # the samples of leaf 1 are at 1.5 on average
+        ({"pos": (None, 1.6)}, [0, 1], 1, "pos < 1.6"),
+        ({"pos": (0.2, 1.2)}, [0], 1, "pos in [0.2, 1.2)"),
         ({"pos": (0.2, 0.3)}, [0], 1, "pos in [0.2, 0.3)"),
         ({"pos": 1}, [1], 1, "pos = 1"),
         ({"pos": 3.0}, [2], 1, "pos = 3"),
@@ -39,7 +43,7 @@ def fitted(log):
         ({"pos": (0, 2), "action": "b"}, [1], 0, "pos in [0, 2) and action = b"),
         ({"action": ["a", "c"]}, [0, 2], 0, "action = a or c"),
         ({"value": (1, None)}, [2], 0, "value >= 1"),
-        ("pos <= 1", [0, 1], 1, "pos <= 1"),
+        ("pos <= 1", [0], 0, "pos <= 1"),
         ("pos > 1 and action = b", [1], 1, "pos > 1 and action = b"),
         ("value >= 1", [2], 0, "value >= 1"),
         ("leaves 0, 2", [0, 2], 0, "leaves 0 and 2"),
@@ -55,6 +59,25 @@ def test_zones(fitted, zone, leaves, partly, text):
     assert not found.end
     assert (found.partly, found.text) == (partly, text)
     assert read_zone(fitted, found) is found
+
+
+def test_a_binary_feature_goes_by_the_majority_of_a_leafs_samples():
+    # Leaf 0 has the flag in 1 of 4 samples, leaf 1 in 3 of 4, and no split asks for it.
+    states = [[x, flag] for x, flags in ((0.0, (0, 0, 0, 1)), (1.0, (1, 1, 1, 0))) for flag in flags]
+    kinds = ("real", "binary")
+    names = ("pos", "flag")
+    log = make_log(states, [0] * 4 + [1] * 4, [0] * 8, endings=[1], labels=("a", "b"), names=names, kinds=kinds)
+    fitted = TripleTree(2, (1, 0, 0), 0.0).fit(log).fitted_
+    assert fitted.leaves.state_mean.tolist() == [[0.0, 0.25], [1.0, 0.75]]
+    for zone, leaves in (({"flag": 1}, [1]), ({"flag": (0, 1)}, [0]), ("flag >= 1", [1]), ({"pos": 0, "flag": 1}, [0])):
+        found = read_zone(fitted, zone)
+        assert (found.leaves.tolist(), found.partly) == (leaves, 1)
+
+
+def test_a_model_without_mean_states_counts_every_leaf_that_touches_a_zone(fitted):
+    old = replace(fitted, attributes=replace(fitted.attributes, state_mean=None))
+    found = read_zone(old, {"pos": (None, 1.5)})
+    assert (found.leaves.tolist(), found.partly) == ([0, 1], 1)
 
 
 def test_the_end_is_a_zone(fitted):

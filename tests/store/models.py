@@ -22,7 +22,10 @@ from tripletree.tree.arrays import Tree
 ARRAYS = (
     *(f"tree.{name}" for name in ("feature", "threshold", "left", "quality")),
     *(f"attributes.{name}" for name in ("count", "count_derivative", "action_count", "action_mean", "action_std")),
-    *(f"attributes.{name}" for name in ("value_mean", "value_std", "derivative_mean", "derivative_std", "impurity")),
+    *(
+        f"attributes.{name}"
+        for name in ("value_mean", "value_std", "derivative_mean", "derivative_std", "impurity", "state_mean")
+    ),
     *("feature_min", "feature_max", "action_scale", "derivative_scale", "curve_training", "curve_validation"),
     *(f"transitions.{name}" for name in ("source", "target", "count", "steps", "censored", "censored_steps")),
     *("transitions.stays", "transitions.starts", "transitions.samples", "markov"),
@@ -128,6 +131,7 @@ def random_model(
             derivative_mean=any_bits(rng, n, d) if derivative else None,
             derivative_std=abs(any_bits(rng, n, d)) if derivative else None,
             impurity=abs(any_bits(rng, n, 3)),
+            state_mean=np.array([low + (high - low) * rng.random() for low, high in boxes]),
         ),
         feature_min=low,
         feature_max=high,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,10 @@ def test_todays_code_reads_it_without_a_warning(file: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fitted = load(file)
-    assert_same(fitted, getattr(make, file.stem.split("-")[1])())
+    expected = getattr(make, file.stem.split("-")[1])()
+    if file.stem.startswith("1.0"):  # which did not keep the mean states yet
+        expected = replace(expected, attributes=replace(expected.attributes, state_mean=None))
+    assert_same(fitted, expected)
 
 
 def test_numbers_of_format_1_0() -> None:

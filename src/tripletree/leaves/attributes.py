@@ -39,6 +39,8 @@ class Attributes:
         parent's (``count_derivative`` is then 0). None when no sample of the log has a successor.
     impurity : float64 array of shape (nodes, 3)
         Impurity of action (Gini, or the sum of scaled variances), value (variance) and derivative (scaled variances).
+    state_mean : float64 array of shape (nodes, features), or None
+        Mean state of the samples: where in its box a node's samples are. None in models saved before it was kept.
     """
 
     count: npt.NDArray[np.int64]
@@ -51,6 +53,7 @@ class Attributes:
     derivative_mean: npt.NDArray[np.float64] | None
     derivative_std: npt.NDArray[np.float64] | None
     impurity: npt.NDArray[np.float64]
+    state_mean: npt.NDArray[np.float64] | None = None
 
     def truncate(self, n_leaves: int) -> Attributes:
         """Return the attributes of the tree as it was with ``n_leaves`` leaves."""
@@ -124,7 +127,21 @@ def describe(
         derivative_mean=derivative_mean if known else None,
         derivative_std=derivative_std if known else None,
         impurity=np.stack([action_impurity, value_impurity, derivative_impurity * (count_derivative > 0)], axis=1),
+        state_mean=_mean_states(tree, where, log.states, count),
     )
+
+
+def _mean_states(tree: Tree, where: npt.NDArray[np.intp], states: F64, count: npt.NDArray[np.int64]) -> F64:
+    """Return the mean state of every node."""
+    # Deviations from the middle of the range: large offsets cost no digits, and no sum overflows.
+    low, high = states.min(axis=0), states.max(axis=0)
+    middle, reach = low / 2 + high / 2, np.maximum(high / 2 - low / 2, np.finfo(np.float64).tiny)
+    mean = np.empty((tree.n_nodes, states.shape[1]))
+    for f, column in enumerate(states.T):
+        total = np.bincount(where, (column - middle[f]) / reach[f], tree.n_nodes)
+        tree.add_up(total)
+        mean[:, f] = middle[f] + reach[f] * (total / count)
+    return np.clip(mean, low, high, out=mean)
 
 
 def _scaled_variance(std: F64, sigma: F64, scale: str) -> F64:

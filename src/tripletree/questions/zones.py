@@ -12,7 +12,6 @@ import numpy.typing as npt
 from tripletree.checks import did_you_mean, is_integer, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
-from tripletree.leaves.boxes import bounds
 from tripletree.model.fitted import Fitted
 from tripletree.questions.about import DERIVATIVE_OF
 from tripletree.questions.expressions import read_expression
@@ -34,7 +33,7 @@ class Zone:
     text : str
         The zone in words.
     partly : int
-        Leaves that lie in it only in part; they count as a whole.
+        Leaves that lie in it only in part, and belong to it as a whole.
     """
 
     mask: Mask
@@ -161,9 +160,10 @@ def is_state(fitted: Fitted, start: Any) -> bool:
 
 def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
     features = fitted.schema.feature_names
-    lower, upper = bounds(fitted.tree, len(features))
+    lower, upper = fitted.bounds
     inside = np.ones(fitted.tree.n_leaves, bool)
-    whole = inside.copy()
+    whole, mostly = inside.copy(), inside.copy()
+    middle = fitted.leaves.state_mean
     texts = []
     if not zone:
         raise ParameterError(f"{name} is an empty dict, which would be everywhere. {_how(fitted)}")
@@ -187,10 +187,17 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
                         f"{conditions.condition(key, low, high)}."
                     )
                 inside &= (below < stop) & (above > first)
-                whole &= (first <= np.maximum(below, least)) & (np.minimum(above, most + 1) <= stop)
+                all_of_it = (first <= np.maximum(below, least)) & (np.minimum(above, most + 1) <= stop)
+                low_mean, high_mean = first - 0.5, stop - 0.5
             else:
                 inside &= (below <= high) & (above > low) & ((below < high) | (low == high))
-                whole &= (low <= np.maximum(below, least)) & (np.minimum(above, most) <= high)
+                all_of_it = (low <= np.maximum(below, least)) & (np.minimum(above, most) <= high)
+                low_mean, high_mean = (low - 0.5, high + 0.5) if fitted.whole[f] else (low, high)
+            whole &= all_of_it
+            if (
+                middle is not None and low_mean < high_mean
+            ):  # one real number lies in one leaf, wherever its samples are
+                mostly &= all_of_it | ((middle[:, f] >= low_mean) & (middle[:, f] < high_mean))
             texts.append(conditions.condition(key, low, high, fitted.schema.features[f].unit))
         else:
             chosen, text = _predicted(fitted, key, condition, name)
@@ -198,6 +205,10 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
             texts.append(text)
     if not inside.any():
         raise ParameterError(f"{name} is empty: no leaf has {' and '.join(texts)}.")
+    if middle is not None and (inside & mostly).any():
+        # A leaf is bounded only in features that were split on its way: most leaves touch any zone of many features.
+        # Those belong to it whose samples lie in it on average; where no leaf does, all that touch it.
+        inside &= mostly
     return Zone(np.append(inside, False), " and ".join(texts), int(np.count_nonzero(inside & ~whole)))
 
 

@@ -39,6 +39,7 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "attributes.derivative_mean": ("F64", ("nodes", "features")),
     "attributes.derivative_std": ("F64", ("nodes", "features")),
     "attributes.impurity": ("F64", ("nodes", "attributes")),
+    "attributes.state_mean": ("F64", ("nodes", "features")),
     "feature_min": ("F64", ("features",)),
     "feature_max": ("F64", ("features",)),
     "action_scale": ("F64", ("dimensions",)),
@@ -60,7 +61,7 @@ _DISCRETE = {"attributes.action_count"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
 _MOVEMENT = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
-_OPTIONAL = {*_DERIVATIVE, *_MOVEMENT, "curve_validation"}
+_OPTIONAL = {*_DERIVATIVE, *_MOVEMENT, "curve_validation", "attributes.state_mean"}
 
 
 def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:

@@ -106,6 +106,7 @@ def _check_statistics(fitted: Fitted) -> None:
         "action_mean": attributes.action_mean,
         "value_mean": attributes.value_mean,
         "derivative_mean": attributes.derivative_mean,
+        "state_mean": attributes.state_mean,
     }
     spreads: dict[str, npt.NDArray[np.float64] | None] = {
         "action_std": attributes.action_std,
@@ -123,6 +124,9 @@ def _check_statistics(fitted: Fitted) -> None:
     for name, array in spreads.items():
         if array is not None and (array < 0).any():
             raise ModelFileError(f"`{name}` holds a negative number.")
+    middle = attributes.state_mean
+    if middle is not None and ((middle < fitted.feature_min) | (middle > fitted.feature_max)).any():
+        raise ModelFileError("`state_mean` lies outside the range of the features.")
 
 
 def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> None:

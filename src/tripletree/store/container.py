@@ -17,7 +17,7 @@ from tripletree.errors import ModelFileError
 from tripletree.store import strict_json
 from tripletree.store.strict_json import show
 
-FORMAT = (1, 0)
+FORMAT = (1, 1)
 MAX_HEADER = 2**20
 MAX_FILE = 2**30
 MAX_DIMENSIONS = 32

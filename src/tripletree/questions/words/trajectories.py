@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.log.schema import Schema
-from tripletree.questions.words.conditions import END, condition
+from tripletree.log.schema import Feature, Schema
+from tripletree.questions.words.conditions import END, clause, condition
 from tripletree.questions.words.numbers import count
 
 F64 = npt.NDArray[np.float64]
@@ -48,16 +48,22 @@ def tell(
 def turn(schema: Schema, action: str, before: F64, after: F64, span: F64) -> str:
     """Return one turn of a trajectory: the action, and where the features that move most end up."""
     change = np.abs(after - before) / np.where(span > 0, span, 1.0)
+    whole = np.array([feature.kind in ("binary", "integer") for feature in schema.features])
+    # On its straight way a trajectory passes between whole numbers: only a new one is worth a word.
+    change[whole & (np.round(before) == np.round(after))] = 0.0
     order = [f for f in np.argsort(-change, kind="stable")[:3] if change[f] >= 0.02]
-    names = schema.features
-    moves = [
-        condition(names[f].name, x, x, names[f].unit)
-        for f, x in ((f, _short(after[f], span[f])) for f in sorted(int(f) for f in order))
-    ]
+    moves = [_arrived(schema.features[f], after[f], span[f]) for f in sorted(int(f) for f in order)]
     if not moves:
         return f"on, hardly moving, with {action}" if action else "on, hardly moving"
     where = f"to {', '.join(moves)}"
     return f"{where} with {action}" if action else where
+
+
+def _arrived(feature: Feature, number: float, span: float) -> str:
+    if feature.kind in ("binary", "integer"):
+        return clause(feature, round(number), round(number) + 0.5)
+    short = _short(number, span)
+    return condition(feature.name, short, short, feature.unit)
 
 
 def _short(number: float, span: float) -> float:
