@@ -117,6 +117,6 @@ def leaves(numbers: Sequence[int]) -> str:
 
 
 def state(schema: Schema, numbers: Sequence[float]) -> str:
-    """Return "pos = 1.2 m, speed = 0.03 m/s"."""
-    parts = zip(schema.features, numbers, strict=True)
+    """Return "pos = 1.2 m, speed = 0.03 m/s": four digits, for this only reminds of a state that was given."""
+    parts = zip(schema.features, (float(f"{x:.4g}") for x in numbers), strict=True)
     return ", ".join(condition(feature.name, x, x, feature.unit) for feature, x in parts)
