@@ -38,7 +38,7 @@ class HeldOut(Answer):
     training : float64 array of shape (3,)
         The tree's losses on the log it was grown on.
     constant : float64 array of shape (3,)
-        The losses of a tree with one leaf on its training log: what can be known without looking at the state.
+        The losses there of the same tree with one leaf: what can be known without looking at the state.
     discrete : bool
         Whether actions are labels.
     calibrations : tuple of Calibration
@@ -77,7 +77,7 @@ def held_out(fitted: Fitted, log: Log, threads: int = 1) -> HeldOut:
         samples=seen.n_samples,
         losses=losses(judged, seen, None, threads),
         training=fitted.curve_training[size - 1],
-        constant=fitted.curve_training[0],
+        constant=losses(judged, seen, 1, threads),
         discrete=fitted.schema.action.kind == "discrete",
         calibrations=tuple(calibration(judged, seen, about) for about in attributes(judged)),
     )

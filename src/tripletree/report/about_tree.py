@@ -43,11 +43,9 @@ def quality_section(case: Case) -> Section:
     where = {"other": "on this log", "regrown": "on episodes not seen", "same": "on this log"}[judged.how]
     rows = [
         (name, *(_loss(number, judged.discrete and name == "action") for number in numbers))
-        for name, *numbers in zip(ATTRIBUTES, judged.constant, judged.training, judged.losses, strict=True)
+        for name, *numbers in zip(ATTRIBUTES, judged.training, judged.losses, judged.constant, strict=True)
     ]
-    losses = table(
-        "Losses", ("loss of", "one leaf, training log", "this tree, training log", where), rows, numbers=(1, 2, 3)
-    )
+    losses = table("Losses", ("loss of", "on the training log", where, f"one leaf, {where}"), rows, numbers=(1, 2, 3))
     width = SMALL if len(judged.calibrations) == 3 else WIDTH
     calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in judged.calibrations]
     content = [

@@ -206,8 +206,8 @@ def trust(answer: Trust) -> str:
             f"Outside: {percent(answer.outside)} of the log's states lie outside the range that the tree was grown on."
         )
     told.append(
-        "Outside the log: beyond the ranges in the table of features the tree knows nothing, and says what it knows "
-        "of the nearest leaf. The map above warns of such states."
+        "Outside the log: beyond the ranges of its features the tree knows nothing, and says what it knows of the "
+        "nearest leaf. Explanations warn of such states."
     )
     return "\n".join(told)
 
