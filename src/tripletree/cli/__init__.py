@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
@@ -93,12 +95,22 @@ class _Commands(click.Group):
         except (TripleTreeError, OSError, MemoryError) as error:
             if debugging(ctx) or _reader_went_away(error):
                 raise
+            if isinstance(error, OSError) and error.filename is None:
+                _give_up_output()
             raise _UserError(_line(error)) from error
 
 
 def _reader_went_away(error: BaseException) -> bool:
     """Whether this is `| head` having seen enough; click knows how to leave quietly."""
     return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _give_up_output() -> None:
+    """Send what could not be written nowhere, or Python would try again at its exit and leave with a code of its own."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 def _line(error: BaseException) -> str:
