@@ -106,7 +106,7 @@ def _reader_went_away(error: BaseException) -> bool:
 
 
 def _give_up_output() -> None:
-    """Send what could not be written nowhere, or Python would try again at its exit and leave with a code of its own."""
+    """Send what could not be written nowhere: Python would try again at its exit, and leave with a code of its own."""
     with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
