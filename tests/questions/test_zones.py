@@ -46,6 +46,7 @@ def fitted(log):
         ("pos <= 1", [0], 0, "pos <= 1"),
         ("pos > 1 and action = b", [1], 1, "pos > 1 and action = b"),
         ("value >= 1", [2], 0, "value >= 1"),
+        ("derivative of pos >= 0.85", [2], 0, "derivative of pos >= 0.85"),
         ("leaves 0, 2", [0, 2], 0, "leaves 0 and 2"),
         (1, [1], 0, "leaf 1"),
         (np.int64(2), [2], 0, "leaf 2"),

@@ -87,10 +87,8 @@ class _Parser(Cursor):
         self.labels: dict[str, tuple[str, ...]] = {}
         if action.kind == "continuous":
             own |= dict(zip(action.names, action.units, strict=True))
-        if foil:
-            self.units = own | {f"{DERIVATIVE_OF}{name}": unit for name, unit in features.items()}
-        else:
-            self.units = features | {name: unit for name, unit in own.items() if name not in features}
+        rates = {f"{DERIVATIVE_OF}{name}": unit for name, unit in features.items()}
+        self.units = own | rates if foil else features | (own | rates | features)  # a feature's name is a feature
         if action.kind == "discrete":
             self.labels = {key: action.labels for key in ("action", *action.names) if key not in self.units}
 
@@ -337,7 +335,9 @@ class _Parser(Cursor):
         if name.name not in known:
             rate = f"{DERIVATIVE_OF}{name.name}"
             meant = f" Did you mean `{rate}`?" if rate in known else did_you_mean(name.name, known)
-            self.fail(f"{self.name} has no `{name.name}`; it may have {listing(known, 20)}", name, meant)
+            # Places have few rates, and their list would be twice as long.
+            usual = [key for key in known if self.foil or not key.startswith(DERIVATIVE_OF)]
+            self.fail(f"{self.name} has no `{name.name}`; it may have {listing(usual, 20)}", name, meant)
         # One action has two names.
         key = "action" if name.name in self.labels and "action" in self.labels else name.name
         return self.wishes.setdefault(key, Wish(name))
