@@ -119,7 +119,7 @@ class Chance(Answer):
     there : bool
         Whether the start already lies in the zone.
     partly : int
-        Leaves that lie in the zone only in part; they count as a whole.
+        Leaves that lie in the zone only in part and, as their samples do on average, count as a whole.
     outside : bool
         Whether the start lies outside the range of the training log.
     draws : int
@@ -162,7 +162,7 @@ class Duration(Answer):
     there : bool
         Whether the start already lies in the zone.
     partly : int
-        Leaves that lie in the zone only in part; they count as a whole.
+        Leaves that lie in the zone only in part and, as their samples do on average, count as a whole.
     draws : int
         Chains drawn for the interval.
     markov : MarkovCheck
