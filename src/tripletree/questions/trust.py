@@ -12,7 +12,7 @@ from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
 from tripletree.questions.answers import Answer
 from tripletree.questions.words import reports
-from tripletree.questions.words.facts import FEW
+from tripletree.questions.words.numbers import FEW
 
 F64 = npt.NDArray[np.float64]
 

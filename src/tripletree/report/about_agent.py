@@ -15,8 +15,7 @@ from tripletree.questions.story import Story, story
 from tripletree.questions.temporal import explain_changes
 from tripletree.questions.words import reports
 from tripletree.questions.words.chances import markov
-from tripletree.questions.words.facts import FEW
-from tripletree.questions.words.numbers import measured, percent, rounded
+from tripletree.questions.words.numbers import FEW, measured, percent, rounded
 from tripletree.questions.words.rules import conditions
 from tripletree.report.case import Case, Section
 from tripletree.report.markup import Markup, paragraphs, region, table, tag, together

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tripletree.report.axes import Scale
 from tripletree.report.markup import Markup, empty, tag, together
 from tripletree.report.pixels import picture, shade_of, shades
-from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE
+from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE, TRACK
 from tripletree.scenes.types import (
     Arrows,
     Band,
@@ -37,7 +37,7 @@ FOLLOWS = {
     GREY: "var(--soft)",
     FAINT: "var(--edge)",
     PALE: "var(--line)",
-    "#eceef0": "var(--panel)",
+    TRACK: "var(--panel)",
     PAPER: "var(--paper)",
 }
 """Colours of ink and paper, which follow the page."""

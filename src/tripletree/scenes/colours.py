@@ -7,6 +7,7 @@ GREY = "#5b626b"
 FAINT = "#8a9099"
 PALE = "#c9cdd2"
 PAPER = "#ffffff"
+TRACK = "#eceef0"
 
 # Okabe and Ito's palette, the two that make the calmest areas first; grey is for "other".
 CATEGORIES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442")

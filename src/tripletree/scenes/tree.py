@@ -16,7 +16,7 @@ from tripletree.errors import ParameterError
 from tripletree.model.fitted import Fitted
 from tripletree.questions.words.conditions import clause
 from tripletree.questions.words.numbers import count, measured, percent
-from tripletree.scenes.colours import ATTRIBUTES, CATEGORIES, FAINT, GREY, INK, OTHER, PALE
+from tripletree.scenes.colours import ATTRIBUTES, CATEGORIES, FAINT, GREY, INK, OTHER, PALE, TRACK
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
 
@@ -208,7 +208,7 @@ def _bars(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
     marks: list[Mark] = []
     for g, colour in enumerate(ATTRIBUTES):
         low = foot + (2 - g) * (BAR + 0.4)
-        marks.append(Rectangles(left, left + width, low, low + BAR, fill="#eceef0"))
+        marks.append(Rectangles(left, left + width, low, low + BAR, fill=TRACK))
         marks.append(Rectangles(left, left + width * share[:, g], low, low + BAR, fill=colour))
     return marks
 

@@ -9,17 +9,13 @@ import numpy as np
 
 from tripletree.log.schema import Feature, Schema
 from tripletree.questions.words.conditions import clause, readable
-from tripletree.questions.words.numbers import all_of, capital, count, exact, measured, percent, rounded, unit
+from tripletree.questions.words.numbers import FEW, all_of, capital, count, exact, measured, percent, rounded, unit
 
 if TYPE_CHECKING:
     from tripletree.questions.attributes import Attribute
     from tripletree.questions.explanations import Counterfactual, Counterfactuals
     from tripletree.questions.foils import Condition, Foil
     from tripletree.questions.temporal import Change, Changes
-
-
-FEW = 10
-"""Fewer samples than this are too few to trust, and the sentence says "only"."""
 
 
 def counterfactual(answer: Counterfactual) -> str:

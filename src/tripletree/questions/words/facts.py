@@ -10,16 +10,13 @@ import numpy.typing as npt
 
 from tripletree.log.schema import Schema
 from tripletree.questions.words.conditions import clauses
-from tripletree.questions.words.numbers import all_of, capital, measured, percent, rounded, unit
+from tripletree.questions.words.numbers import FEW, all_of, capital, measured, percent, rounded, unit
 
 if TYPE_CHECKING:
     from tripletree.questions.about import About
     from tripletree.questions.factual import Factual
 
 CHANGE, STEP = "change of ", "per step"
-
-FEW = 10
-"""Fewer samples than this are too few to trust, and the sentence says "only"."""
 
 
 def reasons(

@@ -10,6 +10,10 @@ MOST_DIGITS = 8
 """A number with more digits than this is rounded to six; thresholds are short decimals and hardly ever are."""
 
 
+FEW = 10
+"""Fewer samples than this are too few to trust, and sentences say "only"."""
+
+
 def exact(number: float) -> str:
     """Return "0.045": all digits of a number that has few, six of any other."""
     digits = repr(float(number) + 0.0)
