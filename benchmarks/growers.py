@@ -12,22 +12,26 @@ Grower = Callable[[np.ndarray, np.ndarray, int, int], Any]
 """Takes states, targets, how many of the target columns are not derivatives, and the number of leaves."""
 
 NO_LIMIT = 2**31 - 1
-BLOCK = 1024
 
 
-def kernel_rows(targets: np.ndarray, block: int = BLOCK) -> np.ndarray:
+def kernel_rows(targets: np.ndarray) -> np.ndarray:
     """Round the targets to the common integer grid that growth works on."""
     from tripletree import _kernel
 
     n, k = targets.shape
-    centre = np.einsum("ij->j", targets) / n
-    squares, reach = 0.0, 0.0
-    flat, centres = targets.reshape(-1), np.tile(centre, block)  # long lines: NumPy is slow on short rows
-    for start in range(0, n * k, block * k):
-        part = flat[start : start + block * k]
-        away = part - centres[: len(part)]
-        squares += float(np.einsum("i,i->", away, away))  # no BLAS: its threads would be measured, too
-        reach = max(reach, float(away.max()), -float(away.min()))
+    # Several rows make one long line: NumPy is slow on short ones. No BLAS: its threads would be measured, too.
+    fold = next(f for f in (64, 32, 16, 8, 4, 2, 1) if n % f == 0)
+    lines = targets.reshape(n // fold, fold * k)
+
+    def by_column(line: np.ndarray) -> np.ndarray:
+        return line.reshape(fold, k)
+
+    centre = by_column(np.einsum("ij->j", lines)).sum(axis=0) / n
+    highest, lowest = by_column(lines.max(axis=0)).max(axis=0), by_column(lines.min(axis=0)).min(axis=0)
+    reach = max(float((highest - centre).max()), float((centre - lowest).max()))
+    squares = float(
+        np.einsum("i,i->", targets.reshape(-1), targets.reshape(-1)) - n * np.einsum("i,i->", centre, centre)
+    )
     exponent = min(23 - math.ceil(math.log2(reach)), math.floor((61 - math.log2(squares)) / 2))
     rows = np.zeros((n, -(-(k + 4) // 8) * 8), np.int32)
     _kernel.quantise(targets, centre, np.full(k, 2.0**exponent), rows, 0)

@@ -161,4 +161,20 @@ class Team {
     std::exception_ptr error_;
 };
 
+constexpr size_t most_blocks = 64;
+
+// Calls work(a, b, block) for blocks that together cover 0 .. n, shared by `team` if there is one; returns how many there were.
+template <class Work>
+size_t in_blocks(Team* team, size_t n, const Work& work) {
+    constexpr size_t least = size_t{1} << 13;
+    const size_t blocks = team ? std::max<size_t>(1, std::min({n / least, 4 * static_cast<size_t>(team->size()), most_blocks})) : 1;
+    auto run = [&](int task, int) {
+        const auto k = static_cast<size_t>(task);
+        work(k * n / blocks, (k + 1) * n / blocks, k);
+    };
+    if (blocks == 1) run(0, 0);
+    else team->run(static_cast<int>(blocks), run);
+    return blocks;
+}
+
 }  // namespace tripletree

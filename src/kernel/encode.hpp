@@ -58,76 +58,69 @@ inline void sort_by_key(uint64_t* words, uint64_t* spare, size_t n, const Flag& 
 
 // Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key. Returns their number.
 inline size_t clusters(const uint64_t* words, size_t n, const double* x, size_t stride, double half, double range, const Flag& cancel, uint32_t* starts) {
+    const double tolerance = equal_share * range;
+    // Values whose keys differ by 1 to 8: the largest that shares the lower key against the smallest that shares the higher.
+    auto apart = [&](size_t i) {
+        double below = x[(words[i - 1] & 0xffffffffu) * stride], above = x[(words[i] & 0xffffffffu) * stride];
+        for (size_t j = i - 1; j > 0 && words[j - 1] >> 32 == words[i - 1] >> 32; --j) below = std::max(below, x[(words[j - 1] & 0xffffffffu) * stride]);
+        for (size_t j = i + 1; j < n && words[j] >> 32 == words[i] >> 32; ++j) above = std::min(above, x[(words[j] & 0xffffffffu) * stride]);
+        return above * half - below * half > tolerance;
+    };
     size_t found = 1;
     starts[0] = 0;
-    double cluster_max = 0;   // of the cluster under way; only known where it matters
-    bool max_known = false;
-    const double tolerance = equal_share * range;
-    size_t group = 0;  // first word of the current run of equal keys
-    auto extreme = [&](size_t a, size_t b, bool largest) {
-        double best = x[(words[a] & 0xffffffffu) * stride];
-        for (size_t i = a + 1; i < b; ++i) {
-            double v = x[(words[i] & 0xffffffffu) * stride];
-            best = largest ? std::max(best, v) : std::min(best, v);
+    in_steps(n, cancel, [&](size_t a, size_t b) {
+        for (size_t i = std::max<size_t>(a, 1); i < b; ++i) {
+            // Keys are 2^-32 of the range apart: with equal ones values are closer than the tolerance, eight steps are surely more.
+            const uint64_t step = (words[i] >> 32) - (words[i - 1] >> 32);
+            starts[found] = static_cast<uint32_t>(i);
+            found += step > 8 || (step > 0 && apart(i));
         }
-        return best;
-    };
-    while (true) {
-        size_t next = group + 1;
-        const uint64_t key = words[group] >> 32;
-        while (next < n && words[next] >> 32 == key) ++next;
-        if (next == n) break;
-        // Keys are 2^-32 of the range apart, so eight steps are surely more than the tolerance.
-        if ((words[next] >> 32) - key > 8) {
-            starts[found++] = static_cast<uint32_t>(next);
-            max_known = false;
-        } else {
-            double here = extreme(group, next, true);
-            cluster_max = max_known ? std::max(cluster_max, here) : here;
-            max_known = true;
-            size_t end = next + 1;
-            while (end < n && words[end] >> 32 == words[next] >> 32) ++end;
-            if (extreme(next, end, false) * half - cluster_max * half > tolerance) {
-                starts[found++] = static_cast<uint32_t>(next);
-                max_known = false;
-            }
-        }
-        group = next;
-        if (found % 65536 == 0) stop_if(cancel);
-    }
+    });
     starts[found] = static_cast<uint32_t>(n);
     return found;
 }
 
-// The first cluster of each of about `bins` bins, closed by the number of clusters.
-inline std::vector<size_t> divide_clusters(const uint32_t* starts, size_t k, size_t bins, const Flag& cancel) {
+// The first cluster of each of about `bins` bins, closed by the number of clusters: bins of equally many samples, and one of its
+// own for each of the `heavy` clusters that fill one.
+inline std::vector<size_t> divide_clusters(const uint32_t* starts, size_t k, const std::vector<size_t>& heavy, size_t bins) {
     const uint64_t n = starts[k];
-    const bool few = k <= bins;
     std::vector<size_t> firsts;
-    bool alone = true;  // the cluster before has a bin of its own
-    uint64_t next = 0;  // samples x bins before the end of the bin under way
-    in_steps(k, cancel, [&](size_t a, size_t b) {
-        for (size_t i = a; i < b; ++i) {
-            const uint64_t before = starts[i] * uint64_t{bins};
-            const bool heavy = (starts[i + 1] - starts[i]) * uint64_t{bins} >= n;
-            if (few || heavy || alone || before >= next) firsts.push_back(i);
-            if (before >= next) next = (before / n + 1) * n;
-            alone = heavy;
+    if (k <= bins) {
+        for (size_t i = 0; i <= k; ++i) firsts.push_back(i);
+        return firsts;
+    }
+    size_t i = 0;
+    auto next_heavy = heavy.begin();
+    for (uint64_t full = 0; i < k;) {  // samples x bins before the end of the bin under way
+        firsts.push_back(i);
+        if (starts[i] * bins >= full) full = (starts[i] * bins / n + 1) * n;
+        next_heavy = std::lower_bound(next_heavy, heavy.end(), i);
+        if (next_heavy != heavy.end() && *next_heavy == i) {
+            ++i;
+            continue;
         }
-    });
+        const auto end = static_cast<size_t>(std::lower_bound(starts + i + 1, starts + k, (full + bins - 1) / bins) - starts);
+        i = next_heavy == heavy.end() ? end : std::min(end, *next_heavy);
+    }
     firsts.push_back(k);
     return firsts;
+}
+
+// The clusters of at least n / bins samples.
+inline std::vector<size_t> heavy_clusters(const uint32_t* starts, size_t k, size_t bins) {
+    std::vector<size_t> heavy;
+    const uint64_t least = (starts[k] + bins - 1) / bins;
+    for (size_t i = 0; i < k; ++i)
+        if (starts[i + 1] - starts[i] >= least) heavy.push_back(i);
+    return heavy;
 }
 
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
 inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact,
                            const Flag& cancel, Array<uint64_t>& room) {
     bool two_values = true;
-    in_steps(n, cancel, [&](size_t a, size_t b) {
-        bool all = true;
-        for (size_t i = a; i < b; ++i) all &= column[i] + 1 < 2;  // the lowest key, or the highest
-        two_values &= all;
-    });
+    for (size_t a = 0; a < n && two_values; a += 4096)
+        for (size_t i = a; i < std::min(n, a + 4096); ++i) two_values &= column[i] + 1 < 2;  // the lowest key, or the highest
     if (two_values) return in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
     });
@@ -145,30 +138,33 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
     auto* const starts = reinterpret_cast<uint32_t*>(spare);  // not needed any more
     const size_t k = clusters(words, n, x, stride, half, range, cancel, starts);
     size_t want = bins;
-    std::vector<size_t> firsts = divide_clusters(starts, k, want, cancel);
+    std::vector<size_t> firsts = divide_clusters(starts, k, heavy_clusters(starts, k, want), want);
     // Bins for repeated values come on top: ask for fewer until all fit.
     while (!exact && firsts.size() - 1 > bins) {
         const size_t excess = firsts.size() - 1 - bins;
         want = want > excess ? want - excess : 1;
-        firsts = divide_clusters(starts, k, want, cancel);
+        firsts = divide_clusters(starts, k, heavy_clusters(starts, k, want), want);
+        stop_if(cancel);
     }
     for (size_t bin = 0; bin + 1 < firsts.size(); ++bin) {
         const size_t first = firsts[bin], size = firsts[bin + 1] - first;
-        const uint32_t spread = size == 1 || !exact ? 0 : offset_mask / static_cast<uint32_t>(size);
-        for (size_t c = 0; c < size; ++c) {
-            const uint32_t code = static_cast<uint32_t>(bin) << offset_bits | (spread ? 1 + static_cast<uint32_t>(c) * spread : 0);
-            for (size_t q = starts[first + c]; q < starts[first + c + 1]; ++q) column[words[q] & 0xffffffffu] = code;
+        const uint32_t spread = size == 1 || !exact ? 0 : offset_mask / static_cast<uint32_t>(size), lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0);
+        const size_t from = starts[first], to = starts[first + size];
+        if (to - from == size) {  // as a rule
+            for (size_t q = from; q < to; ++q) column[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(q - from) * spread;
+        } else {
+            for (size_t c = 0; c < size; ++c)
+                for (size_t q = starts[first + c]; q < starts[first + c + 1]; ++q) column[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(c) * spread;
         }
         stop_if(cancel);
     }
 }
 
-// Codes of all features, row after row. Eight features (a cache line of the states) are read at a time, and become columns for a while.
+// Codes of all features, feature after feature. Eight of them (a cache line of the states) are read at a time.
 inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel, uint32_t* codes) {
     constexpr size_t side = 8, block = 1 << 13;
     std::vector<Array<uint64_t>> room(static_cast<size_t>(team.size()));
     const size_t blocks = (n + block - 1) / block;
-    const Array<uint32_t> columns = make_array<uint32_t>(n * std::min(side, d));
     for (size_t f0 = 0; f0 < d; f0 += side) {
         const size_t width = std::min(side, d - f0);
         std::vector<double> lo(blocks * side), hi(blocks * side);
@@ -197,18 +193,12 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
-            hot.make_keys(states + a * d + f0, b - a, d, width, lo.data(), half, range, columns.get() + a, n);
+            hot.make_keys(states + a * d + f0, b - a, d, width, lo.data(), half, range, codes + f0 * n + a, n);
         });
         team.run(static_cast<int>(width), [&](int task, int thread) {
             const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
             if (range[k] > 0)
-                encode_feature(columns.get() + k * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, room[t]);
-        });
-        team.run(static_cast<int>(blocks), [&](int task, int) {
-            stop_if(cancel);
-            const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
-            for (size_t i = a; i < b; ++i)
-                for (size_t k = 0; k < width; ++k) codes[i * d + f0 + k] = columns[k * n + i];
+                encode_feature(codes + (f0 + k) * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, room[t]);
         });
     }
 }

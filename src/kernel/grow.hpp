@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <queue>
 
 #include "search.hpp"
@@ -15,6 +16,7 @@ struct Options {
     int64_t max_leaves, max_depth, min_samples_leaf;
     double min_gain;  // a split must gain at least this much per sample
     bool by_gain, midpoint;
+    size_t pool;  // nodes of at most so many rows are sorted; 0: the kernel's choice. Changes the speed, not the tree
 };
 
 struct Grown {
@@ -29,10 +31,17 @@ struct Node {
     uint64_t squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
     Histogram histogram;
+    // A small node lies in a pool, whose rows are sorted along every feature; its descendants inherit the order.
+    Node* parent = nullptr;
+    size_t pool = 0, pool_size = 0;
+    std::vector<int32_t> features;  // along which it has, or may have, several values
+    bool weigh_all = false;         // most of its parent's runs had to be opened
+    std::once_flag parted;  // the children's rows lie apart along every feature
     // What the search found.
     bool searched = false, splits = false;
     int feature = -1;
     double gain = 0, threshold = 0;
+    size_t child_begin = 0;  // of the right child
     std::unique_ptr<Node> child[2];
     size_t size() const { return end - begin; }
 };
@@ -41,12 +50,14 @@ class Grower {
   public:
     Grower(Table& table, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
         : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(make_array<uint32_t>(table.n)),
-          searches_(static_cast<size_t>(team.size())) {
+          searches_(static_cast<size_t>(team.size())), lists_(make_array<uint16_t>(table.n * table.d)),
+          ranks_(make_array<uint16_t>(table.n * table.d)) {
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
             s.min_leaf = static_cast<double>(options.min_samples_leaf);
             s.zero.assign(width, 0.0);
-            s.generic.resize(width / 8);
+            s.generic.resize(width / 4);
+            s.all_at_once = width <= 16 ? 128 : 32;
             for (auto* v : {&s.centre.whole, &s.centre.rest, &s.centre.plain, &s.centre.derivative}) v->assign(width, 0.0);
         }
     }
@@ -116,14 +127,22 @@ class Grower {
             }
             leaves_.store(static_cast<int64_t>(nodes_.size() + 1) / 2, std::memory_order_relaxed);
         }
-        for (size_t id = 0; id < nodes_.size(); ++id)
-            if (tree.left[id] < 0)
-                for (size_t i = nodes_[id]->begin; i < nodes_[id]->end; ++i) node_of[order_[i]] = static_cast<int32_t>(id);
+        for (size_t id = 0; id < nodes_.size(); ++id) {
+            if (tree.left[id] >= 0) continue;
+            const Node& leaf = *nodes_[id];
+            if (leaf.parent && leaf.parent->pool_size) {
+                const uint16_t* list = list_of(leaf, leaf.parent->feature);
+                for (size_t i = 0; i < leaf.size(); ++i) node_of[order_[leaf.pool + list[i]]] = static_cast<int32_t>(id);
+            } else {
+                for (size_t i = leaf.begin; i < leaf.end; ++i) node_of[order_[i]] = static_cast<int32_t>(id);
+            }
+        }
         return tree;
     }
 
   private:
-    static constexpr size_t alone_limit = 1 << 16;  // larger nodes are searched one at a time by the whole team
+    static constexpr size_t short_log = 1 << 14, usual_pool = 1 << 12;
+    static constexpr size_t alone_limit = 1 << 20;  // larger nodes are searched one at a time by the whole team
     static constexpr size_t inline_work = 1 << 14;  // below this many codes a round of the team costs more than it saves
 
     void start() {
@@ -158,13 +177,15 @@ class Grower {
         table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < static_cast<double>(n);
         table_.square_unit = std::max(1.0, largest / (1 << 23));
         weigh(*root);
-        const size_t most = n > small_limit_ ? size_t{1} << (32 - offset_bits) : 0;
+        pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : usual_pool);
+        const size_t most = n > pool_limit_ ? size_t{1} << (32 - offset_bits) : 0;
+        if (most) bins_ = make_array<uint16_t>(n * d), table_.bins = bins_.get();
         std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
         team_.run(static_cast<int>(blocks), [&](int task, int thread) {
             stop_if(cancel_);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             hot.complete_rows(table_, a, b);
-            if (most) note_bins(table_.codes + a * d, b - a, d, most, seen[static_cast<size_t>(thread)].data());
+            if (most) note_bins(a, b, most, seen[static_cast<size_t>(thread)].data());
         });
         if (most) {
             table_.first_bin.assign(1, 0);
@@ -180,18 +201,25 @@ class Grower {
                 table_.first_bin.push_back(static_cast<uint32_t>(table_.one_value.size()));
             }
             // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again. Where not
-            // even one fits, bins of their own serve all nodes.
-            const size_t room = std::max<size_t>(n * width, size_t{1} << 21) / (table_.bins() * width * sizeof(double));
-            spare_histograms_ = static_cast<int>(std::max<size_t>(2, room));
-            if (!room) small_limit_ = n;
+            // even one fits, none is kept, and pools are as large as they can be.
+            const size_t room = std::max<size_t>(n * width, size_t{1} << 21) / (table_.all_bins() * width * sizeof(double));
+            spare_histograms_ = static_cast<int>(room ? std::max<size_t>(2, room) : 0);
+            if (!room && !options_.pool) pool_limit_ = short_list;
         }
         nodes_.push_back(std::move(root));
     }
 
-    // seen[f * most + bin] becomes 1 for a bin that holds a single code, 2 for others: offsets are 0 for all samples of a bin, or for none.
-    static void note_bins(const uint32_t* codes, size_t rows, size_t d, size_t most, uint8_t* seen) {
-        for (size_t f = 0; f < d; ++f, seen += most)
-            for (size_t i = 0; i < rows; ++i) seen[codes[i * d + f] >> offset_bits] = codes[i * d + f] & offset_mask ? 2 : 1;
+    // Bins of rows a .. b, row after row. seen[f * most + bin] becomes 1 for a bin that holds a single code, 2 for others: offsets
+    // are 0 for all samples of a bin, or for none.
+    void note_bins(size_t a, size_t b, size_t most, uint8_t* seen) {
+        const size_t d = table_.d;
+        for (size_t f = 0; f < d; ++f, seen += most) {
+            const uint32_t* codes = table_.codes + f * table_.n;
+            for (size_t i = a; i < b; ++i) {
+                bins_[i * d + f] = static_cast<uint16_t>(codes[i] >> offset_bits);
+                seen[codes[i] >> offset_bits] = codes[i] & offset_mask ? 2 : 1;
+            }
+        }
     }
 
     double with_derivative(const Node& node) const {
@@ -241,24 +269,105 @@ class Grower {
         centre(node, s.centre);
         s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
         const uint32_t* order = order_.get() + node.begin;
-        if (count > small_limit_) {
-            if (!node.histogram) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
-            search_histogram(table_, order, count, node.histogram.get(), s, cancel_);
+        if (count > pool_limit_) {
+            if (!node.histogram && spare_histograms_) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
+            search_histogram(table_, order, count, node.histogram.get(), s, team, cancel_);
         } else {
-            search_small(table_, order, count, s);
+            search_pool(node, s);
         }
         const Candidate* chosen = s.best.choose();
         if (!chosen) return release(node);
         node.splits = true;
         node.feature = chosen->feature;
         node.gain = chosen->gain;
-        divide(node, chosen->cut, s, team);
+        divide(node, *chosen, s, team);
+    }
+
+    uint16_t* list_of(const Node& node, int feature) const {
+        return lists_.get() + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size + (node.begin - node.pool);
+    }
+    uint16_t* ranks_of(const Node& node, int feature) const { return ranks_.get() + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size; }
+
+    // Sorts the rows of a node along every feature.
+    void make_pool(Node& node, Search& s) {
+        const size_t count = node.size();
+        node.pool = node.begin, node.pool_size = count;
+        if (s.codes.size() < count) s.codes.resize(count);
+        s.make_room(count);
+        for (int f = 0; f < static_cast<int>(table_.d); ++f) {
+            hot.gather_codes(table_, static_cast<size_t>(f), order_.get() + node.pool, count, s.codes.data());
+            if (hot.sort_places(s.codes.data(), count, s.words.data(), list_of(node, f), ranks_of(node, f)) > 1) node.features.push_back(f);
+        }
+    }
+
+    // The best split of a small node: its rows are sorted along every feature, or its parent's are.
+    void search_pool(Node& node, Search& s) {
+        if (node.pool_size) std::call_once(node.parent->parted, [&] { part_lists(*node.parent, s); });
+        else make_pool(node, s);
+        const size_t count = node.size(), usual = s.all_at_once;
+        if (node.weigh_all) s.all_at_once = count;
+        s.opened = 0;
+        std::vector<int32_t> several;
+        for (const int f : node.features) {
+            const Places<uint16_t> line{order_.get() + node.pool, ranks_of(node, f), list_of(node, f)};
+            if (line.value(0) == line.value(count - 1)) continue;
+            several.push_back(f);
+            weigh_sorted(table_, s, f, line, count, {s.zero.data(), 0, 0});
+        }
+        node.features = std::move(several);
+        open_runs(table_, s);
+        node.weigh_all |= 5 * s.opened > 2 * count * node.features.size();
+        s.all_at_once = usual;
+    }
+
+    // Parts the lists of a node into those of its children, by the list of the feature that it is split on.
+    void part_lists(const Node& node, Search& s) {
+        const size_t count = node.size(), lefts = node.child_begin - node.begin;
+        s.make_room(node.pool_size);
+        uint8_t* side = s.side.data();
+        uint16_t* right = s.places.data();
+        const uint16_t* by = list_of(node, node.feature);
+        for (size_t i = 0; i < lefts; ++i) side[by[i]] = 0;
+        for (size_t i = lefts; i < count; ++i) side[by[i]] = 1;
+        for (const int f : node.features) {
+            if (f == node.feature) continue;
+            uint16_t* list = list_of(node, f);
+            size_t l = 0, r = 0;
+            for (size_t i = 0; i < count; ++i) {  // no branch: a place is written to both sides, and kept on one
+                const uint16_t place = list[i];
+                const size_t goes_right = side[place];
+                list[l] = place;
+                right[r] = place;
+                l += 1 - goes_right;
+                r += goes_right;
+            }
+            std::memcpy(list + l, right, r * sizeof(uint16_t));
+        }
+    }
+
+    // The threshold of a cut in a pool, and the rows on its smaller side.
+    const uint32_t* divide_pool(Node& node, size_t lefts, Search& s) {
+        const size_t count = node.size(), d = table_.d, f = static_cast<size_t>(node.feature);
+        const uint16_t* list = list_of(node, node.feature);
+        const uint32_t* rows = order_.get() + node.pool;
+        const uint16_t* ranks = ranks_of(node, node.feature);
+        auto rank = [&](size_t i) { return ranks[list[i]]; };
+        auto state = [&](size_t i) { return table_.states[rows[list[i]] * d + f]; };
+        double lo = state(lefts - 1), hi = state(lefts);
+        for (size_t i = lefts - 1; i > 0 && rank(i - 1) == rank(lefts - 1); --i) lo = std::max(lo, state(i - 1));
+        for (size_t i = lefts + 1; i < count && rank(i) == rank(lefts); ++i) hi = std::min(hi, state(i));
+        node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
+        const size_t from = count - lefts < lefts ? lefts : 0, to = from ? count : lefts;
+        if (s.rows.size() < to - from) s.rows.resize(to - from);
+        for (size_t i = from; i < to; ++i) s.rows[i - from] = rows[list[i]];
+        return s.rows.data();
     }
 
     void centre(const Node& node, Centre& c) const {
         c.n = static_cast<double>(node.size());
         c.nd = with_derivative(node);
         c.two_groups = table_.missing && c.nd < c.n;
+        double squares = 0;
         for (int k = 0; k < table_.lanes.targets; ++k) {
             const auto i = static_cast<size_t>(k);
             const bool derivative = c.two_groups && k >= table_.lanes.plain;
@@ -267,57 +376,94 @@ class Grower {
             c.rest[i] = n > 0 ? (node.sums[i] - n * c.whole[i]) / n : 0;
             c.plain[i] = !derivative;
             c.derivative[i] = derivative;
+            squares += c.rest[i] * c.rest[i];
         }
+        c.rest_length = std::sqrt(squares);
     }
 
     // Rows with code <= cut go left; the threshold is put between the values that end up next to it.
-    void divide(Node& node, uint32_t cut, Search& s, Team* team) {
+    size_t divide_rows(Node& node, uint32_t cut, Search& s, Team* team) {
         const size_t d = table_.d, count = node.size();
-        const auto f = static_cast<size_t>(node.feature), width = static_cast<size_t>(table_.lanes.width);
+        const auto f = static_cast<size_t>(node.feature);
         uint32_t *order = order_.get() + node.begin, *right = spare_ + node.begin;
-        if (s.codes.size() < count) s.codes.resize(count);
-        hot.gather_codes(table_, f, order, count, s.codes.data());
-        const uint32_t* codes = s.codes.data();
+        gather(table_, s, node.feature, order, count, team);
+        const uint32_t* codes = s.node_codes.data();
+        struct Part {
+            size_t begin, lefts, rights;
+            CodeRange next;
+            double lo, hi;
+        } parts[most_blocks];
+        size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) { parts[block].next = hot.codes_at(codes + a, b - a, cut); });
+        CodeRange next = parts[0].next;
+        for (size_t k = 1; k < blocks; ++k) next.lo = std::max(next.lo, parts[k].next.lo), next.hi = std::min(next.hi, parts[k].next.hi);
         stop_if(cancel_);
-        const CodeRange next = hot.codes_at(codes, count, cut);
-        size_t lefts = 0, rights = 0;
+        blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
+            size_t l = a, r = a;
+            double lo = -HUGE_VAL, hi = HUGE_VAL;
+            for (size_t i = a; i < b; ++i) {
+                const uint32_t row = order[i], code = codes[i];
+                if (code == next.lo) lo = std::max(lo, table_.states[row * d + f]);
+                if (code == next.hi) hi = std::min(hi, table_.states[row * d + f]);
+                const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
+                order[l] = row;
+                right[r] = row;
+                l += goes_left;
+                r += !goes_left;
+            }
+            parts[block] = {a, l - a, r - a, next, lo, hi};
+        });
+        size_t lefts = 0;
         double lo = -HUGE_VAL, hi = HUGE_VAL;
-        for (size_t i = 0; i < count; ++i) {
-            const uint32_t row = order[i], code = codes[i];
-            if (code == next.lo) lo = std::max(lo, table_.states[row * d + f]);
-            if (code == next.hi) hi = std::min(hi, table_.states[row * d + f]);
-            const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
-            order[lefts] = row;
-            right[rights] = row;
-            lefts += goes_left;
-            rights += !goes_left;
+        for (size_t k = 0; k < blocks; ++k) {
+            const Part& part = parts[k];
+            if (lefts < part.begin) std::memmove(order + lefts, order + part.begin, part.lefts * sizeof(uint32_t));
+            lefts += part.lefts;
+            lo = std::max(lo, part.lo), hi = std::min(hi, part.hi);
         }
-        std::memcpy(order + lefts, right, rights * sizeof(uint32_t));
+        for (size_t k = 0, at = lefts; k < blocks; at += parts[k++].rights) std::memcpy(order + at, right + parts[k].begin, parts[k].rights * sizeof(uint32_t));
         node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
+        return lefts;
+    }
 
+    // Adds up the rows of a new node.
+    void sum(const uint32_t* rows, Node& node, Team* team) {
+        const size_t width = node.sums.size(), most = team ? most_blocks : 1;
+        std::vector<double> sums(most * width, 0.0);
+        std::vector<uint64_t> squares(most * 2, 0);
+        const size_t blocks = in_blocks(team, node.size(), [&](size_t a, size_t b, size_t k) { hot.sum_rows(table_, rows + a, b - a, &sums[k * width], &squares[2 * k]); });
+        for (size_t k = 0; k < blocks; ++k) {
+            for (size_t j = 0; j < width; ++j) node.sums[j] += sums[k * width + j];
+            node.squares += squares[2 * k], node.squares_d += squares[2 * k + 1];
+        }
+    }
+
+    void divide(Node& node, const Candidate& chosen, Search& s, Team* team) {
+        const auto width = static_cast<size_t>(table_.lanes.width);
+        const size_t lefts = node.pool_size ? static_cast<size_t>(chosen.left) : divide_rows(node, chosen.cut, s, team), rights = node.size() - lefts;
+        node.child_begin = node.begin + lefts;
         for (int side = 0; side < 2; ++side) {
             node.child[side].reset(new Node);
             Node& child = *node.child[side];
             child.begin = side ? node.begin + lefts : node.begin;
             child.end = side ? node.end : node.begin + lefts;
             child.depth = node.depth + 1;
+            child.parent = &node;
+            child.pool = node.pool, child.pool_size = node.pool_size, child.features = node.features, child.weigh_all = node.weigh_all;
             child.sums.assign(width, 0.0);
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
-        const uint32_t* rows = order_.get() + small.begin;
-        uint64_t squares[2] = {0, 0};
-        hot.sum_rows(table_, rows, small.size(), small.sums.data(), squares);
-        small.squares = squares[0], small.squares_d = squares[1];
+        const uint32_t* rows = node.pool_size ? divide_pool(node, lefts, s) : order_.get() + small.begin;
+        sum(rows, small, team);
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
         large.squares_d = node.squares_d - small.squares_d;
         weigh(small);
         weigh(large);
-        if (node.histogram && large.size() > small_limit_ && live_histograms_.load() < spare_histograms_) {
+        if (node.histogram && large.size() > pool_limit_ && live_histograms_.load() < spare_histograms_) {
             Histogram part = build_histogram(table_, rows, small.size(), team, cancel_);
-            hot.subtract(node.histogram.get(), part.get(), table_.bins() * width);
+            hot.subtract(node.histogram.get(), part.get(), table_.all_bins() * width);
             large.histogram = std::move(node.histogram);
-            if (small.size() > small_limit_) small.histogram = std::move(part), ++live_histograms_;
+            if (small.size() > pool_limit_) small.histogram = std::move(part), ++live_histograms_;
         }
         release(node);
     }
@@ -335,10 +481,13 @@ class Grower {
     Array<uint32_t> order_;   // rows of each node side by side
     uint32_t* spare_ = nullptr;  // room for the right half of a split
     std::vector<Search> searches_;
+    Array<uint16_t> bins_;
+    Array<uint16_t> lists_;  // of each pool: places of its rows, sorted along the first feature, then along the second, ...
+    Array<uint16_t> ranks_;  // of each pool: the rank of each row's value along the first feature, then along the second, ...
     std::vector<std::unique_ptr<Node>> nodes_;
     std::atomic<int> live_histograms_{0};
     int spare_histograms_ = 0;
-    size_t small_limit_ = 4096;  // smaller nodes have bins of their own
+    size_t pool_limit_ = 0;  // nodes of at most so many rows are sorted
 };
 
 }  // namespace tripletree

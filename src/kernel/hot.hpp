@@ -25,13 +25,12 @@ struct Hot {
     double (*bin_gain)(size_t b, const Centre& centre, double min_leaf, const Scan& scan);
     double (*bin_bound)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, const Scan& scan);
     void (*gather_codes)(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out);
-    void (*code_ranges)(const Table& table, size_t f0, size_t f1, const uint32_t* order, size_t count, CodeRange* ranges);
-    void (*bin_rows)(const Table& table, size_t f0, size_t f1, const uint32_t* order, size_t count, const uint32_t* lo, const float* factor, uint16_t* bins);
     CodeRange (*codes_at)(const uint32_t* codes, size_t count, uint32_t cut);
-    void (*sort_into_bins)(const uint16_t* bin, size_t stride, const uint32_t* ids, size_t count, size_t bins, uint32_t* start, uint32_t* sorted);
-    void (*bin_sums)(const Table& table, const uint32_t* sorted, const uint32_t* start, size_t bins, double* sums);
-    void (*try_all)(const Table& table, const Centre& centre, double min_leaf, const uint64_t* keys, size_t count, const Base& base, double* generic,
-                    double* gain);
+    size_t (*sort_places)(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list, uint16_t* ranks);
+    void (*sum_rows_by_run)(const Table& table, const uint32_t* rows, size_t count, double* sums);
+    void (*sum_places)(const Table& table, const uint32_t* rows, const uint16_t* list, size_t count, double* sums);
+    size_t (*try_cuts)(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count, const Base& base,
+                       double floor, double* generic, Cut* cuts);
     void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums, uint64_t* squares);
     double (*largest_square)(const Table& table, size_t a, size_t b);  // an upper bound
     void (*complete_rows)(const Table& table, size_t a, size_t b);

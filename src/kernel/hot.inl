@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#if defined(__AVX512F__)
+#if defined(__AVX__)
 #include <immintrin.h>
 #endif
 
@@ -31,9 +31,6 @@ typedef double V8 __attribute__((vector_size(64)));
 typedef double V4 __attribute__((vector_size(32)));
 typedef double V2 __attribute__((vector_size(16)));
 typedef int32_t I8 __attribute__((vector_size(32)));
-typedef uint32_t U8 __attribute__((vector_size(32)));
-typedef float F8 __attribute__((vector_size(32)));
-typedef uint16_t S8 __attribute__((vector_size(16)));
 typedef uint64_t L8 __attribute__((vector_size(64)));
 
 TT_INLINE V8 load(const double* p) {
@@ -43,11 +40,6 @@ TT_INLINE V8 load(const double* p) {
 }
 TT_INLINE I8 load(const int32_t* p) {
     I8 v;
-    std::memcpy(&v, p, sizeof v);
-    return v;
-}
-TT_INLINE U8 load(const uint32_t* p) {
-    U8 v;
     std::memcpy(&v, p, sizeof v);
     return v;
 }
@@ -155,29 +147,30 @@ template <int NV>
 TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
     const int nv = NV ? NV : table.lanes.vectors, lane_count = table.lanes.count();
     const size_t width = static_cast<size_t>(nv) * 8, d = table.d;
-    const uint32_t *first = table.first_bin.data(), *codes = table.codes, from = first[f0];
+    const uint32_t *first = table.first_bin.data(), from = first[f0];
+    const uint16_t* bins = table.bins;
     const int32_t* rows = table.rows;
     for (size_t i = 0; i < count; ++i) {
         const size_t row = order[i];
         if (i + 16 < count) {
             const size_t ahead = order[i + 16];
             for (size_t k = 0; k < width; k += 16) __builtin_prefetch(rows + ahead * width + k);
-            __builtin_prefetch(codes + ahead * d + f0);
+            __builtin_prefetch(bins + ahead * d + f0);
         }
         const int32_t* y = rows + row * width;
         I8 v[NV ? NV : 1];
         for (int j = 0; j < NV; ++j) v[j] = load(y + 8 * j);
         for (size_t f = f0; f < f1; ++f) {
-            const size_t bin = first[f] + (codes[row * d + f] >> offset_bits);
-            int32_t* sums = part + (bin - from) * width;
+            const size_t bin = first[f] - from + bins[row * d + f];
+            int32_t* sums = part + bin * width;
             if (__builtin_expect(sums[lane_count] == short_sum, 0)) add_record(nv, sums, histogram + bin * width);
             for (int j = 0; j < nv; ++j) store(sums + 8 * j, load(sums + 8 * j) + (NV ? v[NV ? j : 0] : load(y + 8 * j)));
         }
     }
 }
 
-// Adds the rows order[0 .. count) to the bins of features f0 .. f1: to short sums first, `part`, which begins at the first of
-// these bins, and to the histogram whenever those are full. They move half the memory.
+// Adds the rows order[0 .. count) to the bins of features f0 .. f1: to short sums first, `part`, which move half the memory, and
+// to the histogram whenever those are full. Both begin at the first of these bins.
 static void add_rows(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
     switch (table.lanes.vectors) {
         case 1: return add_rows_impl<1>(table, order, count, f0, f1, part, histogram);
@@ -353,82 +346,11 @@ static size_t mark_bins(size_t bins, const Centre& centre, double floor, Scan& s
 
 // A feature's codes of some rows.
 TT_SCALAR static void gather_codes(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out) {
-    const uint32_t* codes = table.codes + feature;
-    for (size_t i = 0; i < count; ++i) out[i] = codes[order[i] * table.d];
-}
-
-// Smallest and largest code of some rows, and the bits set in any offset, for features f0 .. f1. Eight features are taken at a
-// time; the last eight overlap those before.
-static void code_ranges(const Table& table, size_t f0, size_t f1, const uint32_t* order, size_t count, CodeRange* ranges) {
-    const size_t d = table.d;
-    if (f1 - f0 < 8) {
-        for (size_t f = f0; f < f1; ++f) {
-            uint32_t lo = UINT32_MAX, hi = 0, offsets = 0;
-            for (size_t i = 0; i < count; ++i) {
-                const uint32_t c = table.codes[order[i] * d + f];
-                lo = std::min(lo, c), hi = std::max(hi, c), offsets |= c;
-            }
-            ranges[f - f0] = {lo, hi, offsets & offset_mask};
-        }
-        return;
+    const uint32_t* codes = table.codes + feature * table.n;
+    for (size_t i = 0; i < count; ++i) {
+        if (i + 32 < count) __builtin_prefetch(codes + order[i + 32]);
+        out[i] = codes[order[i]];
     }
-    for (size_t at = f0; at < f1; at += 8) {
-        const size_t f = std::min(at, f1 - 8);
-        U8 lo = ~U8{}, hi = {}, offsets = {};
-        for (size_t i = 0; i < count; ++i) {
-            if (i + 16 < count) __builtin_prefetch(table.codes + order[i + 16] * d + f);
-            const U8 c = load(table.codes + order[i] * d + f);
-            lo = c < lo ? c : lo, hi = c > hi ? c : hi, offsets |= c;
-        }
-        for (size_t k = 0; k < 8; ++k) ranges[f - f0 + k] = {lo[k], hi[k], offsets[k] & offset_mask};
-    }
-}
-
-// The bin of each row, feature beside feature: (code - lo) * factor, rounded down; any monotone map will do, so single
-// precision is enough. Codes stay below 2^31, so the differences may be taken as signed, which converts faster.
-static void bin_rows(const Table& table, size_t f0, size_t f1, const uint32_t* order, size_t count, const uint32_t* lo, const float* factor, uint16_t* bins) {
-    const size_t d = table.d, stride = f1 - f0;
-    if (stride < 8) {
-        for (size_t f = f0; f < f1; ++f)
-            for (size_t i = 0; i < count; ++i) {
-                const auto away = static_cast<float>(static_cast<int32_t>(table.codes[order[i] * d + f] - lo[f - f0]));
-                bins[i * stride + f - f0] = static_cast<uint16_t>(static_cast<int32_t>(away * factor[f - f0]));
-            }
-        return;
-    }
-    for (size_t at = 0; at < stride; at += 8) {
-        const size_t k = std::min(at, stride - 8);
-        const U8 from = load(lo + k);
-        F8 by;
-        std::memcpy(&by, factor + k, sizeof by);
-        for (size_t i = 0; i < count; ++i) {
-            const I8 away = (I8)(load(table.codes + order[i] * d + f0 + k) - from);
-            const S8 bin = __builtin_convertvector(__builtin_convertvector(__builtin_convertvector(away, F8) * by, I8), S8);
-            std::memcpy(bins + i * stride + k, &bin, sizeof bin);
-        }
-    }
-}
-
-// Counting sort of rows by their bins, which lie `stride` apart. Both halves of the rows are counted and placed side by side:
-// neighbours in time tend to share a bin, and one counter alone would wait for itself. `start` has room for 3 bins + 1;
-// afterwards bin b is sorted[start[b] .. start[b + 1]).
-static void sort_into_bins(const uint16_t* bin, size_t stride, const uint32_t* ids, size_t count, size_t bins, uint32_t* start, uint32_t* sorted) {
-    uint32_t *first = start + bins + 1, *second = first + bins;
-    std::memset(first, 0, 2 * bins * sizeof(uint32_t));
-    const size_t half = count / 2;
-    const uint16_t* bin2 = bin + half * stride;
-    for (size_t i = 0; i < half; ++i) ++first[bin[i * stride]], ++second[bin2[i * stride]];
-    if (count & 1) ++second[bin2[half * stride]];
-    uint32_t at = 0;
-    for (size_t b = 0; b < bins; ++b) {
-        const uint32_t in_first = first[b], in_second = second[b];
-        start[b] = first[b] = at;
-        second[b] = at + in_first;
-        at += in_first + in_second;
-    }
-    start[bins] = at;
-    for (size_t i = 0; i < half; ++i) sorted[first[bin[i * stride]]++] = ids[i], sorted[second[bin2[i * stride]]++] = ids[half + i];
-    if (count & 1) sorted[second[bin2[half * stride]]++] = ids[count - 1];
 }
 
 // The codes next to a cut: the largest that is <= cut, the smallest that is greater.
@@ -438,75 +360,165 @@ static CodeRange codes_at(const uint32_t* codes, size_t count, uint32_t cut) {
         below = std::max(below, codes[i] <= cut ? codes[i] : 0u);
         above = std::min(above, codes[i] <= cut ? UINT32_MAX : codes[i]);
     }
-    return {below, above, 0};
+    return {below, above};
 }
 
-template <int NV>
-TT_INLINE void bin_sums_impl(const Table& table, const uint32_t* sorted, const uint32_t* start, size_t bins, double* sums) {
-    const int nv = NV ? NV : table.lanes.vectors, lane_count = table.lanes.count();
+// Sorts words by their codes, equal ones by place: merges of runs, for what a map did not tell apart.
+static void sort_run(const uint32_t* codes, uint32_t* words, size_t count, uint32_t* spare) {
+    uint32_t *from = words, *to = spare;
+    for (size_t length = 1; length < count; length *= 2) {
+        for (size_t a = 0; a < count; a += 2 * length) {
+            size_t i = a, j = std::min(count, a + length), k = a;
+            const size_t middle = j, end = std::min(count, a + 2 * length);
+            while (i < middle && j < end) to[k++] = codes[from[j] & 0xffffu] < codes[from[i] & 0xffffu] ? from[j++] : from[i++];
+            while (i < middle) to[k++] = from[i++];
+            while (j < end) to[k++] = from[j++];
+        }
+        uint32_t* swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != words) std::memcpy(words, from, count * sizeof(uint32_t));
+}
+
+// Sorts the places 0 .. count (<= 2^16) by their codes; equal codes keep their order. Returns how many values there are. list[i] is
+// the place of the i-th, ranks[place] the number of values below its own. `words` has room for 2 count.
+static size_t sort_places(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list, uint16_t* ranks) {
+    uint32_t lo = UINT32_MAX, hi = 0, offsets = 0;
+    for (size_t i = 0; i < count; ++i) lo = std::min(lo, codes[i]), hi = std::max(hi, codes[i]), offsets |= codes[i];
+    // A word is (what grows with the code) << 16 | place. Any monotone map will do, so single precision is enough; codes stay
+    // below 2^31, and signed numbers convert faster. A few repeated values are told apart by 8 bits.
+    const bool few = !(offsets & offset_mask) && hi - lo < 256u << offset_bits;
+    const float factor = few ? 1.0f / (1u << offset_bits) : static_cast<float>(65536 / (static_cast<double>(hi - lo) + 1) * (1 - 1e-6));
+    for (size_t i = 0; i < count; ++i) {
+        const auto away = static_cast<float>(static_cast<int32_t>(codes[i] - lo));
+        words[i] = static_cast<uint32_t>(static_cast<int32_t>(away * factor)) << 16 | static_cast<uint32_t>(i);
+    }
+    uint32_t *from = words, *to = words + count, start[2][256] = {};
+    if (few)
+        for (size_t i = 0; i < count; ++i) ++start[0][words[i] >> 16];
+    else
+        for (size_t i = 0; i < count; ++i) ++start[0][words[i] >> 16 & 255], ++start[1][words[i] >> 24];
+    for (int pass = 0; pass < (few ? 1 : 2); ++pass) {
+        const int shift = 16 + 8 * pass;
+        uint32_t at = 0, *next = start[pass];
+        for (int k = 0; k < 256; ++k) {
+            const uint32_t here = next[k];
+            next[k] = at;
+            at += here;
+        }
+        for (size_t i = 0; i < count; ++i) to[next[from[i] >> shift & 255]++] = from[i];
+        uint32_t* swap = from;
+        from = to;
+        to = swap;
+    }
+    uint32_t rank = 0, last = lo;
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t place = from[i] & 0xffffu, code = codes[place];
+        if (code < last) {  // the map made different codes equal: sort those, and step back to the first
+            size_t a = i, b = i + 1;
+            while (a > 0 && from[a - 1] >> 16 == from[i] >> 16) --a;
+            while (b < count && from[b] >> 16 == from[i] >> 16) ++b;
+            sort_run(codes, from + a, b - a, to);
+            i = a;
+            rank = a > 0 ? ranks[list[a - 1]] : 0;
+            last = a > 0 ? codes[list[a - 1]] : lo;
+            place = from[i] & 0xffffu, code = codes[place];
+        }
+        rank += code != last;
+        last = code;
+        list[i] = static_cast<uint16_t>(place);
+        ranks[place] = static_cast<uint16_t>(rank);
+    }
+    return rank + 1;
+}
+
+// row(i) is the row at place i.
+template <int NV, class Row>
+TT_INLINE void sum_runs_impl(const Table& table, const Row& row, size_t count, double* sums) {
+    const int nv = NV ? NV : table.lanes.vectors;
     const size_t width = static_cast<size_t>(nv) * 8;
-    const int32_t* rows = table.rows;
-    for (size_t b = 0; b < bins; ++b) {
-        double* record = sums + b * width;
-        const uint32_t begin = start[b], end = start[b + 1];
-        if (begin == end) {
-            record[lane_count] = 0;
-            continue;
-        }
+    static_assert(run_length <= short_sum, "sums of runs must fit 32 bits");
+    for (size_t a = 0; a < count; a += run_length, sums += width) {
+        const size_t end = std::min(count, a + run_length);
         if (NV) {
-            V8 total[NV ? NV : 1] = {};
-            for (uint32_t a = begin; a < end; a += short_sum) {
-                I8 part[NV ? NV : 1] = {};
-                const uint32_t z = std::min(end, a + static_cast<uint32_t>(short_sum));
-                for (uint32_t i = a; i < z; ++i) {
-                    const int32_t* y = rows + sorted[i] * width;
-                    for (int j = 0; j < nv; ++j) part[j] += load(y + 8 * j);
-                }
-                for (int j = 0; j < nv; ++j) total[j] += widen(part[j]);
+            I8 part[NV ? NV : 1] = {};
+            for (size_t i = a; i < end; ++i) {
+                const int32_t* y = table.rows + row(i) * width;
+                for (int j = 0; j < nv; ++j) part[j] += load(y + 8 * j);
             }
-            for (int j = 0; j < nv; ++j) store(record + 8 * j, total[j]);
+            for (int j = 0; j < nv; ++j) store(sums + 8 * j, widen(part[j]));
         } else {
-            std::memset(record, 0, width * sizeof(double));
-            for (uint32_t i = begin; i < end; ++i) {
-                const int32_t* y = rows + sorted[i] * width;
-                for (int j = 0; j < nv; ++j) store(record + 8 * j, load(record + 8 * j) + widen(y + 8 * j));
+            for (int j = 0; j < nv; ++j) {
+                I8 part = {};
+                for (size_t i = a; i < end; ++i) part += load(table.rows + row(i) * width + 8 * j);
+                store(sums + 8 * j, widen(part));
             }
         }
     }
 }
 
-// Sums of rows over bins of neighbours.
-static void bin_sums(const Table& table, const uint32_t* sorted, const uint32_t* start, size_t bins, double* sums) {
+template <class Row>
+TT_INLINE void sum_runs_by(const Table& table, const Row& row, size_t count, double* sums) {
     switch (table.lanes.vectors) {
-        case 1: return bin_sums_impl<1>(table, sorted, start, bins, sums);
-        case 2: return bin_sums_impl<2>(table, sorted, start, bins, sums);
-        case 3: return bin_sums_impl<3>(table, sorted, start, bins, sums);
-        case 4: return bin_sums_impl<4>(table, sorted, start, bins, sums);
-        case 8: return bin_sums_impl<8>(table, sorted, start, bins, sums);
-        default: return bin_sums_impl<0>(table, sorted, start, bins, sums);
+        case 1: return sum_runs_impl<1>(table, row, count, sums);
+        case 2: return sum_runs_impl<2>(table, row, count, sums);
+        case 3: return sum_runs_impl<3>(table, row, count, sums);
+        case 4: return sum_runs_impl<4>(table, row, count, sums);
+        case 8: return sum_runs_impl<8>(table, row, count, sums);
+        default: return sum_runs_impl<0>(table, row, count, sums);
     }
+}
+
+// Sums over each run of neighbours, of rows or of places in a list of rows.
+static void sum_rows_by_run(const Table& table, const uint32_t* rows, size_t count, double* sums) {
+    sum_runs_by(table, [=](size_t i) -> size_t { return rows[i]; }, count, sums);
+}
+static void sum_places(const Table& table, const uint32_t* rows, const uint16_t* list, size_t count, double* sums) {
+    sum_runs_by(table, [=](size_t i) -> size_t { return rows[list[i]]; }, count, sums);
+}
+
+// The sums of four vectors, side by side.
+TT_INLINE V4 sum_four(V8 a, V8 b, V8 c, V8 d) {
+    const V4 x = __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
+    const V4 y = __builtin_shufflevector(b, b, 0, 1, 2, 3) + __builtin_shufflevector(b, b, 4, 5, 6, 7);
+    const V4 z = __builtin_shufflevector(c, c, 0, 1, 2, 3) + __builtin_shufflevector(c, c, 4, 5, 6, 7);
+    const V4 w = __builtin_shufflevector(d, d, 0, 1, 2, 3) + __builtin_shufflevector(d, d, 4, 5, 6, 7);
+    const V4 xy = __builtin_shufflevector(x, y, 0, 4, 2, 6) + __builtin_shufflevector(x, y, 1, 5, 3, 7);
+    const V4 zw = __builtin_shufflevector(z, w, 0, 4, 2, 6) + __builtin_shufflevector(z, w, 1, 5, 3, 7);
+    return __builtin_shufflevector(xy, zw, 0, 1, 4, 5) + __builtin_shufflevector(xy, zw, 2, 3, 6, 7);
+}
+
+TT_INLINE bool any_reaches(V4 a, V4 b) {
+#if defined(__AVX__)
+    return _mm256_movemask_pd(_mm256_cmp_pd((__m256d)a, (__m256d)b, _CMP_GE_OQ)) != 0;
+#else
+    return (a[0] >= b[0]) | (a[1] >= b[1]) | (a[2] >= b[2]) | (a[3] >= b[3]);
+#endif
 }
 
 template <int NV, bool TWO>
-TT_INLINE void try_all_impl(const Table& table, const Centre& centre, double min_leaf, const uint64_t* keys, size_t count, const Base& base,
-                            double* generic, double* gain) {
+TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values,
+                               size_t count, const Base& base, double floor, double* generic, Cut* cuts) {
     const int nv = NV ? NV : table.lanes.vectors;
     const size_t width = static_cast<size_t>(nv) * 8;
-    const double *whole = centre.whole.data(), *rest = centre.rest.data(), *plain = centre.plain.data(), *deriv = centre.derivative.data();
+    const double *whole = centre.whole.data(), *rest = centre.rest.data(), *plain = centre.plain.data(), *deriv = centre.derivative.data(), n = centre.n;
     V8 local[NV ? NV : 1];
     V8* prefix = NV ? local : reinterpret_cast<V8*>(generic);
     for (int j = 0; j < nv; ++j) prefix[j] = load(base.sums + 8 * j);
     double left = base.left, left_d = base.left_d;
-    for (size_t i = 0; i < count; ++i) {
-        const int32_t* y = table.rows + (keys[i] & 0xffffffffu) * width;
+    size_t found = 0, i = 0;
+    // One row further, and the exact gain of the cut after it.
+    auto step = [&] {
+        const int32_t* y = table.rows + rows[i] * width;
         const double has = TWO ? y[table.lanes.with_derivative()] : 0;
         for (int j = 0; j < nv; ++j)
             prefix[j] += (widen(y + 8 * j) - load(whole + 8 * j)) * (TWO ? load(plain + 8 * j) + has * load(deriv + 8 * j) : load(plain + 8 * j));
         left += 1;
         left_d += has;
-        gain[i] = 0;
-        // The end of the range was weighed as an edge already.
-        if (i + 1 == count || keys[i] >> 32 == keys[i + 1] >> 32 || left < min_leaf || centre.n - left < min_leaf) continue;
+        ++i;
+        // The end of the range is weighed by others.
+        if (i == count || left < min_leaf || n - left < min_leaf || values[i - 1] == values[i]) return;
         V8 a = {}, a_d = {};
         for (int j = 0; j < nv; ++j) {
             if (TWO) {
@@ -519,21 +531,55 @@ TT_INLINE void try_all_impl(const Table& table, const Centre& centre, double min
             }
         }
         const double uu = horizontal_sum(a);
-        gain[i] = TWO ? gain_of(uu, left, horizontal_sum(a_d), left_d, centre.n, centre.nd) : gain_of(uu, left, centre.n);
+        const double gain = TWO ? gain_of(uu, left, horizontal_sum(a_d), left_d, n, centre.nd) : gain_of(uu, left, n);
+        if (gain < floor) return;
+        cuts[found++] = {static_cast<uint32_t>(i), gain};
+        floor = std::max(floor, gain * (1 - tie_share));
+    };
+    if (!TWO) {
+        // Four cuts at a time, without a division, and without the rests of the means: |U| is at most (their length) x n away.
+        const double slack = 2 * centre.rest_length * n;
+        auto enough = [&] { return floor / n * std::max(0.0, 1 - slack / std::sqrt(floor)) * (1 - tie_share); };
+        double share = enough();
+        V4 at = {left + 1, left + 2, left + 3, left + 4};
+        const I8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+        for (; i + 4 <= count; at += 4) {
+            V8 squares[4] = {};
+            V8 next[NV ? NV : 1];
+            for (int j = 0; j < nv; ++j) {
+                V8 y[4];
+                const I8 used = (lane + 8 * j < table.lanes.targets);
+                for (int k = 0; k < 4; ++k) y[k] = widen(load(table.rows + rows[i + static_cast<size_t>(k)] * width + 8 * j) & used) - load(whole + 8 * j);
+                const V8 y01 = y[0] + y[1], y23 = y[2] + y[3], p0 = prefix[j] + y[0], p1 = prefix[j] + y01, p2 = p1 + y[2], p3 = prefix[j] + (y01 + y23);
+                squares[0] += p0 * p0, squares[1] += p1 * p1, squares[2] += p2 * p2, squares[3] += p3 * p3;
+                if (NV) next[NV ? j : 0] = p3;
+                else store(generic + width + 8 * static_cast<size_t>(j), p3);
+            }
+            if (__builtin_expect(any_reaches(sum_four(squares[0], squares[1], squares[2], squares[3]), share * (at * (n - at))), 0)) {
+                for (int k = 0; k < 4; ++k) step();
+                share = enough();
+                continue;
+            }
+            for (int j = 0; j < nv; ++j) prefix[j] = NV ? next[NV ? j : 0] : load(generic + width + 8 * static_cast<size_t>(j));
+            i += 4;
+            left += 4;
+        }
     }
+    while (i < count) step();
+    return found;
 }
 
-// Gain of the cut after each sample of a short range sorted by key (code << 32 | row); 0 where none is allowed.
-static void try_all(const Table& table, const Centre& centre, double min_leaf, const uint64_t* keys, size_t count, const Base& base, double* generic,
-                    double* gain) {
-#define TT_CASE(NV)                                                                                       \
-    if (centre.two_groups) try_all_impl<NV, true>(table, centre, min_leaf, keys, count, base, generic, gain);    \
-    else try_all_impl<NV, false>(table, centre, min_leaf, keys, count, base, generic, gain);                     \
-    return;
+// The cuts strictly inside a range of sorted rows that gain at least `floor`, which rises with them.
+static size_t try_cuts(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count, const Base& base,
+                       double floor, double* generic, Cut* cuts) {
+#define TT_CASE(NV)                                                                                                                     \
+    return centre.two_groups ? try_cuts_impl<NV, true>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts)  \
+                             : try_cuts_impl<NV, false>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts);
     switch (table.lanes.vectors) {
         case 1: TT_CASE(1)
         case 2: TT_CASE(2)
         case 3: TT_CASE(3)
+        case 8: TT_CASE(8)
         default: TT_CASE(0)
     }
 #undef TT_CASE
@@ -621,9 +667,8 @@ static void complete_rows(const Table& table, size_t a, size_t b) {
     }
 }
 
-extern const Hot table = {quantise, make_keys, apply_block, add_rows, add_part, subtract, scan_bins, mark_bins, bin_gain, bin_bound, gather_codes, code_ranges, bin_rows, codes_at,
-                         
-                          sort_into_bins, bin_sums, try_all, sum_rows, largest_square, complete_rows};
+extern const Hot table = {quantise,  make_keys,    apply_block, add_rows, add_part,   subtract, scan_bins, mark_bins,      bin_gain,
+                          bin_bound, gather_codes, codes_at, sort_places, sum_rows_by_run, sum_places, try_cuts, sum_rows,  largest_square, complete_rows};
 
 }  // namespace TT_ISA
 }  // namespace tripletree

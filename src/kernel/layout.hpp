@@ -18,6 +18,9 @@ constexpr uint32_t offset_mask = (1u << offset_bits) - 1;
 // Targets have at most 24 bits, squares are counted in a unit that leaves them as many: so many rows add up in 32 bits.
 constexpr int short_sum = 255;
 
+// So many neighbours are added up at a time.
+constexpr size_t run_length = 16;
+
 // Aligned scratch for rows too wide to stay in registers.
 struct alignas(64) Block {
     double lane[8];
@@ -38,12 +41,14 @@ struct Centre {
     double n = 0, nd = 0;
     bool two_groups = false;                 // some sample of the node lacks a derivative
     std::vector<double> whole, rest, plain, derivative;  // by lane; the last two are 0/1 masks (one group: all plain)
+    double rest_length = 0;
 };
 
 // The log as the search sees it.
 struct Table {
     const double* states;
-    const uint32_t* codes;  // n x d
+    const uint32_t* codes;  // d x n: feature after feature
+    const uint16_t* bins;   // n x d: of the codes, row after row; only where there are histograms
     int32_t* rows;          // n x lanes.width; growth fills in the count and the squares
     size_t n, d;
     Lanes lanes;
@@ -51,7 +56,7 @@ struct Table {
     double square_unit;                         // of the squares in `rows`, which are rounded up
     std::vector<uint32_t> first_bin;            // of each feature in a histogram, closed by the number of bins
     std::vector<uint8_t> one_value;             // by bin: holds a single code, so there is nothing to open
-    size_t bins() const { return first_bin.back(); }
+    size_t all_bins() const { return first_bin.back(); }
 };
 
 // Scratch for one scan over the bins of a feature.
@@ -76,7 +81,13 @@ struct Base {
 };
 
 struct CodeRange {
-    uint32_t lo, hi, offsets;
+    uint32_t lo, hi;
+};
+
+// A cut inside a range of sorted rows: after `at` of them.
+struct Cut {
+    uint32_t at;
+    double gain;
 };
 
 // One step down a tree. Where to look and where to go are counted in bytes, which saves the walk a multiplication each.

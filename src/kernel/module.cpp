@@ -20,6 +20,7 @@ template <class T>
 using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<const uint32_t, nb::ndim<2>, nb::f_contig, nb::device::cpu>;  // n x d, feature after feature
 template <class T>
 using Out1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 template <class T>
@@ -129,7 +130,7 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
             encode(states.data(), n, d, static_cast<size_t>(bins), exact, team, cancel, codes);
         },
         [] {});
-    return Out2<uint32_t>(codes, {n, d}, owner);
+    return Out2<uint32_t>(codes, {n, d}, owner, {1, static_cast<int64_t>(n)});
 }
 
 void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> scale,
@@ -142,17 +143,17 @@ void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matr
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
 
-GrownArrays grow_arrays(In2<double> states, In2<uint32_t> codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves,
-                        int64_t max_depth, int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress) {
+GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves,
+                        int64_t max_depth, int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool) {
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
     require(codes.shape(0) == n && codes.shape(1) == d && rows.shape(0) == n, "states, codes and rows must match");
     require(n_plain >= 0 && n_derivative >= 0, "numbers of targets must not be negative");
     require(width % 8 == 0 && width >= static_cast<size_t>(n_plain + n_derivative) + 4, "rows must have a multiple of 8 lanes, at least targets + 4");
-    require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1, "sizes must be positive");
+    require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1 && pool >= 0, "sizes must be positive");
     const int targets = n_plain + n_derivative;
-    Table table{states.data(), codes.data(), rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, 1, {}, {}};
-    const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint};
+    Table table{states.data(), codes.data(), nullptr, rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, 1, {}, {}};
+    const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint, static_cast<size_t>(pool)};
     std::atomic<int64_t> leaves{1};
     Grown grown;
     nb::capsule owner;
@@ -198,6 +199,6 @@ NB_MODULE(_kernel, m) {
     m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
     m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "scale"_a, "out"_a.noconvert(), "lane"_a);
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
-          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none());
+          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0);
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
 }

@@ -1,4 +1,4 @@
-// The exact best split of a set of rows: bins of a few rows, opened only where a better cut may hide.
+// The exact best split of a set of rows: runs of a few neighbours, opened only where a better cut may hide.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace tripletree {
 
-constexpr size_t rows_per_bin = 16, sort_limit = 32;
+constexpr size_t short_list = size_t{1} << 16;  // so many places can be told apart by 16 bits
 
 // A range of neighbouring samples along one feature that may hide the best cut.
 struct Item {
@@ -17,7 +17,6 @@ struct Item {
     size_t begin, count;     // rows, in Search::ids
     size_t base;             // centred sums before it, in Search::bases
     double left, left_d;
-    bool operator<(const Item& other) const { return bound < other.bound; }
 };
 
 struct Search {
@@ -25,131 +24,136 @@ struct Search {
     Centre centre;
     Scan scan;
     std::vector<Item> items;
-    std::vector<uint32_t> ids, opened, codes, start, sorted, lo;
-    std::vector<double> bases, base, sums, zero;
-    std::vector<CodeRange> ranges;
-    std::vector<float> factor;
-    std::vector<uint16_t> local;  // bins by row and feature
+    std::vector<uint32_t> ids, id_values, hopeful, rows, values, codes, words;
+    std::vector<uint64_t> keys;
+    std::vector<uint8_t> side;
+    std::vector<uint16_t> places, ranks;
+    std::vector<double> bases, sums, zero;
+    std::vector<Cut> cuts;
     std::vector<Block> generic;
     double min_leaf = 1;
-};
-
-// How a range of codes is divided: a few repeated values get one bin each; else there are bins of a few rows.
-struct Ruler {
-    size_t bins;
-    bool repeated;
-    float factor;
-    Ruler(const CodeRange& range, size_t count) {
-        const size_t usual = std::max<size_t>(4, count / rows_per_bin), values = ((range.hi - range.lo) >> offset_bits) + 1;
-        repeated = !range.offsets && values <= std::max<size_t>(32, usual);
-        bins = repeated ? values : usual;
-        factor = repeated ? 1.0f / (1u << offset_bits) : static_cast<float>(static_cast<double>(bins) / (static_cast<double>(range.hi - range.lo) + 1) * (1 - 1e-6));
+    std::vector<uint32_t> node_codes;  // of a large node's rows, along `gathered`
+    int gathered = -1;
+    size_t all_at_once = 0;  // shorter ranges are not worth runs
+    size_t opened = 0;       // rows in the runs that were
+    void make_room(size_t count) {  // for a list of so many places
+        if (places.size() >= count) return;
+        words.resize(2 * count), side.resize(count), places.resize(count), ranks.resize(count);
     }
 };
 
-// A short range along one feature: all its cuts.
-inline void weigh_all(const Table& table, Search& s, int feature, const uint32_t* ids, size_t count, const Base& base) {
-    uint32_t codes[sort_limit];
-    uint64_t keys[sort_limit];
-    double gain[sort_limit];
-    hot.gather_codes(table, static_cast<size_t>(feature), ids, count, codes);
-    for (size_t i = 0; i < count; ++i) {
-        const uint64_t key = static_cast<uint64_t>(codes[i]) << 32 | ids[i];
-        size_t j = i;
-        for (; j > 0 && keys[j - 1] > key; --j) keys[j] = keys[j - 1];
-        keys[j] = key;
-    }
-    hot.try_all(table, s.centre, s.min_leaf, keys, count, base, s.generic[0].lane, gain);
-    for (size_t i = 0; i < count; ++i)
-        if (gain[i] > 0) s.best.offer(gain[i], feature, base.left + static_cast<double>(i + 1), static_cast<uint32_t>(keys[i] >> 32));
+// Rows sorted along a feature, and what tells their values apart: by way of places in a list of rows, or as they are.
+template <class Value>
+struct Places {
+    const uint32_t* rows;
+    const Value* values;
+    const uint16_t* list;
+    uint32_t row(size_t i) const { return rows[list[i]]; }
+    uint32_t value(size_t i) const { return values[list[i]]; }
+    void sum_runs(const Table& table, size_t count, double* sums) const { hot.sum_places(table, rows, list, count, sums); }
+};
+struct Line {
+    const uint32_t *rows, *values;
+    uint32_t row(size_t i) const { return rows[i]; }
+    uint32_t value(size_t i) const { return values[i]; }
+    void sum_runs(const Table& table, size_t count, double* sums) const { hot.sum_rows_by_run(table, rows, count, sums); }
+};
+
+// All cuts inside a range of sorted rows.
+inline void weigh_all(const Table& table, Search& s, int feature, const Line& line, size_t count, const Base& base) {
+    if (s.cuts.size() < count) s.cuts.resize(count);
+    const size_t found = hot.try_cuts(table, s.centre, s.min_leaf, line.rows, line.values, count, base, s.best.floor(), s.generic[0].lane, s.cuts.data());
+    for (size_t k = 0; k < found; ++k)
+        s.best.offer(s.cuts[k].gain, feature, base.left + static_cast<double>(s.cuts[k].at), line.values[s.cuts[k].at - 1]);
 }
 
-// A longer range along one feature: edges of its bins, and the hopeful bins for later. `local` holds the rows' bins, `stride` apart.
-inline void weigh_bins(const Table& table, Search& s, int feature, const Ruler& ruler, const uint16_t* local, size_t stride, const uint32_t* ids, size_t count,
-                       const Base& base) {
-    const size_t width = static_cast<size_t>(table.lanes.width), bins = ruler.bins;
-    if (s.sorted.size() < count) s.sorted.resize(count);
-    if (s.start.size() < 3 * bins + 1) s.start.resize(3 * bins + 1);
-    hot.sort_into_bins(local, stride, ids, count, bins, s.start.data(), s.sorted.data());
-    if (s.sums.size() < bins * width) s.sums.resize(bins * width);
-    s.scan.reserve(bins, width);
-    const uint32_t* start = s.start.data();
-    hot.bin_sums(table, s.sorted.data(), start, bins, s.sums.data());
-    hot.scan_bins(s.sums.data(), bins, table.square_unit, table.lanes, s.centre, base, s.generic[0].lane, s.scan);
-    const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
+// A range of rows with several values, sorted along a feature: edges of its runs, and the hopeful runs for later.
+template <class Sorted>
+void weigh_sorted(const Table& table, Search& s, int feature, const Sorted& line, size_t count, const Base& base) {
+    const size_t width = static_cast<size_t>(table.lanes.width), length = run_length, runs = (count + length - 1) / length;
+    auto keep = [&](size_t begin, size_t end) {
+        const size_t at = s.ids.size();
+        s.ids.resize(at + end - begin), s.id_values.resize(at + end - begin);
+        uint32_t *ids = s.ids.data() + at, *values = s.id_values.data() + at;
+        for (size_t i = begin; i < end; ++i) *ids++ = line.row(i), *values++ = line.value(i);
+        return at;
+    };
+    if (count <= s.all_at_once) {
+        const size_t at = keep(0, count);
+        weigh_all(table, s, feature, {s.ids.data() + at, s.id_values.data() + at}, count, base);
+        s.ids.resize(at), s.id_values.resize(at);
+        return;
+    }
+    if (s.sums.size() < runs * width) s.sums.resize(runs * width);
+    s.scan.reserve(runs, width);
+    line.sum_runs(table, count, s.sums.data());
+    hot.scan_bins(s.sums.data(), runs, table.square_unit, table.lanes, s.centre, base, s.generic[0].lane, s.scan);
+    size_t marked = hot.mark_bins(runs, s.centre, s.best.floor(), s.scan);
+    const double floor = s.best.floor();
     for (size_t k = 0; k < marked; ++k) {
-        const size_t b = s.scan.marked[k];
+        const size_t b = s.scan.marked[k], end = (b + 1) * length;
+        if (end >= count) break;  // the end of the range is not inside it
         const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
         if (gain <= 0 || gain < s.best.floor()) continue;
-        uint32_t cut = 0;
-        for (uint32_t i = start[b]; i < start[b + 1]; ++i) cut = std::max(cut, table.codes[s.sorted[i] * table.d + static_cast<size_t>(feature)]);
-        s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], cut);
+        const uint32_t value = line.value(end - 1);
+        if (value != line.value(end)) s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], value);
     }
-    if (ruler.repeated) return;  // nothing inside
+    if (s.best.floor() > floor) marked = hot.mark_bins(runs, s.centre, s.best.floor(), s.scan);
     for (size_t k = 0; k < marked; ++k) {
-        const size_t b = s.scan.marked[k];
+        const size_t b = s.scan.marked[k], begin = b * length, end = std::min(count, begin + length);
         if (s.scan.hope[b] < 2) continue;
         const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
-        if (bound < s.best.floor()) continue;
-        s.items.push_back({bound, feature, s.ids.size(), start[b + 1] - start[b], s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
-        s.ids.insert(s.ids.end(), s.sorted.begin() + start[b], s.sorted.begin() + start[b + 1]);
+        if (bound < s.best.floor() || line.value(begin) == line.value(end - 1)) continue;
+        s.items.push_back({bound, feature, keep(begin, end), end - begin, s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
         const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
         s.bases.insert(s.bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
     }
 }
 
-// One range along one feature.
-inline void weigh_range(const Table& table, Search& s, int feature, const uint32_t* ids, size_t count, const Base& base) {
-    if (count <= sort_limit) return weigh_all(table, s, feature, ids, count, base);
-    const auto f = static_cast<size_t>(feature);
-    CodeRange range;
-    hot.code_ranges(table, f, f + 1, ids, count, &range);
-    if (range.lo == range.hi) return;
-    const Ruler ruler(range, count);
-    if (s.local.size() < count) s.local.resize(count);
-    hot.bin_rows(table, f, f + 1, ids, count, &range.lo, &ruler.factor, s.local.data());
-    weigh_bins(table, s, feature, ruler, s.local.data(), 1, ids, count, base);
-}
-
-// Opens the hopeful ranges, most promising first, until none can hold a better cut.
-inline void open_items(const Table& table, Search& s) {
-    std::make_heap(s.items.begin(), s.items.end());
-    while (!s.items.empty() && s.items.front().bound >= s.best.floor()) {
-        std::pop_heap(s.items.begin(), s.items.end());
-        const Item item = s.items.back();
-        s.items.pop_back();
-        const size_t before = s.items.size();
-        // Copies: opening may append to the vectors these live in.
-        s.opened.assign(s.ids.data() + item.begin, s.ids.data() + item.begin + item.count);
-        s.base.assign(s.bases.data() + item.base, s.bases.data() + item.base + table.lanes.width);
-        weigh_range(table, s, item.feature, s.opened.data(), item.count, {s.base.data(), item.left, item.left_d});
-        for (size_t i = before; i < s.items.size(); ++i) std::push_heap(s.items.begin(), s.items.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+// Opens the hopeful runs, the most promising first: what it yields may leave most others without hope.
+inline void open_runs(const Table& table, Search& s) {
+    size_t most = 0;
+    for (size_t k = 1; k < s.items.size(); ++k)
+        if (s.items[k].bound > s.items[most].bound) most = k;
+    if (!s.items.empty()) std::swap(s.items[0], s.items[most]);
+    for (const Item& item : s.items) {
+        if (item.bound < s.best.floor()) continue;
+        weigh_all(table, s, item.feature, {s.ids.data() + item.begin, s.id_values.data() + item.begin}, item.count,
+                  {s.bases.data() + item.base, item.left, item.left_d});
+        s.opened += item.count;
     }
-    s.items.clear();
-    s.ids.clear();
-    s.bases.clear();
+    s.items.clear(), s.ids.clear(), s.id_values.clear(), s.bases.clear();
 }
 
-// The best split of a small node, whose rows stay in the cache.
-inline void search_small(const Table& table, const uint32_t* order, size_t count, Search& s) {
-    const size_t d = table.d;
-    const Base origin{s.zero.data(), 0, 0};
-    if (count <= sort_limit) {
-        for (size_t f = 0; f < d; ++f) weigh_all(table, s, static_cast<int>(f), order, count, origin);
+// A bin's rows, in any order.
+inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t* rows, size_t count, const Base& base) {
+    for (auto* v : {&s.codes, &s.rows, &s.values}) v->resize(std::max(v->size(), count));
+    hot.gather_codes(table, static_cast<size_t>(feature), rows, count, s.codes.data());
+    if (count <= short_list) {
+        s.make_room(count);
+        if (hot.sort_places(s.codes.data(), count, s.words.data(), s.places.data(), s.ranks.data()) > 1)
+            weigh_sorted(table, s, feature, Places<uint32_t>{rows, s.codes.data(), s.places.data()}, count, base);
         return;
     }
-    s.ranges.resize(d), s.lo.resize(d), s.factor.resize(d);
-    if (s.local.size() < count * d) s.local.resize(count * d);
-    hot.code_ranges(table, 0, d, order, count, s.ranges.data());
-    for (size_t f = 0; f < d; ++f) s.lo[f] = s.ranges[f].lo, s.factor[f] = Ruler(s.ranges[f], count).factor;
-    hot.bin_rows(table, 0, d, order, count, s.lo.data(), s.factor.data(), s.local.data());
-    for (size_t f = 0; f < d; ++f)
-        if (s.ranges[f].lo < s.ranges[f].hi) weigh_bins(table, s, static_cast<int>(f), Ruler(s.ranges[f], count), s.local.data() + f, d, order, count, origin);
-    open_items(table, s);
+    s.keys.resize(count);
+    for (size_t i = 0; i < count; ++i) s.keys[i] = static_cast<uint64_t>(s.codes[i]) << 32 | rows[i];
+    std::sort(s.keys.begin(), s.keys.end());
+    for (size_t i = 0; i < count; ++i) s.rows[i] = static_cast<uint32_t>(s.keys[i]), s.values[i] = static_cast<uint32_t>(s.keys[i] >> 32);
+    const Line line{s.rows.data(), s.values.data()};
+    if (line.value(0) < line.value(count - 1)) weigh_sorted(table, s, feature, line, count, base);
 }
 
-// The best split of a large node from its histogram; rows are fetched only for the bins that are opened.
-inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, const Flag& cancel) {
+// Codes of a large node's rows, into s.node_codes. The feature that a node is split on was as a rule the last to be opened.
+inline void gather(const Table& table, Search& s, int feature, const uint32_t* order, size_t count, Team* team) {
+    if (s.gathered == feature) return;
+    if (s.node_codes.size() < count) s.node_codes.resize(count);
+    in_blocks(team, count, [&](size_t a, size_t b, size_t) { hot.gather_codes(table, static_cast<size_t>(feature), order + a, b - a, s.node_codes.data() + a); });
+    s.gathered = feature;
+}
+
+// The best split of a large node from its histogram; rows are fetched only for the bins that are opened. A histogram that is too
+// large to keep (nullptr) is made and forgotten group by group.
+inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, Team* team, const Flag& cancel) {
     const size_t width = static_cast<size_t>(table.lanes.width), d = table.d;
     struct Hope {
         double bound;
@@ -158,10 +162,19 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
     };
     std::vector<Hope> hopes;
     std::vector<double> bases;
+    s.gathered = -1;
+    const std::vector<size_t> groups = feature_groups(table, 1);
+    size_t group = 0;
     for (size_t f = 0; f < d; ++f) {
         const size_t first = table.first_bin[f], bins = table.first_bin[f + 1] - first;
+        if (f == groups[group + 1]) ++group;
+        if (!histogram && f == groups[group]) {
+            s.sums.assign((table.first_bin[groups[group + 1]] - first) * width, 0.0);
+            add_group(table, order, count, f, groups[group + 1], s.sums.data(), cancel);
+        }
+        const double* sums = histogram ? histogram + first * width : s.sums.data() + (first - table.first_bin[groups[group]]) * width;
         s.scan.reserve(bins, width);
-        hot.scan_bins(histogram + first * width, bins, table.square_unit, table.lanes, s.centre, {s.zero.data(), 0, 0}, s.generic[0].lane, s.scan);
+        hot.scan_bins(sums, bins, table.square_unit, table.lanes, s.centre, {s.zero.data(), 0, 0}, s.generic[0].lane, s.scan);
         const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
@@ -182,6 +195,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
     std::stable_sort(hopes.begin(), hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
     std::vector<uint32_t> slot, fill;
     std::vector<bool> done(d, false);
+    std::vector<Hope> opened;
     for (const Hope& lead : hopes) {
         if (lead.bound < s.best.floor()) break;
         const size_t f = lead.feature;
@@ -190,22 +204,38 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         stop_if(cancel);
         slot.assign(table.first_bin[f + 1] - table.first_bin[f], UINT32_MAX);
         fill.clear();
+        opened.clear();
         size_t rows = 0;
         for (const Hope& h : hopes) {
             if (h.feature != f || h.bound < s.best.floor()) continue;
             slot[h.bin] = static_cast<uint32_t>(fill.size());
             fill.push_back(static_cast<uint32_t>(rows));
-            s.items.push_back({h.bound, static_cast<int>(f), rows, h.count, s.bases.size(), h.left, h.left_d});
-            const auto base = bases.begin() + static_cast<std::ptrdiff_t>(h.base);
-            s.bases.insert(s.bases.end(), base, base + static_cast<std::ptrdiff_t>(width));
+            opened.push_back(h);
             rows += h.count;
         }
-        s.ids.resize(rows);
-        for (size_t i = 0; i < count; ++i) {
-            const uint32_t k = slot[table.codes[order[i] * d + f] >> offset_bits];
-            if (k != UINT32_MAX) s.ids[fill[k]++] = order[i];
+        s.hopeful.resize(std::max(s.hopeful.size(), rows));
+        for (auto* v : {&s.rows, &s.values}) v->resize(std::max(v->size(), count));
+        gather(table, s, static_cast<int>(f), order, count, team);
+        size_t from[most_blocks], kept[most_blocks];
+        const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
+            size_t k = a;
+            for (size_t i = a; i < b; ++i) {  // no branch: every row is written down, and kept if its bin is wanted
+                const uint32_t to = slot[s.node_codes[i] >> offset_bits];
+                s.rows[k] = order[i], s.values[k] = to;
+                k += to != UINT32_MAX;
+            }
+            from[block] = a, kept[block] = k;
+        });
+        for (size_t block = 0; block < blocks; ++block)
+            for (size_t i = from[block]; i < kept[block]; ++i) s.hopeful[fill[s.values[i]]++] = s.rows[i];
+        size_t at = 0;
+        for (const Hope& h : opened) {
+            const uint32_t* bin = s.hopeful.data() + at;
+            at += h.count;
+            if (h.bound < s.best.floor()) continue;
+            weigh_bin(table, s, static_cast<int>(f), bin, h.count, {bases.data() + h.base, h.left, h.left_d});
+            open_runs(table, s);
         }
-        open_items(table, s);
     }
 }
 

@@ -23,5 +23,6 @@ def grow(
     midpoint: bool,
     threads: int,
     progress: Callable[[int, int], None] | None,
+    pool: int = 0,
 ) -> tuple[I32, F64, I32, F64, I32]: ...
 def apply(states: F64, feature: I32, threshold: F64, left: I32, leaf_number: I32, threads: int) -> I32: ...

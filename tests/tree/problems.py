@@ -130,8 +130,8 @@ def random_problem(rng: np.random.Generator, n: int, d: int, max_leaves: int) ->
     return Problem(made.states, on_grid, options)
 
 
-def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress: Any = None) -> Grown:
-    """Grow with the compiled kernel."""
+def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress: Any = None, pool: int = 0) -> Grown:
+    """Grow with the compiled kernel; it sorts nodes of at most ``pool`` rows, and bins the others."""
     options = {"max_leaves": NO_LIMIT, "max_depth": NO_LIMIT, "min_samples_leaf": 1, "min_gain": 0.0}
     options |= {"by_gain": False, "midpoints": False} | problem.options
     on_grid = problem.grid
@@ -149,6 +149,7 @@ def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress:
         options["midpoints"],
         threads,
         progress,
+        pool,
     )
     return Grown(*result)
 
@@ -164,7 +165,7 @@ def assert_same(got: Grown, expected: Grown, *, thresholds: bool = True) -> None
 
 
 def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, codes: np.ndarray | None = None) -> Grown:
-    """Grow with the kernel and with the reference, and compare."""
+    """Grow with the reference and with the kernel, which may sort all nodes, none, or the small ones, and compare."""
     on_grid = problem.grid
     if codes is None:
         codes = _kernel.encode(problem.states, BINS, True, threads)
@@ -177,6 +178,7 @@ def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, codes:
         split=split,
         **({"max_leaves": len(problem.states)} | problem.options),
     )
-    got = kernel_grow(problem, codes, threads)
-    assert_same(got, expected)
+    for pool in (1, 30, 0):
+        got = kernel_grow(problem, codes, threads, pool=pool)
+        assert_same(got, expected)
     return got

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.reference.columns import Grid
 from tests.reference.grow import Grown, descend
 from tests.tree.problems import BINS, Log, Problem, assert_same, kernel_grow, random_problem, targets
 from tripletree import _kernel
@@ -74,6 +75,26 @@ def test_the_number_of_bins_does_not_change_an_exact_tree():
     trees = [kernel_grow(problem, _kernel.encode(problem.states, bins, True, 1)) for bins in (2, 33, 256, 1024)]
     for other in trees[1:]:
         assert_same(other, trees[0])
+
+
+def test_bins_that_are_large_and_histograms_that_are_not_kept():
+    # Bins of over 65,536 rows are sorted in another way than shorter ones. Histograms with more than one bin for eight
+    # rows are made anew whenever they are needed.
+    n = 140_000
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(n, 18))
+    rows = np.zeros((n, 16), np.int32)
+    rows[:, :8] = 1e6 * np.sign(states[:, :8] + states[:, 8:16]) + 1e5 * rng.normal(size=(n, 8))
+    rows[:, 8] = 1
+    problem = Problem(states, Grid(rows, 5, 3, 1.0), {"max_leaves": 4})
+    codes = {bins: _kernel.encode(states, bins, True, 2) for bins in (2, 256, 1024)}
+    assert ((codes[1024].max(axis=0) >> 20).astype(int) + 1).sum() * 8 > n
+    trees = [
+        kernel_grow(problem, codes[bins], 2, pool=pool) for bins, pool in ((256, 0), (2, 0), (1024, 0), (1024, 300))
+    ]
+    for tree in trees[1:]:
+        assert_same(tree, trees[0])
+    assert len(trees[0].left) == 7
 
 
 @pytest.mark.parametrize("discrete", [False, True])

@@ -32,7 +32,8 @@ def digest() -> str:
             targets = rng.normal(size=(n, 5)) * 1000
             targets[::7, 2] = np.nan
             _kernel.quantise(targets, np.full(5, 0.1), np.full(5, 64.0), rounded, 1)
-            for array in (codes, *vars(grown).values(), leaf, rounded):
+            binned = kernel_grow(problem, codes, pool=20)
+            for array in (codes, *vars(grown).values(), *vars(binned).values(), leaf, rounded):
                 found.update(np.ascontiguousarray(array).tobytes())
     return found.hexdigest()
 

@@ -42,7 +42,7 @@ def test_medium_logs(seed):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_logs_beyond_the_small_nodes(seed):
+def test_longer_logs(seed):
     rng = np.random.default_rng(300 + seed)
     problem = random_problem(rng, int(rng.integers(4_500, 12_000)), int(rng.integers(1, 4)), 20)
     check(problem, threads=1 + seed % 2)
