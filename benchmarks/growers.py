@@ -17,6 +17,7 @@ NO_LIMIT = 2**31 - 1
 def kernel_rows(targets: np.ndarray) -> np.ndarray:
     """Round the targets to the common integer grid that growth works on."""
     from tripletree import _kernel
+    from tripletree.tree.targets import empty_rows
 
     n, k = targets.shape
     # Several rows make one long line: NumPy is slow on short ones. No BLAS: its threads would be measured, too.
@@ -33,8 +34,8 @@ def kernel_rows(targets: np.ndarray) -> np.ndarray:
         np.einsum("i,i->", targets.reshape(-1), targets.reshape(-1)) - n * np.einsum("i,i->", centre, centre)
     )
     exponent = min(23 - math.ceil(math.log2(reach)), math.floor((61 - math.log2(squares)) / 2))
-    rows = np.zeros((n, -(-(k + 4) // 8) * 8), np.int32)
-    _kernel.quantise(targets, centre, np.full(k, 2.0**exponent), rows, 0)
+    rows = empty_rows(n, k)
+    _kernel.quantise(targets, centre, np.ones(k), np.zeros(k), np.full(k, 2.0**exponent), rows, 0)
     rows[:, k] = 1
     return rows
 

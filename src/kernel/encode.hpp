@@ -115,22 +115,28 @@ inline std::vector<size_t> heavy_clusters(const uint32_t* starts, size_t k, size
     return heavy;
 }
 
+// What a thread needs to sort n values. The thread that calls takes it, see Room in grow.hpp.
+struct Words {
+    Array<uint64_t> words;
+    bool fresh = true;
+    explicit Words(size_t n) : words(make_array<uint64_t>(2 * n + 1)) {}
+};
+
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
 inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact,
-                           const Flag& cancel, Array<uint64_t>& room) {
+                           const Flag& cancel, Words& room) {
     bool two_values = true;
     for (size_t a = 0; a < n && two_values; a += 4096)
         for (size_t i = a; i < std::min(n, a + 4096); ++i) two_values &= column[i] + 1 < 2;  // the lowest key, or the highest
     if (two_values) return in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
     });
-    const bool fresh = !room;
-    if (fresh) room = make_array<uint64_t>(2 * n + 1);
-    uint64_t *const words = room.get(), *const spare = words + n;
+    uint64_t *const words = room.words.get(), *const spare = words + n;
     // Memory is given when first touched, which may take long: the sort would touch all of it in its first step.
-    if (fresh) in_steps(n, cancel, [=](size_t a, size_t b) {
+    if (room.fresh) in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; i += 512) spare[i] = 0;
     });
+    room.fresh = false;
     in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
     });
@@ -161,9 +167,8 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
 }
 
 // Codes of all features, feature after feature. Eight of them (a cache line of the states) are read at a time.
-inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, Team& team, const Flag& cancel, uint32_t* codes) {
+inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, std::vector<Words>& room, Team& team, const Flag& cancel, uint32_t* codes) {
     constexpr size_t side = 8, block = 1 << 13;
-    std::vector<Array<uint64_t>> room(static_cast<size_t>(team.size()));
     const size_t blocks = (n + block - 1) / block;
     for (size_t f0 = 0; f0 < d; f0 += side) {
         const size_t width = std::min(side, d - f0);

@@ -30,11 +30,15 @@ struct Node {
     std::vector<double> sums;  // by lane, exact integers
     uint64_t squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
-    Histogram histogram;
+    Histograms::Loan histogram;
     // A small node lies in a pool, whose rows are sorted along every feature; its descendants inherit the order.
     Node* parent = nullptr;
     size_t pool = 0, pool_size = 0;
-    std::vector<int32_t> features;  // along which it has, or may have, several values
+    struct Feature {
+        int32_t feature;
+        bool ties;  // some rows share a value
+    };
+    std::vector<Feature> features;  // along which it has, or may have, several values
     bool weigh_all = false;         // most of its parent's runs had to be opened
     std::once_flag parted;  // the children's rows lie apart along every feature
     // What the search found.
@@ -46,12 +50,20 @@ struct Node {
     size_t size() const { return end - begin; }
 };
 
+// The large arrays of growth. The thread that calls takes them: it can use again what it gave back before, others cannot.
+struct Room {
+    Array<uint32_t> order;  // rows of each node side by side
+    Array<uint16_t> bins;   // Table::bins
+    Array<uint16_t> lists;  // of each pool: places of its rows, sorted along the first feature, then along the second, ...
+    Array<uint16_t> ranks;  // of each pool: the rank of each row's value along the first feature, then along the second, ...
+    Room(size_t n, size_t d) : order(make_array<uint32_t>(n)), bins(make_array<uint16_t>(n * d)), lists(make_array<uint16_t>(n * d)), ranks(make_array<uint16_t>(n * d)) {}
+};
+
 class Grower {
   public:
-    Grower(Table& table, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
-        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(make_array<uint32_t>(table.n)),
-          searches_(static_cast<size_t>(team.size())), lists_(make_array<uint16_t>(table.n * table.d)),
-          ranks_(make_array<uint16_t>(table.n * table.d)) {
+    Grower(Table& table, const Room& room, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
+        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(room.order.get()), bins_(room.bins.get()),
+          lists_(room.lists.get()), ranks_(room.ranks.get()), searches_(static_cast<size_t>(team.size())) {
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
             s.min_leaf = static_cast<double>(options.min_samples_leaf);
@@ -165,7 +177,7 @@ class Grower {
             for (size_t i = a; i < b; ++i) order_[i] = static_cast<uint32_t>(i);
             Part& part = parts[static_cast<size_t>(task)];
             part.sums.assign(width, 0.0);
-            hot.sum_rows(table_, order_.get() + a, b - a, part.sums.data(), part.squares);
+            hot.sum_rows(table_, order_ + a, b - a, part.sums.data(), part.squares);
             part.largest = hot.largest_square(table_, a, b);
         });
         double largest = 0;
@@ -179,7 +191,7 @@ class Grower {
         weigh(*root);
         pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : usual_pool);
         const size_t most = n > pool_limit_ ? size_t{1} << (32 - offset_bits) : 0;
-        if (most) bins_ = make_array<uint16_t>(n * d), table_.bins = bins_.get();
+        table_.bins = bins_;
         std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
         team_.run(static_cast<int>(blocks), [&](int task, int thread) {
             stop_if(cancel_);
@@ -200,11 +212,11 @@ class Grower {
                 table_.one_value.resize(used);
                 table_.first_bin.push_back(static_cast<uint32_t>(table_.one_value.size()));
             }
-            // As many histograms as fit a fraction of the rows' own memory; a node without one builds it again. Where not
-            // even one fits, none is kept, and pools are as large as they can be.
-            const size_t room = std::max<size_t>(n * width, size_t{1} << 21) / (table_.all_bins() * width * sizeof(double));
-            spare_histograms_ = static_cast<int>(room ? std::max<size_t>(2, room) : 0);
-            if (!room && !options_.pool) pool_limit_ = short_list;
+            // As many histograms as fit a fraction of the rows' own memory; a node without one builds it anew. Where not
+            // even one fits, pools are as large as they can be.
+            const size_t room = std::max<size_t>(n * width / 2, size_t{3} << 19) / (table_.all_bins() * width * sizeof(double));
+            if (room) histograms_.make(std::max<size_t>(2, room), table_.all_bins() * width);
+            else if (!options_.pool) pool_limit_ = short_list;
         }
         nodes_.push_back(std::move(root));
     }
@@ -268,10 +280,13 @@ class Grower {
         if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
         centre(node, s.centre);
         s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
-        const uint32_t* order = order_.get() + node.begin;
+        const uint32_t* order = order_ + node.begin;
         if (count > pool_limit_) {
-            if (!node.histogram && spare_histograms_) node.histogram = build_histogram(table_, order, count, team, cancel_), ++live_histograms_;
-            search_histogram(table_, order, count, node.histogram.get(), s, team, cancel_);
+            if (!node.histogram) {
+                node.histogram = histograms_.lend();
+                if (node.histogram) build_histogram(table_, order, count, team, cancel_, node.histogram.get());
+            }
+            search_histogram(table_, order, count, node.histogram.get(), s, spare_ + node.begin, team, cancel_);
         } else {
             search_pool(node, s);
         }
@@ -284,9 +299,13 @@ class Grower {
     }
 
     uint16_t* list_of(const Node& node, int feature) const {
-        return lists_.get() + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size + (node.begin - node.pool);
+        return lists_ + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size + (node.begin - node.pool);
     }
-    uint16_t* ranks_of(const Node& node, int feature) const { return ranks_.get() + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size; }
+    uint16_t* ranks_of(const Node& node, int feature) const { return ranks_ + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size; }
+
+    Places<uint16_t> places_of(const Node& node, const Node::Feature& f) const {
+        return {order_ + node.pool, list_of(node, f.feature), f.ties ? ranks_of(node, f.feature) : nullptr};
+    }
 
     // Sorts the rows of a node along every feature.
     void make_pool(Node& node, Search& s) {
@@ -295,8 +314,12 @@ class Grower {
         if (s.codes.size() < count) s.codes.resize(count);
         s.make_room(count);
         for (int f = 0; f < static_cast<int>(table_.d); ++f) {
-            hot.gather_codes(table_, static_cast<size_t>(f), order_.get() + node.pool, count, s.codes.data());
-            if (hot.sort_places(s.codes.data(), count, s.words.data(), list_of(node, f), ranks_of(node, f)) > 1) node.features.push_back(f);
+            hot.gather_codes(table_, static_cast<size_t>(f), order_ + node.pool, count, s.codes.data());
+            const Values values = hot.sort_places(s.codes.data(), count, s.words.data(), list_of(node, f));
+            if (values == Values::one) continue;
+            const bool ties = values == Values::with_ties;
+            if (ties) hot.rank_places(s.codes.data(), list_of(node, f), count, ranks_of(node, f));
+            node.features.push_back({f, ties});
         }
     }
 
@@ -307,12 +330,12 @@ class Grower {
         const size_t count = node.size(), usual = s.all_at_once;
         if (node.weigh_all) s.all_at_once = count;
         s.opened = 0;
-        std::vector<int32_t> several;
-        for (const int f : node.features) {
-            const Places<uint16_t> line{order_.get() + node.pool, ranks_of(node, f), list_of(node, f)};
+        std::vector<Node::Feature> several;
+        for (const Node::Feature& f : node.features) {
+            const Places<uint16_t> line = places_of(node, f);
             if (line.value(0) == line.value(count - 1)) continue;
             several.push_back(f);
-            weigh_sorted(table_, s, f, line, count, {s.zero.data(), 0, 0});
+            weigh_sorted(table_, s, f.feature, line, count, {s.zero.data(), 0, 0});
         }
         node.features = std::move(several);
         open_runs(table_, s);
@@ -329,9 +352,9 @@ class Grower {
         const uint16_t* by = list_of(node, node.feature);
         for (size_t i = 0; i < lefts; ++i) side[by[i]] = 0;
         for (size_t i = lefts; i < count; ++i) side[by[i]] = 1;
-        for (const int f : node.features) {
-            if (f == node.feature) continue;
-            uint16_t* list = list_of(node, f);
+        for (const Node::Feature& f : node.features) {
+            if (f.feature == node.feature) continue;
+            uint16_t* list = list_of(node, f.feature);
             size_t l = 0, r = 0;
             for (size_t i = 0; i < count; ++i) {  // no branch: a place is written to both sides, and kept on one
                 const uint16_t place = list[i];
@@ -348,18 +371,15 @@ class Grower {
     // The threshold of a cut in a pool, and the rows on its smaller side.
     const uint32_t* divide_pool(Node& node, size_t lefts, Search& s) {
         const size_t count = node.size(), d = table_.d, f = static_cast<size_t>(node.feature);
-        const uint16_t* list = list_of(node, node.feature);
-        const uint32_t* rows = order_.get() + node.pool;
-        const uint16_t* ranks = ranks_of(node, node.feature);
-        auto rank = [&](size_t i) { return ranks[list[i]]; };
-        auto state = [&](size_t i) { return table_.states[rows[list[i]] * d + f]; };
+        const Places<uint16_t> line = places_of(node, *std::find_if(node.features.begin(), node.features.end(), [&](const auto& x) { return x.feature == node.feature; }));
+        auto state = [&](size_t i) { return table_.states[line.row(i) * d + f]; };
         double lo = state(lefts - 1), hi = state(lefts);
-        for (size_t i = lefts - 1; i > 0 && rank(i - 1) == rank(lefts - 1); --i) lo = std::max(lo, state(i - 1));
-        for (size_t i = lefts + 1; i < count && rank(i) == rank(lefts); ++i) hi = std::min(hi, state(i));
+        for (size_t i = lefts - 1; i > 0 && line.value(i - 1) == line.value(lefts - 1); --i) lo = std::max(lo, state(i - 1));
+        for (size_t i = lefts + 1; i < count && line.value(i) == line.value(lefts); ++i) hi = std::min(hi, state(i));
         node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
         const size_t from = count - lefts < lefts ? lefts : 0, to = from ? count : lefts;
         if (s.rows.size() < to - from) s.rows.resize(to - from);
-        for (size_t i = from; i < to; ++i) s.rows[i - from] = rows[list[i]];
+        for (size_t i = from; i < to; ++i) s.rows[i - from] = line.row(i);
         return s.rows.data();
     }
 
@@ -385,7 +405,7 @@ class Grower {
     size_t divide_rows(Node& node, uint32_t cut, Search& s, Team* team) {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature);
-        uint32_t *order = order_.get() + node.begin, *right = spare_ + node.begin;
+        uint32_t *order = order_ + node.begin, *right = spare_ + node.begin;
         gather(table_, s, node.feature, order, count, team);
         const uint32_t* codes = s.node_codes.data();
         struct Part {
@@ -452,24 +472,26 @@ class Grower {
             child.sums.assign(width, 0.0);
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
-        const uint32_t* rows = node.pool_size ? divide_pool(node, lefts, s) : order_.get() + small.begin;
+        const uint32_t* rows = node.pool_size ? divide_pool(node, lefts, s) : order_ + small.begin;
         sum(rows, small, team);
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
         large.squares_d = node.squares_d - small.squares_d;
         weigh(small);
         weigh(large);
-        if (node.histogram && large.size() > pool_limit_ && live_histograms_.load() < spare_histograms_) {
-            Histogram part = build_histogram(table_, rows, small.size(), team, cancel_);
-            hot.subtract(node.histogram.get(), part.get(), table_.all_bins() * width);
-            large.histogram = std::move(node.histogram);
-            if (small.size() > pool_limit_) small.histogram = std::move(part), ++live_histograms_;
+        if (node.histogram && large.size() > pool_limit_) {
+            if (Histograms::Loan part = histograms_.lend()) {
+                build_histogram(table_, rows, small.size(), team, cancel_, part.get());
+                hot.subtract(node.histogram.get(), part.get(), table_.all_bins() * width);
+                large.histogram = std::move(node.histogram);
+                if (small.size() > pool_limit_) small.histogram = std::move(part);
+            }
         }
         release(node);
     }
 
     void release(Node& node) {
-        if (node.histogram) node.histogram.reset(), --live_histograms_;
+        node.histogram.reset();
         node.sums = {};
     }
 
@@ -478,15 +500,11 @@ class Grower {
     Team& team_;
     const Flag& cancel_;
     std::atomic<int64_t>& leaves_;
-    Array<uint32_t> order_;   // rows of each node side by side
-    uint32_t* spare_ = nullptr;  // room for the right half of a split
+    uint32_t *order_, *spare_ = nullptr;  // the second for the right half of a split
+    uint16_t *bins_, *lists_, *ranks_;
     std::vector<Search> searches_;
-    Array<uint16_t> bins_;
-    Array<uint16_t> lists_;  // of each pool: places of its rows, sorted along the first feature, then along the second, ...
-    Array<uint16_t> ranks_;  // of each pool: the rank of each row's value along the first feature, then along the second, ...
-    std::vector<std::unique_ptr<Node>> nodes_;
-    std::atomic<int> live_histograms_{0};
-    int spare_histograms_ = 0;
+    Histograms histograms_;
+    std::vector<std::unique_ptr<Node>> nodes_;  // after the histograms, which they give back
     size_t pool_limit_ = 0;  // nodes of at most so many rows are sorted
 };
 

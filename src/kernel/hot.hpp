@@ -11,8 +11,10 @@
 namespace tripletree {
 
 struct Hot {
-    void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* scale,
-                     int32_t* out, size_t width);
+    void (*widen_range)(const double* x, size_t n, double& lowest, double& highest);
+    size_t (*add_sums)(const double* x, size_t n, double centre, double unit, const double* large, double* sums, size_t stride);
+    void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
+                     const double* mean, const double* scale, int32_t* out, size_t width);
     void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* lo, const double* half, const double* range, uint32_t* keys,
                       size_t apart);
     void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
@@ -26,7 +28,8 @@ struct Hot {
     double (*bin_bound)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, const Scan& scan);
     void (*gather_codes)(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out);
     CodeRange (*codes_at)(const uint32_t* codes, size_t count, uint32_t cut);
-    size_t (*sort_places)(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list, uint16_t* ranks);
+    Values (*sort_places)(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list);
+    void (*rank_places)(const uint32_t* codes, const uint16_t* list, size_t count, uint16_t* ranks);
     void (*sum_rows_by_run)(const Table& table, const uint32_t* rows, size_t count, double* sums);
     void (*sum_places)(const Table& table, const uint32_t* rows, const uint16_t* list, size_t count, double* sums);
     size_t (*try_cuts)(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count, const Base& base,

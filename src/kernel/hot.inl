@@ -66,12 +66,51 @@ TT_INLINE double horizontal_sum(V8 v) {
     return b[0] + b[1];
 }
 
-// out[i][lane + k] = (x[i][k] - centre[k]) * scale[k], rounded half to even; 0 for NaN. |result| must stay below 2^31.
-static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride,
-                        const double* centre, const double* scale, int32_t* out, size_t width) {
+// The range of a column together with the one so far; NaN does not count.
+static void widen_range(const double* x, size_t n, double& lowest, double& highest) {
+    V8 lo = V8{} + lowest, hi = V8{} + highest;
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        const V8 v = load(x + i);
+        lo = v < lo ? v : lo, hi = v > hi ? v : hi;
+    }
+    for (; i < n; ++i) lo[0] = x[i] < lo[0] ? x[i] : lo[0], hi[0] = x[i] > hi[0] ? x[i] : hi[0];
+    for (int k = 0; k < 8; ++k) lowest = std::min(lowest, lo[k]), highest = std::max(highest, hi[k]);
+}
+
+// Adds up u = (x - centre) * unit, and u^2, where x is not NaN; returns how often it is not. Adding and subtracting a large number
+// rounds to a grid; on two grids, one for what the other leaves, no sum of the four is rounded. They lie `stride` apart.
+static size_t add_sums(const double* x, size_t n, double centre, double unit, const double* large, double* sums, size_t stride) {
+    V8 total[4] = {};
+    V8 count = {};
+    auto add = [&](V8 v) {
+        const auto known = v == v;
+        V8 u = known ? (v - centre) * unit : V8{};
+        count += known ? V8{} + 1 : V8{};
+        for (int power = 0; power < 2; ++power, u = u * u) {
+            const V8 high = (u + large[0]) - large[0];
+            total[2 * power] += high;
+            total[2 * power + 1] += ((u - high) + large[1]) - large[1];
+        }
+    };
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) add(load(x + i));
+    if (i < n) {
+        V8 last = V8{} + __builtin_nan("");
+        for (size_t k = 0; i + k < n; ++k) last[k] = x[i + k];
+        add(last);
+    }
+    for (size_t j = 0; j < 4; ++j) sums[j * stride] += horizontal_sum(total[j]);
+    return static_cast<size_t>(horizontal_sum(count));
+}
+
+// out[i][k] = ((x[i][k] - centre[k]) * unit[k] - mean[k]) * scale[k], rounded half to even; 0 for NaN. |result| must stay below 2^31.
+static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
+                     const double* mean, const double* scale, int32_t* out, size_t width) {
     for (size_t i = 0; i < n; ++i)
         for (size_t k = 0; k < m; ++k) {
-            double y = (x[static_cast<int64_t>(i) * row_stride + static_cast<int64_t>(k) * column_stride] - centre[k]) * scale[k];
+            const double v = x[static_cast<int64_t>(i) * row_stride + static_cast<int64_t>(k) * column_stride];
+            const double y = ((v - centre[k]) * unit[k] - mean[k]) * scale[k];
             const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
             double rounded = (y + magic) - magic;
             out[i * width + k] = y == y ? static_cast<int32_t>(rounded) : 0;
@@ -381,11 +420,11 @@ static void sort_run(const uint32_t* codes, uint32_t* words, size_t count, uint3
     if (from != words) std::memcpy(words, from, count * sizeof(uint32_t));
 }
 
-// Sorts the places 0 .. count (<= 2^16) by their codes; equal codes keep their order. Returns how many values there are. list[i] is
-// the place of the i-th, ranks[place] the number of values below its own. `words` has room for 2 count.
-static size_t sort_places(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list, uint16_t* ranks) {
+// Sorts the places 0 .. count (<= 2^16) by their codes; equal codes keep their order. `words` has room for 2 count.
+static Values sort_places(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list) {
     uint32_t lo = UINT32_MAX, hi = 0, offsets = 0;
     for (size_t i = 0; i < count; ++i) lo = std::min(lo, codes[i]), hi = std::max(hi, codes[i]), offsets |= codes[i];
+    if (lo == hi) return Values::one;
     // A word is (what grows with the code) << 16 | place. Any monotone map will do, so single precision is enough; codes stay
     // below 2^31, and signed numbers convert faster. A few repeated values are told apart by 8 bits.
     const bool few = !(offsets & offset_mask) && hi - lo < 256u << offset_bits;
@@ -412,25 +451,33 @@ static size_t sort_places(const uint32_t* codes, size_t count, uint32_t* words, 
         from = to;
         to = swap;
     }
-    uint32_t rank = 0, last = lo;
-    for (size_t i = 0; i < count; ++i) {
-        uint32_t place = from[i] & 0xffffu, code = codes[place];
-        if (code < last) {  // the map made different codes equal: sort those, and step back to the first
+    bool ties = false;
+    list[0] = static_cast<uint16_t>(from[0] & 0xffffu);
+    for (size_t i = 1; i < count; ++i) {
+        uint32_t place = from[i] & 0xffffu, before = list[i - 1];
+        if (codes[place] < codes[before]) {  // the map made different codes equal: sort those, and do them again
             size_t a = i, b = i + 1;
             while (a > 0 && from[a - 1] >> 16 == from[i] >> 16) --a;
             while (b < count && from[b] >> 16 == from[i] >> 16) ++b;
             sort_run(codes, from + a, b - a, to);
             i = a;
-            rank = a > 0 ? ranks[list[a - 1]] : 0;
-            last = a > 0 ? codes[list[a - 1]] : lo;
-            place = from[i] & 0xffffu, code = codes[place];
+            place = from[i] & 0xffffu, before = i > 0 ? list[i - 1] : place;
         }
+        ties |= i > 0 && codes[place] == codes[before];
+        list[i] = static_cast<uint16_t>(place);
+    }
+    return ties ? Values::with_ties : Values::all_different;
+}
+
+// ranks[place] becomes the number of values below its own, of the sorted places in list.
+static void rank_places(const uint32_t* codes, const uint16_t* list, size_t count, uint16_t* ranks) {
+    uint32_t rank = 0, last = codes[list[0]];
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t code = codes[list[i]];
         rank += code != last;
         last = code;
-        list[i] = static_cast<uint16_t>(place);
-        ranks[place] = static_cast<uint16_t>(rank);
+        ranks[list[i]] = static_cast<uint16_t>(rank);
     }
-    return rank + 1;
 }
 
 // row(i) is the row at place i.
@@ -667,8 +714,8 @@ static void complete_rows(const Table& table, size_t a, size_t b) {
     }
 }
 
-extern const Hot table = {quantise,  make_keys,    apply_block, add_rows, add_part,   subtract, scan_bins, mark_bins,      bin_gain,
-                          bin_bound, gather_codes, codes_at, sort_places, sum_rows_by_run, sum_places, try_cuts, sum_rows,  largest_square, complete_rows};
+extern const Hot table = {widen_range, add_sums, quantise,  make_keys,    apply_block, add_rows, add_part,   subtract, scan_bins, mark_bins,      bin_gain,
+                          bin_bound, gather_codes, codes_at, sort_places, rank_places, sum_rows_by_run, sum_places, try_cuts, sum_rows,  largest_square, complete_rows};
 
 }  // namespace TT_ISA
 }  // namespace tripletree

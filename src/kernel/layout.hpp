@@ -80,6 +80,9 @@ struct Base {
     double left, left_d;
 };
 
+// The values of some rows along a feature.
+enum class Values { one, with_ties, all_different };
+
 struct CodeRange {
     uint32_t lo, hi;
 };

@@ -123,22 +123,44 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
     nb::capsule owner;
     uint32_t* codes = allocate<uint32_t>(n * d, owner);
     const bool small = n * d <= small_log;
+    std::vector<Words> room;
+    for (int t = 0; t < (small ? 1 : threads); ++t) room.emplace_back(n);
     run_interruptibly(
         small,
         [&](const Flag& cancel) {
             Team team(small ? 1 : threads);
-            encode(states.data(), n, d, static_cast<size_t>(bins), exact, team, cancel, codes);
+            encode(states.data(), n, d, static_cast<size_t>(bins), exact, room, team, cancel, codes);
         },
         [] {});
     return Out2<uint32_t>(codes, {n, d}, owner, {1, static_cast<int64_t>(n)});
 }
 
-void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> scale,
-                    nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane) {
+using Columns = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // columns x rows
+template <int Dimensions>
+using InOut = nb::ndarray<double, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+void widen_ranges(Columns columns, InOut<1> lowest, InOut<1> highest) {
+    const size_t m = columns.shape(0), n = columns.shape(1);
+    require(lowest.shape(0) == m && highest.shape(0) == m, "lowest and highest must have one entry per column");
+    for (size_t k = 0; k < m; ++k) hot.widen_range(columns.data() + k * n, n, lowest.data()[k], highest.data()[k]);
+}
+
+size_t add_sums(Columns columns, In1<double> centre, In1<double> unit, std::tuple<double, double> grids, InOut<3> sums) {
+    const size_t m = columns.shape(0), n = columns.shape(1);
+    require(centre.shape(0) == m && unit.shape(0) == m, "centre and unit must have one entry per column");
+    require(sums.shape(0) == 2 && sums.shape(1) == 2 && sums.shape(2) == m, "sums must have the shape (2, 2, columns)");
+    const double large[2] = {std::get<0>(grids), std::get<1>(grids)};
+    size_t count = 0;
+    for (size_t k = 0; k < m; ++k) count = hot.add_sums(columns.data() + k * n, n, centre(k), unit(k), large, sums.data() + k, m);
+    return count;
+}
+
+void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> unit, In1<double> mean,
+                    In1<double> scale, nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane) {
     const size_t n = matrix.shape(0), m = matrix.shape(1), width = out.shape(1);
-    require(centre.shape(0) == m && scale.shape(0) == m, "centre and scale must have one entry per column");
+    for (const auto* v : {&centre, &unit, &mean, &scale}) require(v->shape(0) == m, "centre, unit, mean and scale must have one entry per column");
     require(out.shape(0) == n && lane >= 0 && static_cast<size_t>(lane) + m <= width, "out must have room for the columns");
-    hot.quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), scale.data(), out.data() + lane, width);
+    hot.quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), unit.data(), mean.data(), scale.data(), out.data() + lane, width);
 }
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
@@ -162,11 +184,12 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
         if (!progress.is_none()) progress(leaves.load(std::memory_order_relaxed), max_leaves);
     };
     const bool small = n * d <= small_log;
+    const Room room(n, d);
     run_interruptibly(
         small,
         [&](const Flag& cancel) {
             Team team(small ? 1 : threads);
-            grown = Grower(table, options, team, cancel, leaves).grow(node_of);
+            grown = Grower(table, room, options, team, cancel, leaves).grow(node_of);
         },
         report);
     report();
@@ -197,7 +220,9 @@ NB_MODULE(_kernel, m) {
     m.doc() = "The compiled part of tripletree.";
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
     m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
-    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "scale"_a, "out"_a.noconvert(), "lane"_a);
+    m.def("widen_ranges", &widen_ranges, "columns"_a, "lowest"_a.noconvert(), "highest"_a.noconvert());
+    m.def("add_sums", &add_sums, "columns"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert());
+    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a);
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
           "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0);
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);

@@ -27,7 +27,7 @@ struct Search {
     std::vector<uint32_t> ids, id_values, hopeful, rows, values, codes, words;
     std::vector<uint64_t> keys;
     std::vector<uint8_t> side;
-    std::vector<uint16_t> places, ranks;
+    std::vector<uint16_t> places;
     std::vector<double> bases, sums, zero;
     std::vector<Cut> cuts;
     std::vector<Block> generic;
@@ -38,7 +38,7 @@ struct Search {
     size_t opened = 0;       // rows in the runs that were
     void make_room(size_t count) {  // for a list of so many places
         if (places.size() >= count) return;
-        words.resize(2 * count), side.resize(count), places.resize(count), ranks.resize(count);
+        words.resize(2 * count), side.resize(count), places.resize(count);
     }
 };
 
@@ -46,10 +46,10 @@ struct Search {
 template <class Value>
 struct Places {
     const uint32_t* rows;
-    const Value* values;
     const uint16_t* list;
+    const Value* values;  // by place; nullptr: all are different
     uint32_t row(size_t i) const { return rows[list[i]]; }
-    uint32_t value(size_t i) const { return values[list[i]]; }
+    uint32_t value(size_t i) const { return values ? values[list[i]] : static_cast<uint32_t>(i); }
     void sum_runs(const Table& table, size_t count, double* sums) const { hot.sum_places(table, rows, list, count, sums); }
 };
 struct Line {
@@ -127,15 +127,15 @@ inline void open_runs(const Table& table, Search& s) {
 
 // A bin's rows, in any order.
 inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t* rows, size_t count, const Base& base) {
-    for (auto* v : {&s.codes, &s.rows, &s.values}) v->resize(std::max(v->size(), count));
+    if (s.codes.size() < count) s.codes.resize(count);
     hot.gather_codes(table, static_cast<size_t>(feature), rows, count, s.codes.data());
     if (count <= short_list) {
         s.make_room(count);
-        if (hot.sort_places(s.codes.data(), count, s.words.data(), s.places.data(), s.ranks.data()) > 1)
-            weigh_sorted(table, s, feature, Places<uint32_t>{rows, s.codes.data(), s.places.data()}, count, base);
+        if (hot.sort_places(s.codes.data(), count, s.words.data(), s.places.data()) != Values::one)
+            weigh_sorted(table, s, feature, Places<uint32_t>{rows, s.places.data(), s.codes.data()}, count, base);
         return;
     }
-    s.keys.resize(count);
+    s.keys.resize(count), s.rows.resize(count), s.values.resize(count);
     for (size_t i = 0; i < count; ++i) s.keys[i] = static_cast<uint64_t>(s.codes[i]) << 32 | rows[i];
     std::sort(s.keys.begin(), s.keys.end());
     for (size_t i = 0; i < count; ++i) s.rows[i] = static_cast<uint32_t>(s.keys[i]), s.values[i] = static_cast<uint32_t>(s.keys[i] >> 32);
@@ -151,9 +151,10 @@ inline void gather(const Table& table, Search& s, int feature, const uint32_t* o
     s.gathered = feature;
 }
 
-// The best split of a large node from its histogram; rows are fetched only for the bins that are opened. A histogram that is too
-// large to keep (nullptr) is made and forgotten group by group.
-inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, Team* team, const Flag& cancel) {
+// The best split of a large node from its histogram; rows are fetched only for the bins that are opened. Without a histogram
+// (nullptr) one is made and forgotten group by group. `spare` has room for a number for each row.
+inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, uint32_t* spare, Team* team,
+                             const Flag& cancel) {
     const size_t width = static_cast<size_t>(table.lanes.width), d = table.d;
     struct Hope {
         double bound;
@@ -169,8 +170,8 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         const size_t first = table.first_bin[f], bins = table.first_bin[f + 1] - first;
         if (f == groups[group + 1]) ++group;
         if (!histogram && f == groups[group]) {
-            s.sums.assign((table.first_bin[groups[group + 1]] - first) * width, 0.0);
-            add_group(table, order, count, f, groups[group + 1], s.sums.data(), cancel);
+            s.sums.resize(std::max(s.sums.size(), (table.first_bin[groups[group + 1]] - first) * width));
+            build_group(table, order, count, f, groups[group + 1], s.sums.data(), cancel);
         }
         const double* sums = histogram ? histogram + first * width : s.sums.data() + (first - table.first_bin[groups[group]]) * width;
         s.scan.reserve(bins, width);
@@ -214,20 +215,19 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
             rows += h.count;
         }
         s.hopeful.resize(std::max(s.hopeful.size(), rows));
-        for (auto* v : {&s.rows, &s.values}) v->resize(std::max(v->size(), count));
         gather(table, s, static_cast<int>(f), order, count, team);
+        const uint32_t* codes = s.node_codes.data();
         size_t from[most_blocks], kept[most_blocks];
         const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
             size_t k = a;
-            for (size_t i = a; i < b; ++i) {  // no branch: every row is written down, and kept if its bin is wanted
-                const uint32_t to = slot[s.node_codes[i] >> offset_bits];
-                s.rows[k] = order[i], s.values[k] = to;
-                k += to != UINT32_MAX;
+            for (size_t i = a; i < b; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
+                spare[k] = static_cast<uint32_t>(i);
+                k += slot[codes[i] >> offset_bits] != UINT32_MAX;
             }
             from[block] = a, kept[block] = k;
         });
         for (size_t block = 0; block < blocks; ++block)
-            for (size_t i = from[block]; i < kept[block]; ++i) s.hopeful[fill[s.values[i]]++] = s.rows[i];
+            for (size_t k = from[block]; k < kept[block]; ++k) s.hopeful[fill[slot[codes[spare[k]] >> offset_bits]]++] = order[spare[k]];
         size_t at = 0;
         for (const Hope& h : opened) {
             const uint32_t* bin = s.hopeful.data() + at;

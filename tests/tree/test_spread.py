@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tripletree import _kernel
 from tripletree.tree.columns import Columns, value_column
 from tripletree.tree.spread import measure
+from tripletree.tree.targets import empty_rows
 
 sizes = st.floats(-300, 300).map(lambda e: 10.0**e)
 
@@ -69,3 +71,23 @@ def test_what_counts_as_constant(low, high, constant):
 def test_a_small_spread_beside_a_large_mean():
     column = 1e9 + np.array([0.0, 1.0, 2.0, 3.0])
     assert measure(value_column(column)).std[0] == pytest.approx(math.sqrt(1.25), rel=1e-12)
+
+
+def test_the_kernel_refuses_sums_of_another_shape():
+    block, column = np.zeros((2, 5)), np.zeros(2)
+    with pytest.raises(ValueError, match="one entry per column"):
+        _kernel.widen_ranges(block, column, np.zeros(3))
+    with pytest.raises(ValueError, match="one entry per column"):
+        _kernel.add_sums(block, np.zeros(3), column, (1.0, 1.0), np.zeros((2, 2, 2)))
+    with pytest.raises(ValueError, match="shape"):
+        _kernel.add_sums(block, column, column, (1.0, 1.0), np.zeros((2, 2, 3)))
+    with pytest.raises(ValueError, match="one entry per column"):
+        _kernel.quantise(block.T, column, column, np.zeros(1), column, np.zeros((5, 8), np.int32), 0)
+
+
+def test_rows_begin_at_a_cache_line():
+    for samples in (1, 1_000, 200_001):
+        rows = empty_rows(samples, 5)
+        assert rows.shape == (samples, 16)
+        assert rows.ctypes.data % 64 == 0
+        assert not rows.any()

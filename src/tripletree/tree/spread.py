@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.tree.columns import Columns
 
 F64 = npt.NDArray[np.float64]
@@ -48,17 +49,18 @@ class Spread:
         """Population standard deviation of each column."""
         return np.ldexp(self.unit_std, self.exponent)
 
-    def units(self, block: F64) -> F64:
-        """Return the distances of a block (columns, rows) from the centre, in units of each column."""
-        return (block - self.centre[:, None]) * np.ldexp(1.0, -self.exponent)[:, None]
+    @cached_property
+    def per_unit(self) -> F64:
+        """Units in 1."""
+        per_unit: F64 = np.ldexp(1.0, -self.exponent)
+        return per_unit
 
 
 def ranges(columns: Columns) -> tuple[F64, F64]:
     """Return the smallest and largest number of each column, both 0 when no row has the attribute."""
     lowest, highest = np.full(columns.n_columns, np.inf), np.full(columns.n_columns, -np.inf)
     for _, block in columns.blocks():
-        np.fmin(lowest, np.fmin.reduce(block, axis=1), out=lowest)
-        np.fmax(highest, np.fmax.reduce(block, axis=1), out=highest)
+        _kernel.widen_ranges(block, lowest, highest)
     if not (lowest <= highest).all():
         return np.zeros_like(lowest), np.zeros_like(lowest)
     return lowest, highest
@@ -73,16 +75,15 @@ def measure(columns: Columns) -> Spread:
     span = np.where(constant, np.where(size > 0, size, 1.0), highest - lowest)
     # Below 2^-1000 the factor 2^-exponent itself would overflow; the squares are safe there all the same.
     exponent = np.maximum(np.frexp(span)[1].astype(np.int64), -1000)
-    result = Spread(0, centre, exponent, np.zeros_like(centre), np.zeros_like(centre), np.zeros_like(centre))
-
+    per_unit = np.ldexp(1.0, -exponent)
+    # Sums of a high and a low part of each number (at most 1 in size), on grids that are coarse enough for n_rows exact
+    # additions; what the two leave out is below 2^-50. A grid is given by a number that swallows what is finer.
+    bits = 52 - columns.n_rows.bit_length()
+    grids = 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (51 - 2 * bits)
     count = 0
     sums = np.zeros((2, 2, columns.n_columns))
     for _, block in columns.blocks():
-        known = ~np.isnan(block[0])
-        away = result.units(block if known.all() else block[:, known])
-        count += away.shape[1]
-        sums[0] += _exact_sums(away, columns.n_rows)
-        sums[1] += _exact_sums(away * away, columns.n_rows)
+        count += _kernel.add_sums(block, centre, per_unit, grids, sums)
     first, second = sums.sum(axis=1) / max(count, 1)
     mean = np.where(constant, 0.0, first)
     return Spread(
@@ -91,17 +92,5 @@ def measure(columns: Columns) -> Spread:
         exponent=exponent,
         unit_mean=mean,
         unit_std=np.where(constant, 0.0, np.sqrt(np.maximum(second - first * first, 0.0))),
-        unit_reach=np.where(constant, 0.0, span / 2 * np.ldexp(1.0, -exponent) + np.abs(mean)),
+        unit_reach=np.where(constant, 0.0, span / 2 * per_unit + np.abs(mean)),
     )
-
-
-def _exact_sums(away: F64, n_rows: int) -> F64:
-    """Return the sums along rows of a high and a low part of ``away`` (at most 1 in size), without any rounding."""
-    # Adding and subtracting a large number rounds to a grid that is coarse enough for n_rows exact additions; what
-    # the two grids together leave out is below 2^-50.
-    bits = 52 - n_rows.bit_length()
-    large = 1.5 * 2.0 ** (52 - bits)
-    high = (away + large) - large
-    large = 1.5 * 2.0 ** (51 - 2 * bits)
-    low = ((away - high) + large) - large
-    return np.array([high.sum(axis=1), low.sum(axis=1)])

@@ -82,19 +82,33 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         reach=max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True)),
         squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])),
     )
-    width = -(-(n_plain + n_derivative + SPARE_LANES) // 8) * 8
-    rows = np.zeros((log.n_samples, width), np.int32)
+    rows = empty_rows(log.n_samples, n_plain + n_derivative)
     lane = 0
     for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
         if not len(kept):
             continue
         for part, block in source.blocks():
-            centred = spread.units(block)[kept].T
-            _kernel.quantise(centred, spread.unit_mean[kept], factor[kept] * scale, rows[part], lane)
+            _kernel.quantise(
+                (block if len(kept) == len(block) else block[kept]).T,
+                spread.centre[kept],
+                spread.per_unit[kept],
+                spread.unit_mean[kept],
+                factor[kept] * scale,
+                rows[part],
+                lane,
+            )
         lane += len(kept)
     rows[:, lane] = has_successor(log)
     notes = _notes(theta, used, spreads[2].count)
     return Targets(rows, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+
+
+def empty_rows(samples: int, targets: int) -> npt.NDArray[np.int32]:
+    """Return rows of zeros for so many targets and the spare lanes; they begin where a cache line does."""
+    width, line = -(-(targets + SPARE_LANES) // 8) * 8, 16
+    room = np.zeros(samples * width + line, np.int32)
+    start = -(room.__array_interface__["data"][0] // room.itemsize) % line
+    return room[start : start + samples * width].reshape(samples, width)
 
 
 def _factors(std: F64, divisor: F64 | float) -> F64:
