@@ -22,9 +22,11 @@ void in_steps(size_t n, const Flag& cancel, const Work& work) {
     }
 }
 
-// Sorts 64-bit words by their upper half: two passes over its upper 22 bits, then the few that share those bits.
-inline void sort_by_key(uint64_t* words, uint64_t* spare, size_t n, const Flag& cancel) {
+// Words of key << 32 | place, sorted by key: two passes over its upper 22 bits, then the few that share those bits.
+inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t* spare, const Flag& cancel) {
+    auto word = [=](size_t i) { return static_cast<uint64_t>(keys[i]) << 32 | i; };
     if (n < 512) {
+        for (size_t i = 0; i < n; ++i) words[i] = word(i);
         std::sort(words, words + n);
         return;
     }
@@ -32,7 +34,7 @@ inline void sort_by_key(uint64_t* words, uint64_t* spare, size_t n, const Flag& 
     std::vector<uint32_t> count(2 * buckets, 0);
     uint32_t *count_low = count.data(), *count_high = count.data() + buckets;
     in_steps(n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; ++i) ++count_low[words[i] >> low & (buckets - 1)], ++count_high[words[i] >> high];
+        for (size_t i = a; i < b; ++i) ++count_low[keys[i] >> (low - 32) & (buckets - 1)], ++count_high[keys[i] >> (high - 32)];
     });
     uint32_t at_low = 0, at_high = 0;
     for (int b = 0; b < buckets; ++b) {
@@ -40,7 +42,7 @@ inline void sort_by_key(uint64_t* words, uint64_t* spare, size_t n, const Flag& 
         std::swap(count_high[b], at_high), at_high += count_high[b];
     }
     in_steps(n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; ++i) spare[count_low[words[i] >> low & (buckets - 1)]++] = words[i];
+        for (size_t i = a; i < b; ++i) spare[count_low[keys[i] >> (low - 32) & (buckets - 1)]++] = word(i);
     });
     in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) words[count_high[spare[i] >> high]++] = spare[i];
@@ -132,15 +134,12 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
         for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
     });
     uint64_t *const words = room.words.get(), *const spare = words + n;
-    // Memory is given when first touched, which may take long: the sort would touch all of it in its first step.
-    if (room.fresh) in_steps(n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; i += 512) spare[i] = 0;
+    // Memory is given when first touched, which may take long: a step of the sort would touch all of it.
+    if (room.fresh) in_steps(2 * n, cancel, [=](size_t a, size_t b) {
+        for (size_t i = a; i < b; i += 512) words[i] = 0;
     });
     room.fresh = false;
-    in_steps(n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; ++i) words[i] = static_cast<uint64_t>(column[i]) << 32 | i;
-    });
-    sort_by_key(words, spare, n, cancel);
+    sort_keys(column, n, words, spare, cancel);
     auto* const starts = reinterpret_cast<uint32_t*>(spare);  // not needed any more
     const size_t k = clusters(words, n, x, stride, half, range, cancel, starts);
     size_t want = bins;

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <queue>
 
-#include "search.hpp"
+#include "pool.hpp"
 #include "threshold.hpp"
 
 namespace tripletree {
@@ -31,16 +31,9 @@ struct Node {
     uint64_t squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
     Histograms::Loan histogram;
-    // A small node lies in a pool, whose rows are sorted along every feature; its descendants inherit the order.
     Node* parent = nullptr;
-    size_t pool = 0, pool_size = 0;
-    struct Feature {
-        int32_t feature;
-        bool ties;  // some rows share a value
-    };
-    std::vector<Feature> features;  // along which it has, or may have, several values
-    bool weigh_all = false;         // most of its parent's runs had to be opened
-    std::once_flag parted;  // the children's rows lie apart along every feature
+    Member member;          // of a pool, if the node is small
+    std::once_flag parted;  // the pool's lists are parted for the children
     // What the search found.
     bool searched = false, splits = false;
     int feature = -1;
@@ -54,8 +47,7 @@ struct Node {
 struct Room {
     Array<uint32_t> order;  // rows of each node side by side
     Array<uint16_t> bins;   // Table::bins
-    Array<uint16_t> lists;  // of each pool: places of its rows, sorted along the first feature, then along the second, ...
-    Array<uint16_t> ranks;  // of each pool: the rank of each row's value along the first feature, then along the second, ...
+    Array<uint16_t> lists, ranks;  // of the pools
     Room(size_t n, size_t d) : order(make_array<uint32_t>(n)), bins(make_array<uint16_t>(n * d)), lists(make_array<uint16_t>(n * d)), ranks(make_array<uint16_t>(n * d)) {}
 };
 
@@ -63,7 +55,7 @@ class Grower {
   public:
     Grower(Table& table, const Room& room, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
         : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(room.order.get()), bins_(room.bins.get()),
-          lists_(room.lists.get()), ranks_(room.ranks.get()), searches_(static_cast<size_t>(team.size())) {
+          pools_(table, room.order.get(), room.lists.get(), room.ranks.get(), cancel), searches_(static_cast<size_t>(team.size())) {
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
             s.min_leaf = static_cast<double>(options.min_samples_leaf);
@@ -142,9 +134,9 @@ class Grower {
         for (size_t id = 0; id < nodes_.size(); ++id) {
             if (tree.left[id] >= 0) continue;
             const Node& leaf = *nodes_[id];
-            if (leaf.parent && leaf.parent->pool_size) {
-                const uint16_t* list = list_of(leaf, leaf.parent->feature);
-                for (size_t i = 0; i < leaf.size(); ++i) node_of[order_[leaf.pool + list[i]]] = static_cast<int32_t>(id);
+            if (leaf.parent && leaf.parent->member) {
+                const auto line = pools_.along(leaf.parent->member, leaf.parent->feature, leaf.begin);
+                for (size_t i = 0; i < leaf.size(); ++i) node_of[line.row(i)] = static_cast<int32_t>(id);
             } else {
                 for (size_t i = leaf.begin; i < leaf.end; ++i) node_of[order_[i]] = static_cast<int32_t>(id);
             }
@@ -288,7 +280,10 @@ class Grower {
             }
             search_histogram(table_, order, count, node.histogram.get(), s, spare_ + node.begin, team, cancel_);
         } else {
-            search_pool(node, s);
+            // The first to be searched of a node's children parts the lists for both.
+            if (node.member) std::call_once(node.parent->parted, [&] { pools_.part(node.parent->member, node.parent->feature, node.parent->begin, node.parent->child_begin, node.parent->end, s); });
+            else pools_.make(node.member, node.begin, node.end, s);
+            pools_.search(node.member, node.begin, node.end, s);
         }
         const Candidate* chosen = s.best.choose();
         if (!chosen) return release(node);
@@ -298,80 +293,10 @@ class Grower {
         divide(node, *chosen, s, team);
     }
 
-    uint16_t* list_of(const Node& node, int feature) const {
-        return lists_ + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size + (node.begin - node.pool);
-    }
-    uint16_t* ranks_of(const Node& node, int feature) const { return ranks_ + node.pool * table_.d + static_cast<size_t>(feature) * node.pool_size; }
-
-    Places<uint16_t> places_of(const Node& node, const Node::Feature& f) const {
-        return {order_ + node.pool, list_of(node, f.feature), f.ties ? ranks_of(node, f.feature) : nullptr};
-    }
-
-    // Sorts the rows of a node along every feature.
-    void make_pool(Node& node, Search& s) {
-        const size_t count = node.size();
-        node.pool = node.begin, node.pool_size = count;
-        if (s.codes.size() < count) s.codes.resize(count);
-        s.make_room(count);
-        for (int f = 0; f < static_cast<int>(table_.d); ++f) {
-            hot.gather_codes(table_, static_cast<size_t>(f), order_ + node.pool, count, s.codes.data());
-            const Values values = hot.sort_places(s.codes.data(), count, s.words.data(), list_of(node, f));
-            if (values == Values::one) continue;
-            const bool ties = values == Values::with_ties;
-            if (ties) hot.rank_places(s.codes.data(), list_of(node, f), count, ranks_of(node, f));
-            node.features.push_back({f, ties});
-        }
-    }
-
-    // The best split of a small node: its rows are sorted along every feature, or its parent's are.
-    void search_pool(Node& node, Search& s) {
-        if (node.pool_size) std::call_once(node.parent->parted, [&] { part_lists(*node.parent, s); });
-        else make_pool(node, s);
-        const size_t count = node.size(), usual = s.all_at_once;
-        if (node.weigh_all) s.all_at_once = count;
-        s.opened = 0;
-        std::vector<Node::Feature> several;
-        for (const Node::Feature& f : node.features) {
-            const Places<uint16_t> line = places_of(node, f);
-            if (line.value(0) == line.value(count - 1)) continue;
-            several.push_back(f);
-            weigh_sorted(table_, s, f.feature, line, count, {s.zero.data(), 0, 0});
-        }
-        node.features = std::move(several);
-        open_runs(table_, s);
-        node.weigh_all |= 5 * s.opened > 2 * count * node.features.size();
-        s.all_at_once = usual;
-    }
-
-    // Parts the lists of a node into those of its children, by the list of the feature that it is split on.
-    void part_lists(const Node& node, Search& s) {
-        const size_t count = node.size(), lefts = node.child_begin - node.begin;
-        s.make_room(node.pool_size);
-        uint8_t* side = s.side.data();
-        uint16_t* right = s.places.data();
-        const uint16_t* by = list_of(node, node.feature);
-        for (size_t i = 0; i < lefts; ++i) side[by[i]] = 0;
-        for (size_t i = lefts; i < count; ++i) side[by[i]] = 1;
-        for (const Node::Feature& f : node.features) {
-            if (f.feature == node.feature) continue;
-            uint16_t* list = list_of(node, f.feature);
-            size_t l = 0, r = 0;
-            for (size_t i = 0; i < count; ++i) {  // no branch: a place is written to both sides, and kept on one
-                const uint16_t place = list[i];
-                const size_t goes_right = side[place];
-                list[l] = place;
-                right[r] = place;
-                l += 1 - goes_right;
-                r += goes_right;
-            }
-            std::memcpy(list + l, right, r * sizeof(uint16_t));
-        }
-    }
-
     // The threshold of a cut in a pool, and the rows on its smaller side.
     const uint32_t* divide_pool(Node& node, size_t lefts, Search& s) {
         const size_t count = node.size(), d = table_.d, f = static_cast<size_t>(node.feature);
-        const Places<uint16_t> line = places_of(node, *std::find_if(node.features.begin(), node.features.end(), [&](const auto& x) { return x.feature == node.feature; }));
+        const auto line = pools_.along(node.member, node.feature, node.begin);
         auto state = [&](size_t i) { return table_.states[line.row(i) * d + f]; };
         double lo = state(lefts - 1), hi = state(lefts);
         for (size_t i = lefts - 1; i > 0 && line.value(i - 1) == line.value(lefts - 1); --i) lo = std::max(lo, state(i - 1));
@@ -459,7 +384,7 @@ class Grower {
 
     void divide(Node& node, const Candidate& chosen, Search& s, Team* team) {
         const auto width = static_cast<size_t>(table_.lanes.width);
-        const size_t lefts = node.pool_size ? static_cast<size_t>(chosen.left) : divide_rows(node, chosen.cut, s, team), rights = node.size() - lefts;
+        const size_t lefts = node.member ? static_cast<size_t>(chosen.left) : divide_rows(node, chosen.cut, s, team), rights = node.size() - lefts;
         node.child_begin = node.begin + lefts;
         for (int side = 0; side < 2; ++side) {
             node.child[side].reset(new Node);
@@ -468,11 +393,11 @@ class Grower {
             child.end = side ? node.end : node.begin + lefts;
             child.depth = node.depth + 1;
             child.parent = &node;
-            child.pool = node.pool, child.pool_size = node.pool_size, child.features = node.features, child.weigh_all = node.weigh_all;
+            child.member = node.member;
             child.sums.assign(width, 0.0);
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
-        const uint32_t* rows = node.pool_size ? divide_pool(node, lefts, s) : order_ + small.begin;
+        const uint32_t* rows = node.member ? divide_pool(node, lefts, s) : order_ + small.begin;
         sum(rows, small, team);
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
@@ -501,7 +426,8 @@ class Grower {
     const Flag& cancel_;
     std::atomic<int64_t>& leaves_;
     uint32_t *order_, *spare_ = nullptr;  // the second for the right half of a split
-    uint16_t *bins_, *lists_, *ranks_;
+    uint16_t* bins_;
+    Pools pools_;
     std::vector<Search> searches_;
     Histograms histograms_;
     std::vector<std::unique_ptr<Node>> nodes_;  // after the histograms, which they give back

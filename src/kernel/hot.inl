@@ -273,8 +273,9 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
         left_d += c_d;
         V8 a_u = {}, a_v = {}, d_u = {}, d_v = {};
         for (int j = 0; j < nv; ++j) {
+            // `whole` and `rest` are 0 in the lanes beyond the targets.
             const V8 v = load(record + 8 * j) * (TWO ? load(plain + 8 * j) + load(deriv + 8 * j) : load(plain + 8 * j));
-            const V8 here = TWO ? c * load(plain + 8 * j) + c_d * load(deriv + 8 * j) : c * load(plain + 8 * j), all = TWO ? left * load(plain + 8 * j) + left_d * load(deriv + 8 * j) : left * load(plain + 8 * j);
+            const V8 here = TWO ? c * load(plain + 8 * j) + c_d * load(deriv + 8 * j) : V8{} + c, all = TWO ? left * load(plain + 8 * j) + left_d * load(deriv + 8 * j) : V8{} + left;
             prefix[j] += v - here * load(whole + 8 * j);
             const V8 u = prefix[j] - all * load(rest + 8 * j);
             a_u += TWO ? u * u * load(plain + 8 * j) : u * u, a_v += TWO ? v * v * load(plain + 8 * j) : v * v;
@@ -333,14 +334,14 @@ static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, doub
     const double first = std::max(l0 + 1, min_leaf), last = std::min(l0 + c - 1, n - min_leaf);
     if (first > last) return -1;
     // Sum of |u|^2 over the bin: s, and the distance of the bin's mean from the node's.
-    const auto width = static_cast<size_t>(lanes.width);
-    const double *p0 = scan.prefix.data() + b * width, *p1 = p0 + width;
-    double xx = 0, xx_d = 0;
-    for (size_t k = 0; k < static_cast<size_t>(lanes.targets); ++k) {
-        const double sum = p1[k] - p0[k], x = sum - c * centre.rest[k], x_d = sum - c_d * centre.rest[k];
-        xx += x * x * centre.plain[k];
-        xx_d += x_d * x_d * centre.derivative[k];
+    const double *p0 = scan.prefix.data() + b * static_cast<size_t>(lanes.width), *p1 = p0 + lanes.width, *rest = centre.rest.data();
+    V8 apart = {}, apart_d = {};
+    for (int k = 0; k < lanes.width; k += 8) {
+        const V8 sum = load(p1 + k) - load(p0 + k), x = sum - c * load(rest + k), x_d = sum - c_d * load(rest + k);
+        apart += x * x * load(centre.plain.data() + k);
+        if (centre.two_groups) apart_d += x_d * x_d * load(centre.derivative.data() + k);
     }
+    const double xx = horizontal_sum(apart), xx_d = horizontal_sum(apart_d);
     double bound = bound_of(l0, c, scan.uu[b], scan.uu[b + 1], scan.ss[b] + xx / c, scan.ss[b], first, last, n);
     if (centre.two_groups && nd > 0) {
         const double d0 = scan.before_d[b], spread = c_d > 0 ? scan.ss_d[b] + xx_d / c_d : 0;

@@ -10,32 +10,45 @@ namespace tripletree {
 
 constexpr size_t short_list = size_t{1} << 16;  // so many places can be told apart by 16 bits
 
-// A range of neighbouring samples along one feature that may hide the best cut.
+// A run of sorted rows that may hide the best cut.
 struct Item {
     double bound;
     int feature;
-    size_t begin, count;     // rows, in Search::ids
-    size_t base;             // centred sums before it, in Search::bases
+    size_t begin, count;  // rows, in Search::ids
+    size_t base;          // centred sums before it, in Search::bases
     double left, left_d;
 };
 
+// A bin of a histogram that may hide the best cut.
+struct Hope {
+    double bound;
+    size_t feature, bin;
+    size_t base;  // centred sums before it, in Search::hope_bases
+    size_t count;
+    double left, left_d;
+};
+
+// What one thread needs to search.
 struct Search {
+    double min_leaf = 1;
+    size_t all_at_once = 0;  // ranges of at most so many rows are not worth runs
     Best best;
     Centre centre;
     Scan scan;
     std::vector<Item> items;
-    std::vector<uint32_t> ids, id_values, hopeful, rows, values, codes, words;
+    std::vector<Hope> hopes;
+    std::vector<double> bases, hope_bases, sums, zero;
+    std::vector<uint32_t> ids, id_values;  // rows of the items, and what tells their values apart
+    std::vector<uint32_t> hopeful;         // rows of the hopeful bins of a feature
+    std::vector<uint32_t> node_codes;      // of a large node's rows, along `gathered`
+    int gathered = -1;
+    size_t opened = 0;  // rows in the runs that were opened
+    std::vector<uint32_t> rows, values, codes, words;
     std::vector<uint64_t> keys;
     std::vector<uint8_t> side;
     std::vector<uint16_t> places;
-    std::vector<double> bases, sums, zero;
     std::vector<Cut> cuts;
     std::vector<Block> generic;
-    double min_leaf = 1;
-    std::vector<uint32_t> node_codes;  // of a large node's rows, along `gathered`
-    int gathered = -1;
-    size_t all_at_once = 0;  // shorter ranges are not worth runs
-    size_t opened = 0;       // rows in the runs that were
     void make_room(size_t count) {  // for a list of so many places
         if (places.size() >= count) return;
         words.resize(2 * count), side.resize(count), places.resize(count);
@@ -151,22 +164,13 @@ inline void gather(const Table& table, Search& s, int feature, const uint32_t* o
     s.gathered = feature;
 }
 
-// The best split of a large node from its histogram; rows are fetched only for the bins that are opened. Without a histogram
-// (nullptr) one is made and forgotten group by group. `spare` has room for a number for each row.
-inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, uint32_t* spare, Team* team,
-                             const Flag& cancel) {
-    const size_t width = static_cast<size_t>(table.lanes.width), d = table.d;
-    struct Hope {
-        double bound;
-        size_t feature, bin, base, count;
-        double left, left_d;
-    };
-    std::vector<Hope> hopes;
-    std::vector<double> bases;
-    s.gathered = -1;
+// The bins of a large node that may hide the best cut, and the best of their edges. Without a histogram (nullptr) one is made and
+// forgotten group by group.
+inline void find_hopes(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, const Flag& cancel) {
+    const auto width = static_cast<size_t>(table.lanes.width);
     const std::vector<size_t> groups = feature_groups(table, 1);
-    size_t group = 0;
-    for (size_t f = 0; f < d; ++f) {
+    s.hopes.clear(), s.hope_bases.clear();
+    for (size_t f = 0, group = 0; f < table.d; ++f) {
         const size_t first = table.first_bin[f], bins = table.first_bin[f + 1] - first;
         if (f == groups[group + 1]) ++group;
         if (!histogram && f == groups[group]) {
@@ -187,55 +191,63 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
             if (s.scan.hope[b] < 2 || table.one_value[first + b]) continue;
             const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
             if (bound < s.best.floor()) continue;
-            hopes.push_back({bound, f, b, bases.size(), static_cast<size_t>(s.scan.count[b]), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
+            s.hopes.push_back({bound, f, b, s.hope_bases.size(), static_cast<size_t>(s.scan.count[b]), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
             const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
-            bases.insert(bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
+            s.hope_bases.insert(s.hope_bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
         }
     }
-    // One feature after the other, the one with the highest bound first: what it yields may leave the others without hope.
-    std::stable_sort(hopes.begin(), hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
-    std::vector<uint32_t> slot, fill;
-    std::vector<bool> done(d, false);
-    std::vector<Hope> opened;
-    for (const Hope& lead : hopes) {
-        if (lead.bound < s.best.floor()) break;
-        const size_t f = lead.feature;
-        if (done[f]) continue;
-        done[f] = true;
-        stop_if(cancel);
-        slot.assign(table.first_bin[f + 1] - table.first_bin[f], UINT32_MAX);
-        fill.clear();
-        opened.clear();
-        size_t rows = 0;
-        for (const Hope& h : hopes) {
-            if (h.feature != f || h.bound < s.best.floor()) continue;
-            slot[h.bin] = static_cast<uint32_t>(fill.size());
-            fill.push_back(static_cast<uint32_t>(rows));
-            opened.push_back(h);
-            rows += h.count;
+    std::stable_sort(s.hopes.begin(), s.hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
+}
+
+// Opens the hopeful bins along one feature: their rows are collected, bin by bin. `spare` has room for a number for each row.
+inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* spare, Team* team) {
+    std::vector<uint32_t> slot(table.first_bin[feature + 1] - table.first_bin[feature], UINT32_MAX), fill;
+    std::vector<const Hope*> opened;
+    size_t rows = 0;
+    for (const Hope& h : s.hopes) {
+        if (h.feature != feature || h.bound < s.best.floor()) continue;
+        slot[h.bin] = static_cast<uint32_t>(fill.size());
+        fill.push_back(static_cast<uint32_t>(rows));
+        opened.push_back(&h);
+        rows += h.count;
+    }
+    s.hopeful.resize(std::max(s.hopeful.size(), rows));
+    gather(table, s, static_cast<int>(feature), order, count, team);
+    const uint32_t* codes = s.node_codes.data();
+    size_t from[most_blocks], kept[most_blocks];
+    const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
+        size_t k = a;
+        for (size_t i = a; i < b; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
+            spare[k] = static_cast<uint32_t>(i);
+            k += slot[codes[i] >> offset_bits] != UINT32_MAX;
         }
-        s.hopeful.resize(std::max(s.hopeful.size(), rows));
-        gather(table, s, static_cast<int>(f), order, count, team);
-        const uint32_t* codes = s.node_codes.data();
-        size_t from[most_blocks], kept[most_blocks];
-        const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
-            size_t k = a;
-            for (size_t i = a; i < b; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
-                spare[k] = static_cast<uint32_t>(i);
-                k += slot[codes[i] >> offset_bits] != UINT32_MAX;
-            }
-            from[block] = a, kept[block] = k;
-        });
-        for (size_t block = 0; block < blocks; ++block)
-            for (size_t k = from[block]; k < kept[block]; ++k) s.hopeful[fill[slot[codes[spare[k]] >> offset_bits]]++] = order[spare[k]];
-        size_t at = 0;
-        for (const Hope& h : opened) {
-            const uint32_t* bin = s.hopeful.data() + at;
-            at += h.count;
-            if (h.bound < s.best.floor()) continue;
-            weigh_bin(table, s, static_cast<int>(f), bin, h.count, {bases.data() + h.base, h.left, h.left_d});
+        from[block] = a, kept[block] = k;
+    });
+    for (size_t block = 0; block < blocks; ++block)
+        for (size_t k = from[block]; k < kept[block]; ++k) s.hopeful[fill[slot[codes[spare[k]] >> offset_bits]]++] = order[spare[k]];
+    const uint32_t* bin = s.hopeful.data();
+    for (const Hope* h : opened) {
+        if (h->bound >= s.best.floor()) {
+            weigh_bin(table, s, static_cast<int>(feature), bin, h->count, {s.hope_bases.data() + h->base, h->left, h->left_d});
             open_runs(table, s);
         }
+        bin += h->count;
+    }
+}
+
+// The best split of a large node from its histogram; rows are fetched only for the bins that are opened.
+inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, uint32_t* spare, Team* team,
+                             const Flag& cancel) {
+    s.gathered = -1;
+    find_hopes(table, order, count, histogram, s, cancel);
+    // One feature after the other, the one with the highest bound first: what it yields may leave the others without hope.
+    std::vector<bool> done(table.d, false);
+    for (const Hope& lead : s.hopes) {
+        if (lead.bound < s.best.floor()) break;
+        if (done[lead.feature]) continue;
+        done[lead.feature] = true;
+        stop_if(cancel);
+        open_bins(table, order, count, lead.feature, s, spare, team);
     }
 }
 
