@@ -73,8 +73,9 @@ def run(options: Options, report: Report) -> None:
         log = log_of(recording)
         chosen = options.chosen(list(METHODS))
         jobs = {m: lambda m=m, leaves=leaves, log=log: fit(log, leaves, **METHODS[m]) for m in chosen}
-        timings, _ = interleave(jobs, options.repetitions(usual))
-        size = sum(array.nbytes for array in vars(recording).values())
+        inputs = list(vars(recording).values())
+        timings, _ = interleave(jobs, options.repetitions(usual), inputs)
+        size = sum(array.nbytes for array in inputs)
         for method in chosen:
             memory = None
             if options.memory:

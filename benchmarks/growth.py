@@ -84,8 +84,8 @@ def run(options: Options, report: Report) -> None:
     speed = bandwidth(64 if options.quick else 256)
     report.notes += [
         "'faster' is the median over the repetitions of scikit-learn's time / this time, same repetition.",
-        "Before every run more memory is used for a moment than any method needs: what a virtual machine takes to get "
-        "pages from its host is not measured.",
+        "Before every run five times the memory of the inputs is used for a moment, and the inputs are read: what a "
+        "virtual machine takes to get pages from its host is not measured.",
         "'processor' is the seconds of all cores together: a busy machine disturbs it less than the clock.",
         "'unexplained' is the share of the targets' variance left within the leaves.",
         "'memory' is the peak beyond the input arrays, in a process of its own, as a multiple of their size.",
@@ -112,8 +112,7 @@ def measure(name: str, case: Case, options: Options, report: Report, speed: floa
     # A first small tree loads libraries and starts thread pools outside the clock.
     for method in chosen:
         GROWERS[method](states[:500], targets[:500], case.n_plain, 4)
-    room = 5 * (states.nbytes + targets.nbytes) + 600 * 10**6  # more than any of them needs
-    timings, made = interleave({method: job(method) for method in chosen}, repeat, room)
+    timings, made = interleave({method: job(method) for method in chosen}, repeat, (states, targets))
     memory = peaks(chosen, states, targets, case) if options.memory else {}
     exact = made.get("exact, 1 thread")
     limit = bytes_to_touch(exact, states.shape[1], targets.shape[1]) / speed if exact is not None else None
