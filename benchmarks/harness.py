@@ -106,8 +106,8 @@ def interleave(
     """Time all methods in turn, so that a busy minute hits all of them; also return what they made.
 
     A method that needs more than a minute is measured once; one that needs less than a tenth of a second runs once
-    without the clock before, because a processor that comes from a pause is slow at first. Every run finds memory and ``inputs`` in the
-    same state.
+    without the clock before, because a processor that comes from a pause is slow at first. Every run finds memory and
+    ``inputs`` in the same state.
     """
     timings = {name: Timing() for name in methods}
     made: dict[str, Any] = {}
