@@ -57,11 +57,11 @@ XGBOOST = ("XGBoost, 1 thread", "XGBoost, 2 threads")
 
 CASES = {
     "road": Case(recorded(worlds.road), 10**4, 2, 200, 9, ()),
-    "lander-450": Case(recorded(worlds.lander), 10**5, 3, 450, 5),
-    "lander-1000": Case(recorded(worlds.lander), 10**5, 3, 1000, 5),
+    "lander-450": Case(recorded(worlds.lander), 10**5, 3, 450, 9),
+    "lander-1000": Case(recorded(worlds.lander), 10**5, 3, 1000, 9),
     "wide": Case(recorded(worlds.plant), 10**5, 8, 1000, 3, ("reference", *XGBOOST)),
     "long": Case(recorded(worlds.lander), 2 * 10**6, 3, 1000, 3),
-    "noise": Case(worlds.noise, 10**5, 3, 1000, 3),
+    "noise": Case(worlds.noise, 10**5, 3, 1000, 5),
 }
 
 

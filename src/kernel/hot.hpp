@@ -11,8 +11,8 @@
 namespace tripletree {
 
 struct Hot {
-    void (*widen_range)(const double* x, size_t n, double& lowest, double& highest);
-    size_t (*add_sums)(const double* x, size_t n, double centre, double unit, const double* large, double* sums, size_t stride);
+    void (*widen_ranges)(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest);
+    size_t (*add_sums)(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums);
     void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
                      const double* mean, const double* scale, int32_t* out, size_t width);
     void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* lo, const double* half, const double* range, uint32_t* keys,

@@ -66,26 +66,30 @@ TT_INLINE double horizontal_sum(V8 v) {
     return b[0] + b[1];
 }
 
-// The range of a column together with the one so far; NaN does not count.
-static void widen_range(const double* x, size_t n, double& lowest, double& highest) {
-    V8 lo = V8{} + lowest, hi = V8{} + highest;
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const V8 v = load(x + i);
-        lo = v < lo ? v : lo, hi = v > hi ? v : hi;
+// The range of a column, or of eight side by side, together with the one so far; NaN does not count.
+static void widen_ranges(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest) {
+    V8 lo = eight ? load(lowest) : V8{} + *lowest, hi = eight ? load(highest) : V8{} + *highest;
+    auto add = [&](V8 v) { lo = v < lo ? v : lo, hi = v > hi ? v : hi; };
+    if (eight) {
+        for (size_t i = 0; i < n; ++i, x += stride) add(load(x));
+        store(lowest, lo), store(highest, hi);
+        return;
     }
-    for (; i < n; ++i) lo[0] = x[i] < lo[0] ? x[i] : lo[0], hi[0] = x[i] > hi[0] ? x[i] : hi[0];
-    for (int k = 0; k < 8; ++k) lowest = std::min(lowest, lo[k]), highest = std::max(highest, hi[k]);
+    size_t i = 0;
+    for (; i + 8 <= n && stride == 1; i += 8) add(load(x + i));
+    for (; i < n; ++i) add(V8{} + x[i * stride]);
+    for (int k = 0; k < 8; ++k) *lowest = std::min(*lowest, lo[k]), *highest = std::max(*highest, hi[k]);
 }
 
-// Adds up u = (x - centre) * unit, and u^2, where x is not NaN; returns how often it is not. Adding and subtracting a large number
-// rounds to a grid; on two grids, one for what the other leaves, no sum of the four is rounded. They lie `stride` apart.
-static size_t add_sums(const double* x, size_t n, double centre, double unit, const double* large, double* sums, size_t stride) {
-    V8 total[4] = {};
-    V8 count = {};
+// Adds up u = (x - centre) * unit, and u^2, where x is not NaN, of a column, or of eight side by side; returns how often the first
+// is not. Adding and subtracting a large number rounds to a grid; on two grids, one for what the other leaves, no sum is rounded.
+// sums[4 * column] is for the high part of u, the next for the low part, then those of u^2.
+static size_t add_sums(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums) {
+    const V8 middle = eight ? load(centre) : V8{} + *centre, scale = eight ? load(unit) : V8{} + *unit;
+    V8 total[4] = {}, count = {};
     auto add = [&](V8 v) {
         const auto known = v == v;
-        V8 u = known ? (v - centre) * unit : V8{};
+        V8 u = known ? (v - middle) * scale : V8{};
         count += known ? V8{} + 1 : V8{};
         for (int power = 0; power < 2; ++power, u = u * u) {
             const V8 high = (u + large[0]) - large[0];
@@ -93,14 +97,20 @@ static size_t add_sums(const double* x, size_t n, double centre, double unit, co
             total[2 * power + 1] += ((u - high) + large[1]) - large[1];
         }
     };
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) add(load(x + i));
-    if (i < n) {
-        V8 last = V8{} + __builtin_nan("");
-        for (size_t k = 0; i + k < n; ++k) last[k] = x[i + k];
-        add(last);
+    if (eight) {
+        for (size_t i = 0; i < n; ++i, x += stride) add(load(x));
+        for (int k = 0; k < 8; ++k)
+            for (int j = 0; j < 4; ++j) sums[4 * k + j] += total[j][k];
+        return static_cast<size_t>(count[0]);
     }
-    for (size_t j = 0; j < 4; ++j) sums[j * stride] += horizontal_sum(total[j]);
+    size_t i = 0;
+    for (; i + 8 <= n && stride == 1; i += 8) add(load(x + i));
+    for (; i < n; i += 8) {
+        V8 some = V8{} + __builtin_nan("");
+        for (size_t k = 0; k < 8 && i + k < n; ++k) some[k] = x[(i + k) * stride];
+        add(some);
+    }
+    for (int j = 0; j < 4; ++j) sums[j] += horizontal_sum(total[j]);
     return static_cast<size_t>(horizontal_sum(count));
 }
 
@@ -715,7 +725,7 @@ static void complete_rows(const Table& table, size_t a, size_t b) {
     }
 }
 
-extern const Hot table = {widen_range, add_sums, quantise,  make_keys,    apply_block, add_rows, add_part,   subtract, scan_bins, mark_bins,      bin_gain,
+extern const Hot table = {widen_ranges, add_sums, quantise,  make_keys,    apply_block, add_rows, add_part,   subtract, scan_bins, mark_bins,      bin_gain,
                           bin_bound, gather_codes, codes_at, sort_places, rank_places, sum_rows_by_run, sum_places, try_cuts, sum_rows,  largest_square, complete_rows};
 
 }  // namespace TT_ISA

@@ -135,23 +135,43 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
     return Out2<uint32_t>(codes, {n, d}, owner, {1, static_cast<int64_t>(n)});
 }
 
-using Columns = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // columns x rows
+using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;  // columns x rows; either may lie side by side
 template <int Dimensions>
 using InOut = nb::ndarray<double, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+// Where columns lie side by side, calls work(k, from, true) for eight of them, beginning at k, of which those before `from` were done
+// already; else work(k, k, false) for each.
+template <class Work>
+void by_eight(const Columns& columns, const Work& work) {
+    const size_t m = columns.shape(0);
+    require(columns.stride(0) == 1 || columns.stride(1) == 1 || columns.shape(1) == 1, "columns or rows must lie side by side");
+    if (m >= 8 && columns.stride(0) == 1)
+        for (size_t from = 0; from < m; from += 8) work(std::min(from, m - 8), from, true);
+    else
+        for (size_t k = 0; k < m; ++k) work(k, k, false);
+}
 
 void widen_ranges(Columns columns, InOut<1> lowest, InOut<1> highest) {
     const size_t m = columns.shape(0), n = columns.shape(1);
     require(lowest.shape(0) == m && highest.shape(0) == m, "lowest and highest must have one entry per column");
-    for (size_t k = 0; k < m; ++k) hot.widen_range(columns.data() + k * n, n, lowest.data()[k], highest.data()[k]);
+    by_eight(columns, [&](size_t k, size_t, bool eight) {
+        hot.widen_ranges(columns.data() + static_cast<int64_t>(k) * columns.stride(0), n, static_cast<size_t>(columns.stride(1)), eight, lowest.data() + k,
+                         highest.data() + k);
+    });
 }
 
-size_t add_sums(Columns columns, In1<double> centre, In1<double> unit, std::tuple<double, double> grids, InOut<3> sums) {
+size_t add_sums(Columns columns, In1<double> centre, In1<double> unit, std::tuple<double, double> grids, InOut<2> sums) {
     const size_t m = columns.shape(0), n = columns.shape(1);
     require(centre.shape(0) == m && unit.shape(0) == m, "centre and unit must have one entry per column");
-    require(sums.shape(0) == 2 && sums.shape(1) == 2 && sums.shape(2) == m, "sums must have the shape (2, 2, columns)");
+    require(sums.shape(0) == m && sums.shape(1) == 4, "sums must have the shape (columns, 4)");
     const double large[2] = {std::get<0>(grids), std::get<1>(grids)};
     size_t count = 0;
-    for (size_t k = 0; k < m; ++k) count = hot.add_sums(columns.data() + k * n, n, centre(k), unit(k), large, sums.data() + k, m);
+    by_eight(columns, [&](size_t k, size_t from, bool eight) {
+        double some[32] = {};
+        count = hot.add_sums(columns.data() + static_cast<int64_t>(k) * columns.stride(0), n, static_cast<size_t>(columns.stride(1)), eight, centre.data() + k,
+                             unit.data() + k, large, some);
+        for (size_t j = 4 * (from - k); j < (eight ? 32u : 4u); ++j) sums.data()[4 * k + j] += some[j];
+    });
     return count;
 }
 

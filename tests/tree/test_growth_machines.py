@@ -32,9 +32,8 @@ def digest() -> str:
             targets = rng.normal(size=(n, 5)) * 1000
             targets[::7, 2] = np.nan
             _kernel.quantise(targets, np.full(5, 0.1), np.full(5, 3.0), np.full(5, 0.2), np.full(5, 64.0), rounded, 1)
-            columns = np.ascontiguousarray(targets.T)
-            lowest, highest, sums = np.full(5, np.inf), np.full(5, -np.inf), np.zeros((2, 2, 5))
-            _kernel.widen_ranges(columns, lowest, highest)
+            lowest, highest, sums = np.full(5, np.inf), np.full(5, -np.inf), np.zeros((5, 4))
+            _kernel.widen_ranges(targets.T, lowest, highest)
             counted = _kernel.add_sums(
                 columns, np.full(5, 0.1), np.full(5, 1e-4), (1.5 * 2.0**16, 1.5 * 2.0**-20), sums
             )

@@ -78,9 +78,11 @@ def test_the_kernel_refuses_sums_of_another_shape():
     with pytest.raises(ValueError, match="one entry per column"):
         _kernel.widen_ranges(block, column, np.zeros(3))
     with pytest.raises(ValueError, match="one entry per column"):
-        _kernel.add_sums(block, np.zeros(3), column, (1.0, 1.0), np.zeros((2, 2, 2)))
+        _kernel.add_sums(block, np.zeros(3), column, (1.0, 1.0), np.zeros((2, 4)))
     with pytest.raises(ValueError, match="shape"):
-        _kernel.add_sums(block, column, column, (1.0, 1.0), np.zeros((2, 2, 3)))
+        _kernel.add_sums(block, column, column, (1.0, 1.0), np.zeros((3, 4)))
+    with pytest.raises(ValueError, match="side by side"):
+        _kernel.widen_ranges(np.zeros((4, 10))[::2, ::2], column, np.zeros(2))
     with pytest.raises(ValueError, match="one entry per column"):
         _kernel.quantise(block.T, column, column, np.zeros(1), column, np.zeros((5, 8), np.int32), 0)
 
@@ -91,3 +93,18 @@ def test_rows_begin_at_a_cache_line():
         assert rows.shape == (samples, 16)
         assert rows.ctypes.data % 64 == 0
         assert not rows.any()
+
+
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 9, 11, 16, 19])
+@pytest.mark.parametrize("rows", [1, 7, 8, 100])
+def test_the_layout_of_columns_does_not_change_a_bit(columns, rows):
+    rng = np.random.default_rng(columns)
+    table = rng.normal(size=(rows, columns)) * 10.0 ** rng.integers(-5, 5, columns)
+    table[rng.random(rows) < 0.2] = np.nan
+    by_row = measure(Columns(rows, columns, lambda a, b: table[a:b].T))
+    by_column = measure(Columns(rows, columns, lambda a, b: np.ascontiguousarray(table[a:b].T)))
+    one_by_one = [measure(value_column(np.ascontiguousarray(column))) for column in table.T]
+    for name in ("centre", "exponent", "unit_mean", "unit_std", "unit_reach"):
+        assert getattr(by_row, name).tolist() == getattr(by_column, name).tolist()
+        assert getattr(by_row, name).tolist() == [getattr(single, name)[0] for single in one_by_one]
+    assert by_row.count == by_column.count == np.count_nonzero(~np.isnan(table[:, 0]))

@@ -163,7 +163,8 @@ def _moments(
     origin, first, second = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     count = np.zeros(tree.n_nodes, np.int64)
     shrink = np.ldexp(1.0, -spread.exponent)
-    for rows, block in columns.blocks(at_least=tree.n_nodes):
+    for rows, read in columns.blocks(at_least=tree.n_nodes):
+        block = np.ascontiguousarray(read)
         here, known = node[rows], ~np.isnan(block[0])
         if not known.all():
             here, block = here[known], block[:, known]

@@ -109,7 +109,8 @@ def _residuals(tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64) ->
     sums = np.zeros((columns.n_columns, tree.n_nodes))
     squares = np.zeros(columns.n_columns)
     means = np.ascontiguousarray(mean.T)
-    for rows, block in columns.blocks(at_least=tree.n_nodes):
+    for rows, read in columns.blocks(at_least=tree.n_nodes):
+        block = np.ascontiguousarray(read)
         here, known = node[rows], ~np.isnan(block[0])
         if not known.all():
             here, block = here[known], block[:, known]

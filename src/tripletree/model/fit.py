@@ -95,14 +95,14 @@ class Grown:
 def grow_settled(log: Log, codes: npt.NDArray[np.uint32], parameters: Mapping[str, Any], threads: int) -> Grown:
     """Grow a tree on an encoded log; with ``truncation="bootstrap"``, once more on the values that it settles."""
     gamma = float(parameters["gamma"])
-    value = values(log, gamma)
-    tree, node, scales, notes = _grow(log, codes, value, parameters, threads)
+    tail = None
+    tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
     if parameters["truncation"] == "bootstrap" and len(ends_of_truncated(log)):
-        value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
-        tree, node, scales, notes = _grow(log, codes, value, parameters, threads)
+        tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
+        tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
-        value = values(log, gamma, settled_tail(log, tree, tree.leaf_number[node], gamma))
-    return Grown(tree, node, scales, notes, value)
+        tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
+    return Grown(tree, node, scales, notes, values(log, gamma, tail))
 
 
 def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fitted:
@@ -153,11 +153,13 @@ def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _grow(
-    log: Log, codes: npt.NDArray[np.uint32], value: F64, parameters: Mapping[str, Any], threads: int
+    log: Log, codes: npt.NDArray[np.uint32], tail: F64 | None, parameters: Mapping[str, Any], threads: int
 ) -> tuple[Tree, npt.NDArray[np.int32], Scales, tuple[str, ...]]:
-    """Return tree, node of each sample, scales and notes; the targets are gone by then."""
+    """Return tree, node of each sample, scales and notes; targets are gone by then, and values while the tree grows."""
     action, worth, derivative = map(float, parameters["theta"])
+    value = values(log, float(parameters["gamma"]), tail)
     targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"])
+    del value
     tree, node = grow(log, codes, targets, threads=threads, **{name: parameters[name] for name in GROWTH})
     return tree, node, targets.scales, targets.notes
 

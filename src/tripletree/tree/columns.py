@@ -43,13 +43,13 @@ class Columns:
 
 def state_columns(log: Log) -> Columns:
     """Return the features themselves."""
-    return Columns(log.n_samples, log.n_features, lambda a, b: np.ascontiguousarray(log.states[a:b].T))
+    return Columns(log.n_samples, log.n_features, lambda a, b: log.states[a:b].T)
 
 
 def action_columns(log: Log) -> Columns:
     """Return the dimensions of a continuous action, or a 0/1 column for each label of a discrete one."""
     if log.schema.action.kind == "continuous":
-        return Columns(log.n_samples, log.actions.shape[1], lambda a, b: np.ascontiguousarray(log.actions[a:b].T))
+        return Columns(log.n_samples, log.actions.shape[1], lambda a, b: log.actions[a:b].T)
     labels = np.arange(len(log.schema.action.labels), dtype=np.int32)[:, None]
     return Columns(log.n_samples, len(labels), lambda a, b: (labels == log.actions[a:b]).astype(np.float64))
 
@@ -61,4 +61,4 @@ def value_column(values: F64) -> Columns:
 
 def derivative_columns(log: Log) -> Columns:
     """Return the derivative of every feature, NaN in the rows that have no successor."""
-    return Columns(log.n_samples, log.n_features, lambda a, b: np.ascontiguousarray(derivatives(log, a, b).T))
+    return Columns(log.n_samples, log.n_features, lambda a, b: derivatives(log, a, b).T)

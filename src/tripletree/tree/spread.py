@@ -81,10 +81,10 @@ def measure(columns: Columns) -> Spread:
     bits = 52 - columns.n_rows.bit_length()
     grids = 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (51 - 2 * bits)
     count = 0
-    sums = np.zeros((2, 2, columns.n_columns))
+    sums = np.zeros((columns.n_columns, 4))  # high and low parts of the numbers, of their squares
     for _, block in columns.blocks():
         count += _kernel.add_sums(block, centre, per_unit, grids, sums)
-    first, second = sums.sum(axis=1) / max(count, 1)
+    first, second = sums.reshape(-1, 2, 2).sum(axis=2).T / max(count, 1)
     mean = np.where(constant, 0.0, first)
     return Spread(
         count=count,
