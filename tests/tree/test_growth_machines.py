@@ -35,7 +35,7 @@ def digest() -> str:
             lowest, highest, sums = np.full(5, np.inf), np.full(5, -np.inf), np.zeros((5, 4))
             _kernel.widen_ranges(targets.T, lowest, highest)
             counted = _kernel.add_sums(
-                columns, np.full(5, 0.1), np.full(5, 1e-4), (1.5 * 2.0**16, 1.5 * 2.0**-20), sums
+                targets.T, np.full(5, 0.1), np.full(5, 1e-4), (1.5 * 2.0**16, 1.5 * 2.0**-20), sums
             )
             binned = kernel_grow(problem, codes, pool=20)
             for array in (
