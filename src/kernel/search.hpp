@@ -143,6 +143,7 @@ inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t
     if (s.codes.size() < count) s.codes.resize(count);
     hot.gather_codes(table, static_cast<size_t>(feature), rows, count, s.codes.data());
     if (count <= short_list) {
+        for (size_t i = 0; i < count; ++i) __builtin_prefetch(table.rows + rows[i] * static_cast<size_t>(table.lanes.width));  // for the sums
         s.make_room(count);
         if (hot.sort_places(s.codes.data(), count, s.words.data(), s.places.data()) != Values::one)
             weigh_sorted(table, s, feature, Places<uint32_t>{rows, s.places.data(), s.codes.data()}, count, base);

@@ -28,14 +28,14 @@ def digest() -> str:
             grown = kernel_grow(problem, codes)
             number = np.arange(len(grown.left), dtype=np.int32)
             leaf = _kernel.apply(problem.states, grown.feature, grown.threshold, grown.left, number, 1)
-            rounded = np.zeros((n, 8), np.int32)
-            targets = rng.normal(size=(n, 5)) * 1000
+            rounded = np.zeros((n, 16), np.int32)
+            targets = rng.normal(size=(n, 9)) * 1000
             targets[::7, 2] = np.nan
-            _kernel.quantise(targets, np.full(5, 0.1), np.full(5, 3.0), np.full(5, 0.2), np.full(5, 64.0), rounded, 1)
-            lowest, highest, sums = np.full(5, np.inf), np.full(5, -np.inf), np.zeros((5, 4))
+            _kernel.quantise(targets, np.full(9, 0.1), np.full(9, 3.0), np.full(9, 0.2), np.full(9, 64.0), rounded, 1)
+            lowest, highest, sums = np.full(9, np.inf), np.full(9, -np.inf), np.zeros((9, 4))
             _kernel.widen_ranges(targets.T, lowest, highest)
             counted = _kernel.add_sums(
-                targets.T, np.full(5, 0.1), np.full(5, 1e-4), (1.5 * 2.0**16, 1.5 * 2.0**-20), sums
+                targets.T, np.full(9, 0.1), np.full(9, 1e-4), (1.5 * 2.0**16, 1.5 * 2.0**-20), sums
             )
             binned = kernel_grow(problem, codes, pool=20)
             for array in (
