@@ -79,6 +79,16 @@ inline void stop_if(const Flag& cancel) {
     if (cancel.load(std::memory_order_relaxed)) throw Cancelled();
 }
 
+// Calls work(a, b) for steps that together cover 0 .. n, and looks for Ctrl-C between them.
+constexpr size_t step = size_t{1} << 20;
+template <class Work>
+void in_steps(size_t n, const Flag& cancel, const Work& work) {
+    for (size_t a = 0; a < n; a += step) {
+        stop_if(cancel);
+        work(a, std::min(n, a + step));
+    }
+}
+
 // A fixed team of threads for many short rounds of work. Idle members spin briefly, then sleep.
 class Team {
   public:

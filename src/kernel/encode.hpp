@@ -12,16 +12,6 @@ namespace tripletree {
 
 constexpr double equal_share = 1e-9;  // of a feature's range: values closer than this count as equal
 
-// Calls work(a, b) for steps that together cover 0 .. n, and looks for Ctrl-C between them.
-template <class Work>
-void in_steps(size_t n, const Flag& cancel, const Work& work) {
-    constexpr size_t step = size_t{1} << 20;
-    for (size_t a = 0; a < n; a += step) {
-        stop_if(cancel);
-        work(a, std::min(n, a + step));
-    }
-}
-
 // Words of key << 32 | place, sorted by key: two passes over its upper 22 bits, then the few that share those bits.
 inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t* spare, const Flag& cancel) {
     auto word = [=](size_t i) { return static_cast<uint64_t>(keys[i]) << 32 | i; };

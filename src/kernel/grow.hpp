@@ -331,7 +331,7 @@ class Grower {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature);
         uint32_t *order = order_ + node.begin, *right = spare_ + node.begin;
-        gather(table_, s, node.feature, order, count, team);
+        gather(table_, s, node.feature, order, count, team, cancel_);
         const uint32_t* codes = s.node_codes.data();
         struct Part {
             size_t begin, lefts, rights;
@@ -345,15 +345,18 @@ class Grower {
         blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
             size_t l = a, r = a;
             double lo = -HUGE_VAL, hi = HUGE_VAL;
-            for (size_t i = a; i < b; ++i) {
-                const uint32_t row = order[i], code = codes[i];
-                if (code == next.lo) lo = std::max(lo, table_.states[row * d + f]);
-                if (code == next.hi) hi = std::min(hi, table_.states[row * d + f]);
-                const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
-                order[l] = row;
-                right[r] = row;
-                l += goes_left;
-                r += !goes_left;
+            for (size_t i = a; i < b;) {
+                stop_if(cancel_);
+                for (const size_t end = std::min(b, i + step); i < end; ++i) {
+                    const uint32_t row = order[i], code = codes[i];
+                    if (code == next.lo) lo = std::max(lo, table_.states[row * d + f]);
+                    if (code == next.hi) hi = std::min(hi, table_.states[row * d + f]);
+                    const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
+                    order[l] = row;
+                    right[r] = row;
+                    l += goes_left;
+                    r += !goes_left;
+                }
             }
             parts[block] = {a, l - a, r - a, next, lo, hi};
         });
@@ -372,14 +375,21 @@ class Grower {
 
     // Adds up the rows of a new node.
     void sum(const uint32_t* rows, Node& node, Team* team) {
-        const size_t width = node.sums.size(), most = team ? most_blocks : 1;
-        std::vector<double> sums(most * width, 0.0);
-        std::vector<uint64_t> squares(most * 2, 0);
-        const size_t blocks = in_blocks(team, node.size(), [&](size_t a, size_t b, size_t k) { hot.sum_rows(table_, rows + a, b - a, &sums[k * width], &squares[2 * k]); });
-        for (size_t k = 0; k < blocks; ++k) {
-            for (size_t j = 0; j < width; ++j) node.sums[j] += sums[k * width + j];
-            node.squares += squares[2 * k], node.squares_d += squares[2 * k + 1];
+        const size_t width = node.sums.size();
+        std::vector<double> part(team ? most_blocks * width : 0);
+        std::vector<uint64_t> squares(team ? most_blocks * 2 : 2, 0);
+        for (size_t a = 0; a < node.size(); a += step) {
+            stop_if(cancel_);
+            const size_t count = std::min(step, node.size() - a);
+            if (!team && a == 0) {
+                hot.sum_rows(table_, rows, count, node.sums.data(), squares.data());
+                continue;
+            }
+            part.assign(std::max(part.size(), width), 0.0);
+            const size_t blocks = in_blocks(team, count, [&](size_t i, size_t j, size_t k) { hot.sum_rows(table_, rows + a + i, j - i, &part[k * width], &squares[2 * k]); });
+            for (size_t k = 0; k < blocks * width; ++k) node.sums[k % width] += part[k];
         }
+        for (size_t k = 0; k < squares.size(); k += 2) node.squares += squares[k], node.squares_d += squares[k + 1];
     }
 
     void divide(Node& node, const Candidate& chosen, Search& s, Team* team) {

@@ -158,10 +158,12 @@ inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t
 }
 
 // Codes of a large node's rows, into s.node_codes. The feature that a node is split on was as a rule the last to be opened.
-inline void gather(const Table& table, Search& s, int feature, const uint32_t* order, size_t count, Team* team) {
+inline void gather(const Table& table, Search& s, int feature, const uint32_t* order, size_t count, Team* team, const Flag& cancel) {
     if (s.gathered == feature) return;
     if (s.node_codes.size() < count) s.node_codes.resize(count);
-    in_blocks(team, count, [&](size_t a, size_t b, size_t) { hot.gather_codes(table, static_cast<size_t>(feature), order + a, b - a, s.node_codes.data() + a); });
+    in_blocks(team, count, [&](size_t a, size_t b, size_t) {
+        in_steps(b - a, cancel, [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, s.node_codes.data() + a + i); });
+    });
     s.gathered = feature;
 }
 
@@ -201,7 +203,8 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
 }
 
 // Opens the hopeful bins along one feature: their rows are collected, bin by bin. `spare` has room for a number for each row.
-inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* spare, Team* team) {
+inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* spare, Team* team,
+                      const Flag& cancel) {
     std::vector<uint32_t> slot(table.first_bin[feature + 1] - table.first_bin[feature], UINT32_MAX), fill;
     std::vector<const Hope*> opened;
     size_t rows = 0;
@@ -213,14 +216,17 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
         rows += h.count;
     }
     s.hopeful.resize(std::max(s.hopeful.size(), rows));
-    gather(table, s, static_cast<int>(feature), order, count, team);
+    gather(table, s, static_cast<int>(feature), order, count, team, cancel);
     const uint32_t* codes = s.node_codes.data();
     size_t from[most_blocks], kept[most_blocks];
     const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
         size_t k = a;
-        for (size_t i = a; i < b; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
-            spare[k] = static_cast<uint32_t>(i);
-            k += slot[codes[i] >> offset_bits] != UINT32_MAX;
+        for (size_t i = a; i < b;) {
+            stop_if(cancel);
+            for (const size_t end = std::min(b, i + step); i < end; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
+                spare[k] = static_cast<uint32_t>(i);
+                k += slot[codes[i] >> offset_bits] != UINT32_MAX;
+            }
         }
         from[block] = a, kept[block] = k;
     });
@@ -248,7 +254,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         if (done[lead.feature]) continue;
         done[lead.feature] = true;
         stop_if(cancel);
-        open_bins(table, order, count, lead.feature, s, spare, team);
+        open_bins(table, order, count, lead.feature, s, spare, team, cancel);
     }
 }
 
