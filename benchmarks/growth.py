@@ -85,7 +85,8 @@ def run(options: Options, report: Report) -> None:
     report.notes += [
         "'faster' is the median over the repetitions of scikit-learn's time / this time, same repetition.",
         "Before every run five times the memory of the inputs is used for a moment, and the inputs are read: what a "
-        "virtual machine takes to get pages from its host is not measured.",
+        "virtual machine takes to get pages from its host is not measured; runs below a tenth of a second follow one "
+        "without the clock.",
         "'processor' is the seconds of all cores together: a busy machine disturbs it less than the clock.",
         "'unexplained' is the share of the targets' variance left within the leaves.",
         "'memory' is the peak beyond the input arrays, in a process of its own, as a multiple of their size.",

@@ -11,6 +11,8 @@ from tests.logs import make_log
 from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_road
 from tripletree import LogError, ParameterError
 from tripletree.demos import road
+from tripletree.report.about_log import _with_names
+from tripletree.report.markup import text as text_of
 from tripletree.report.write import report_html
 
 VOID = {"meta", "link", "path", "rect", "circle", "image", "stop"}
@@ -137,3 +139,13 @@ def test_a_log_of_something_else_is_refused():
 def test_the_file_is_small():
     tree, log = of_lander()
     assert len(report_html(tree.fitted_, log)) < 600_000
+
+
+def test_names_in_the_notes_on_a_log_are_set_as_code():
+    tree, log = of_lander()
+    text = report_html(tree.fitted_, log)
+    assert "<code>v_y</code>" in text
+    assert "`v_y`" not in text
+    odd = _with_names("a ` b")
+    assert odd == ["a ` b"]
+    assert "".join(map(text_of, _with_names("`<b>` is"))) == "<code>&lt;b&gt;</code> is"

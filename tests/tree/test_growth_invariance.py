@@ -78,8 +78,8 @@ def test_the_number_of_bins_does_not_change_an_exact_tree():
 
 
 def test_bins_that_are_large_and_histograms_that_are_not_kept():
-    # Bins of over 65,536 rows are sorted in another way than shorter ones. Histograms with more than one bin for eight
-    # rows are made anew whenever they are needed.
+    # Bins of over 65,536 rows are sorted in another way than shorter ones. Histograms with over one bin for 16 rows
+    # are made anew whenever they are needed.
     n = 140_000
     rng = np.random.default_rng(0)
     states = rng.normal(size=(n, 18))

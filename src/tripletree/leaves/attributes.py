@@ -162,7 +162,7 @@ def _moments(
     shape = (columns.n_columns, tree.n_nodes)
     origin, first, second = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     count = np.zeros(tree.n_nodes, np.int64)
-    shrink = np.ldexp(1.0, -spread.exponent)
+    shrink = spread.per_unit
     for rows, read in columns.blocks(at_least=tree.n_nodes):
         block = np.ascontiguousarray(read)
         here, known = node[rows], ~np.isnan(block[0])

@@ -69,8 +69,8 @@ def _findings(case: Case) -> Markup:
                 "li",
                 tag("span", one.level, class_=f"badge {one.level}"),
                 " ",
-                one.text,
-                tag("em", f" {one.fix}") if one.fix else "",
+                *_with_names(one.text),
+                tag("em", " ", *_with_names(one.fix)) if one.fix else "",
             )
             for one in found
         )
@@ -78,3 +78,11 @@ def _findings(case: Case) -> Markup:
     if case.log.reading:
         parts.append(tag("details", tag("summary", "How the log was read"), tag("pre", case.log.reading, tabindex="0")))
     return together(parts)
+
+
+def _with_names(text: str) -> list[str | Markup]:
+    """Show what stands between backticks, the names of columns and what to type, as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return [text]
+    return [tag("code", part) if k % 2 else part for k, part in enumerate(parts)]

@@ -26,7 +26,8 @@ class Columns:
     n_rows, n_columns : int
         Their shape.
     read : function of (start, stop)
-        Returns those rows as an array of shape (columns, rows); a row that lacks the attribute is NaN in all of them.
+        Returns those rows as an array of shape (columns, rows), in either order of memory; a row that lacks the
+        attribute is NaN in all of them.
     """
 
     n_rows: int
