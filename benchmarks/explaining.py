@@ -38,9 +38,9 @@ def run(options: Options, report: Report) -> None:
 
 def measure(name: str, recording: worlds.Recording, leaves: int, options: Options, report: Report) -> None:
     """Measure one tree."""
-    from tripletree.questions.foils import read_foil
-    from tripletree.questions.limits import read_limits
-    from tripletree.questions.nearest import nearest
+    from tripletree.asking.foils import read_foil
+    from tripletree.asking.limits import read_limits
+    from tripletree.questions.counterfactuals import nearest
 
     log = log_of(recording)
     tree = fit(log, leaves, 2)

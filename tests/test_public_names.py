@@ -36,7 +36,7 @@ def test_public_names():
 
 def test_answers_can_be_named_in_type_hints():
     from tripletree import answers
-    from tripletree.questions.answers import Answer
+    from tripletree.answers.answer import Answer
 
     assert answers.__all__ == sorted(answers.__all__)
     kinds = {cls.__name__ for cls in Answer.__subclasses__() if cls.__module__.startswith("tripletree.")}

@@ -11,6 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import store
+from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
+from tripletree.answers.change import Change, Changes
+from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
+from tripletree.answers.factual import Factual
+from tripletree.answers.importance import Importance
+from tripletree.answers.judgement import Calibration, HeldOut, Trust
+from tripletree.answers.outline import Outline
+from tripletree.answers.prediction import Prediction
+from tripletree.answers.rules import Rules
+from tripletree.answers.story import Story
+from tripletree.answers.trajectories import Trajectories
+from tripletree.answers.weights import Weights
 from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.movement import Movement
@@ -22,22 +34,18 @@ from tripletree.model.judge import losses
 from tripletree.model.moves import movement
 from tripletree.model.table import Table
 from tripletree.model.tables import curve_table, leaf_table
-from tripletree.questions import chance, weights
-from tripletree.questions.answers import Chance, Duration, Prediction, Unreachable, Whereabouts
-from tripletree.questions.calibration import Calibration, calibration
-from tripletree.questions.counterfactual import COUNTERFACTUAL_OPTIONS, counterfactual, counterfactuals
-from tripletree.questions.explanations import Counterfactual, Counterfactuals
-from tripletree.questions.factual import Factual, factual
-from tripletree.questions.held_out import HeldOut, held_out
-from tripletree.questions.importance import Importance, importance
-from tripletree.questions.outline import Outline, outline
+from tripletree.questions import chance
+from tripletree.questions import compare_weights as weights
+from tripletree.questions.counterfactuals import COUNTERFACTUAL_OPTIONS, counterfactual, counterfactuals
+from tripletree.questions.explain import factual
+from tripletree.questions.explain_change import explain_change, explain_changes
+from tripletree.questions.importance import importance
+from tripletree.questions.judge import calibration, held_out, trust
+from tripletree.questions.outline import outline
 from tripletree.questions.predict import apply, predict
-from tripletree.questions.rules import Rules, rules
-from tripletree.questions.simulate import Trajectories, simulate
-from tripletree.questions.story import Story, story
-from tripletree.questions.temporal import Change, Changes, explain_change, explain_changes
-from tripletree.questions.trust import Trust, trust
-from tripletree.questions.weights import Weights
+from tripletree.questions.rules import rules
+from tripletree.questions.simulate import simulate
+from tripletree.questions.story import story
 from tripletree.report.write import write_report
 from tripletree.tree.arrays import Tree
 

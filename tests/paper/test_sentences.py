@@ -43,9 +43,7 @@ def test_temporal(tree, log):
 
 def test_counterfactual_of_the_value(tree):
     # "Value would <= 0.3 if pos >= 2.64 and speed >= 0.024."
-    assert re.match(
-        rf"Value would <= 0\.3 if {BOUND}( and {BOUND})?\.", str(tree.explain([1.2, 0.03], {"value": (None, 0.3)}))
-    )
+    assert re.match(rf"Value would <= 0\.3 if {BOUND}( and {BOUND})?\.", str(tree.explain([1.2, 0.03], "value <= 0.3")))
 
 
 def test_the_story_joins_them_by_then(tree, log):

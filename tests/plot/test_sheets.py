@@ -6,8 +6,9 @@ from matplotlib import pyplot
 
 from tests.scenes.models import road_tree, walk
 from tripletree import plot
+from tripletree.answers.weights import Weights
 from tripletree.demos import road
-from tripletree.questions.weights import Weights, simplex
+from tripletree.questions.compare_weights import simplex
 
 
 def inside(figure) -> None:

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
-from tripletree.questions.about import About, read_about
+from tripletree.asking.attribute import read_attribute
 from tripletree.questions.importance import importance, removed
 
 
@@ -78,8 +78,8 @@ def test_equal_to_the_samples_own_impurities(seed, dimensions, leaves):
 
 def test_single_columns_add_up_to_the_attribute():
     fitted = quietly_fitted(random_log(2, dimensions=2), max_leaves=9).fitted_
-    parts = [removed(fitted, read_about(fitted, name)) for name in ("a0", "a1")]
-    assert sum(parts) == pytest.approx(removed(fitted, About("action")))
+    parts = [removed(fitted, read_attribute(fitted, name)) for name in ("a0", "a1")]
+    assert sum(parts) == pytest.approx(removed(fitted, "action"))
 
 
 def test_what_it_says():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripletree.questions.phases import MOSTLY, cut
+from tripletree.questions.story import MOSTLY, cut
 
 
 def told(text: str, shortest: int = 3, most: int = 99) -> list[tuple[str, int, int]]:

@@ -30,7 +30,7 @@ def test_one_discrete_state():
     assert answer.action_std is None
     assert answer.derivative is None
     assert answer.outside is False
-    assert str(answer) == "Action = left (100 %), value = 1 ± 0 (leaf 0, 3 samples)."
+    assert str(answer) == "Action = left (100 %), value = 1 (leaf 0, 3 samples)."
 
 
 def test_several_states_and_the_range_of_the_log():

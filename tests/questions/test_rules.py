@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import ParameterError
+from tripletree.asking.attribute import read_attribute
+from tripletree.asking.levels import read_levels
 from tripletree.demos import road
-from tripletree.questions.about import read_about
-from tripletree.questions.levels import read_levels
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_the_rules_say_of_every_state_what_the_tree_says(seed, features, leaves,
     states = around(tree, np.random.default_rng(seed))
     for about in ("action", "value"):
         found = tree.rules(about=about)
-        levels = read_levels(tree.fitted_, read_about(tree.fitted_, about), 3)
+        levels = read_levels(tree.fitted_, read_attribute(tree.fitted_, about), 3)
         expected = [levels.names[code] for code in levels.leaves[tree.apply(states)]]
         # Not only the first rule that a state meets: all of them.
         for rule in found.rules:

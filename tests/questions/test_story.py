@@ -9,9 +9,9 @@ import pytest
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import LogError, ParameterError
+from tripletree.asking.attribute import read_attribute
+from tripletree.asking.levels import read_levels
 from tripletree.demos import road
-from tripletree.questions.about import read_about
-from tripletree.questions.levels import read_levels
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +106,7 @@ def test_numbers_make_levels_that_are_said_once():
     assert len(re.findall(r"a1 (low|high) \([<>=]+ [-\d.]+\)", text)) == 2
     one = tree.story(0, log=log, about="a0", levels=[0.0], shortest=1, most=400)
     fitted = tree.fitted_
-    codes = read_levels(fitted, read_about(fitted, "a0"), [0.0]).leaves[tree.apply(log.states[:150])]
+    codes = read_levels(fitted, read_attribute(fitted, "a0"), [0.0]).leaves[tree.apply(log.states[:150])]
     assert [phase.begin for phase in one.phases[1:]] == (np.flatnonzero(np.diff(codes)) + 1).tolist()
     assert all(change.threshold == 0.0 for change in one.changes)
     value = str(tree.story(0, log=log, about="value", levels=4))

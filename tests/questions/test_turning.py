@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.questions.trees import boxes, random_fitted, random_states
-from tripletree.questions.turning import turning_points
+from tripletree.questions.explain_change import turning_points
 
 
 def moves(fitted, n, seed, wild=True):
@@ -176,5 +176,5 @@ def test_many_moves_are_cut_into_chunks(monkeypatch):
     fitted = random_fitted(3, 3, 20)
     pairs, label = moves(fitted, 60, 3)
     whole = turn(fitted, pairs, label)
-    monkeypatch.setattr("tripletree.questions.turning.CHUNK", 7)
+    monkeypatch.setattr("tripletree.questions.explain_change.CHUNK", 7)
     assert np.array_equal(turn(fitted, pairs, label), whole)

@@ -11,8 +11,8 @@ from tests.logs import make_log
 from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_road
 from tripletree import LogError, ParameterError
 from tripletree.demos import road
+from tripletree.language.markup import text as text_of
 from tripletree.report.about_log import _with_names
-from tripletree.report.markup import text as text_of
 from tripletree.report.write import report_html
 
 VOID = {"meta", "link", "path", "rect", "circle", "image", "stop"}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from tripletree import ParameterError
+from tripletree.answers.weights import Weights
 from tripletree.demos import road
-from tripletree.questions.weights import Weights
-from tripletree.questions.weights import simplex as grid
+from tripletree.questions.compare_weights import simplex as grid
 from tripletree.scenes.colours import ATTRIBUTES
 from tripletree.scenes.simplex import CORNERS, place, simplex, triangles
 from tripletree.scenes.types import Points, Surface

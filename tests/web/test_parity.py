@@ -9,9 +9,9 @@ from tests.scenes.models import gears, road_tree, walk
 from tripletree.demos import lander
 from tripletree.frontend import assets
 from tripletree.frontend.payload import packed, payload, usual_foils
-from tripletree.questions.counterfactual import counterfactual
-from tripletree.questions.factual import factual
-from tripletree.questions.words.numbers import exact, rounded
+from tripletree.language.numbers import exact, rounded
+from tripletree.questions.counterfactuals import counterfactual
+from tripletree.questions.explain import factual
 
 ASK = """
 async ([text, states]) => {

@@ -9,8 +9,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.report.models import REPORTS
 from tripletree.frontend.payload import usual_foils
-from tripletree.questions.counterfactual import counterfactual
-from tripletree.questions.factual import factual
+from tripletree.questions.counterfactuals import counterfactual
+from tripletree.questions.explain import factual
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from tripletree.cli.command import command, json_option, model_argument
 from tripletree.cli.inputs import FILE, open_model, state_of, state_options
 
 if TYPE_CHECKING:
+    from tripletree.answers.prediction import Prediction
     from tripletree.api import TripleTree
-    from tripletree.questions.answers import Prediction
 
 
 @command(

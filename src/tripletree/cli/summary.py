@@ -11,12 +11,13 @@ if TYPE_CHECKING:
 
     from tripletree.api import TripleTree
 
-ATTRIBUTES = ("action", "value", "derivative")
 SIZES = (1, 10, 50, 100, 200, 500, 1_000)
 
 
 def summary(tree: TripleTree) -> dict[str, Any]:
     """Return everything that `tripletree info` tells, as JSON types."""
+    from tripletree.leaves.attributes import ATTRIBUTES
+
     fitted, curve = tree.fitted_, tree.curve_
     here = tree.n_leaves_ - 1
     return {
@@ -43,6 +44,8 @@ def goodness(tree: TripleTree) -> Group:
     """Return a table of the losses at several sizes."""
     from rich.console import Group
     from rich.text import Text
+
+    from tripletree.leaves.attributes import ATTRIBUTES
 
     curve, discrete = tree.curve_, tree.fitted_.schema.action.kind == "discrete"
     sides = ("training", "validation") if "validation_action" in curve.columns else ("training",)

@@ -12,7 +12,7 @@ from tripletree.cli.command import json_option, model_argument
 from tripletree.cli.inputs import log_option
 
 if TYPE_CHECKING:
-    from tripletree.questions.simulate import Trajectories
+    from tripletree.answers.trajectories import Trajectories
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 

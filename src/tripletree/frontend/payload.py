@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.asking.foils import Foil, read_foil
+from tripletree.language.conditions import changed_clause
 from tripletree.model.fitted import Fitted
-from tripletree.questions.factual import factual
-from tripletree.questions.foils import Foil, read_foil
-from tripletree.questions.words import explanations
+from tripletree.questions.explain import factual
 from tripletree.scenes.pictured import colour_scale, known_colours, read_colour
 from tripletree.scenes.view import read_view
 
@@ -54,7 +54,6 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
     texts = _Texts()
     discrete = schema.action.kind == "discrete"
     abouts = [*(["action"] if discrete else schema.action.names), "value"]
-    twice = schema.action.names if discrete and schema.action.names != ("action",) else () if discrete else ("action",)
     limits = zip(
         schema.features, fitted.feature_min.tolist(), fitted.feature_max.tolist(), fitted.span.tolist(), strict=True
     )
@@ -77,7 +76,7 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
         "count": fitted.leaves.count.tolist(),
         "facts": {about: [texts(fact) for fact in _facts(fitted, about)] for about in abouts},
         "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
-        "colours": {name: _colour(fitted, name) for name in known_colours(fitted) if name not in twice},
+        "colours": {name: _colour(fitted, name) for name in known_colours(fitted)},
         "start": (_inside(fitted)[int(fitted.leaves.count.argmax())] if start is None else start).tolist(),
         "texts": list(texts.number),
     }
@@ -95,7 +94,7 @@ def usual_foils(fitted: Fitted) -> dict[str, Any]:
     for key, means in numbers.items():
         low, high = (float(f"{quartile:.2g}") for quartile in _quartiles(means, fitted.leaves.count))
         asked += [{key: (high, None)}, {key: (None, low)}]
-    return {explanations.conjunction(read_foil(fitted, foil)): foil for foil in asked}
+    return {read_foil(fitted, foil).told(): foil for foil in asked}
 
 
 def _quartiles(means: F64, count: npt.NDArray[np.int64]) -> tuple[float, float]:
@@ -129,11 +128,11 @@ def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
         binary, whole = feature.kind == "binary", bool(fitted.whole[f])
         for leaf in np.flatnonzero(np.isfinite(place.lower[f])).tolist():
             relation = "=" if binary else ">="
-            text = explanations.clause_of(feature, relation, float(place.land_low[f, leaf]))
+            text = changed_clause(feature, relation, float(place.land_low[f, leaf]))
             number["riseText"][leaf, f] = texts(text)
         for leaf in np.flatnonzero(np.isfinite(place.upper[f])).tolist():
             relation, border = ("<", place.upper) if not whole else ("=" if binary else "<=", place.land_high)
-            text = explanations.clause_of(feature, relation, float(border[f, leaf]))
+            text = changed_clause(feature, relation, float(border[f, leaf]))
             number["fallText"][leaf, f] = texts(text)
     return {name: part.ravel().tolist() for name, part in number.items()}
 
@@ -141,15 +140,12 @@ def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
 def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
     count = fitted.leaves.count.tolist()
     support = [
-        texts(explanations.support(foil, leaf, count[leaf])) if wanted else -1
-        for leaf, wanted in enumerate(foil.mask.tolist())
+        texts(foil.support(leaf, count[leaf])) if wanted else -1 for leaf, wanted in enumerate(foil.mask.tolist())
     ]
-    already = [
-        texts(explanations.already(foil, leaf)) if wanted else -1 for leaf, wanted in enumerate(foil.mask.tolist())
-    ]
+    already = [texts(foil.already(leaf)) if wanted else -1 for leaf, wanted in enumerate(foil.mask.tolist())]
     return {
-        "would": explanations.would(foil),
-        "nowhere": explanations.nowhere(foil),
+        "would": foil.would(),
+        "nowhere": foil.nowhere(),
         "support": support,
         "already": already,
     }

@@ -18,6 +18,10 @@ from tripletree.tree.targets import Scales
 F64 = npt.NDArray[np.float64]
 
 
+ATTRIBUTES = ("action", "value", "derivative")
+"""What a tree models, in the order of theta, losses and impurities."""
+
+
 @dataclass(frozen=True, eq=False)
 class Attributes:
     """Statistics of the training log at every node, inner nodes included, so that a smaller tree is a prefix.

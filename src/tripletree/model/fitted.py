@@ -101,6 +101,10 @@ class Fitted:
         width = self.feature_max - self.feature_min
         return np.where(width > 0, width, 1.0)
 
+    def outside(self, states: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+        """Return which states, of shape (..., features), lie outside the training log's range in some feature."""
+        return np.asarray(((states < self.feature_min) | (states > self.feature_max)).any(axis=-1))
+
     @cached_property
     def whole(self) -> npt.NDArray[np.bool_]:
         """Which features hold whole numbers only."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.leaves.boxes import bounds, density, log_volume
 from tripletree.model.fit import score
 from tripletree.model.fitted import Fitted
@@ -49,7 +50,7 @@ def leaf_table(fitted: Fitted) -> Table:
         for f, name in enumerate(names):
             columns[f"derivative_{name}_mean"] = at.derivative_mean[nodes, f]
             columns[f"derivative_{name}_std"] = at.derivative_std[nodes, f]
-    for g, name in enumerate(("action", "value", "derivative")):
+    for g, name in enumerate(ATTRIBUTES):
         columns[f"impurity_{name}"] = at.impurity[nodes, g]
     columns["density"] = density(at.count[nodes], volume)
     return Table(columns)
@@ -60,7 +61,7 @@ def curve_table(fitted: Fitted) -> Table:
     columns: dict[str, Any] = {"leaves": np.arange(1, len(fitted.curve_training) + 1)}
     for log, curve in (("training", fitted.curve_training), ("validation", fitted.curve_validation)):
         if curve is not None:
-            columns |= {f"{log}_{name}": curve[:, g] for g, name in enumerate(("action", "value", "derivative"))}
+            columns |= {f"{log}_{name}": curve[:, g] for g, name in enumerate(ATTRIBUTES)}
     if fitted.curve_validation is not None:
         columns["score"] = score(fitted.curve_validation, fitted.options["theta"])
     return Table(columns)

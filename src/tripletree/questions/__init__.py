@@ -1,1 +1,1 @@
-"""Questions to a fitted tree, and their answers."""
+"""Computation: one module for each question that can be asked of a fitted tree; takes a Fitted, returns an Answer."""

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
+from tripletree.asking.places import Start, Zone, read_start, read_zone
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
 from tripletree.graph import chain as chains
@@ -16,8 +18,6 @@ from tripletree.graph.movement import Movement
 from tripletree.graph.rollouts import rollouts as roll
 from tripletree.graph.transitions import wilson
 from tripletree.model.fitted import Fitted
-from tripletree.questions.answers import Chance, Duration, Unreachable, Whereabouts
-from tripletree.questions.zones import Start, Zone, read_start, read_zone
 
 F64 = npt.NDArray[np.float64]
 

@@ -1,108 +1,23 @@
-"""Outline: a tree seen from afar. Few regions, what the agent does in each, and how it goes from one to the next."""
+"""Outline: the first regions that growth made out, and how the log goes from one to the next."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from tripletree.answers.outline import Outline, Region, Route
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
 from tripletree.graph.movement import observe
 from tripletree.graph.transitions import leaves_of
+from tripletree.language.conditions import clauses
+from tripletree.language.numbers import all_of, measured, percent, unit
 from tripletree.log.endings import TERMINATED
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
-from tripletree.questions.answers import Answer
 from tripletree.questions.simulate import simulate
-from tripletree.questions.words import reports
-from tripletree.questions.words.conditions import clauses
 
 REGIONS = 10
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Region(Answer):
-    """One region of an outline.
-
-    Attributes
-    ----------
-    number : int
-        Its number, from 0 on.
-    leaf : int
-        The leaf of the small tree that it is.
-    when : tuple of str
-        What holds in it.
-    share : float
-        The share of the samples that lie in it.
-    action : str
-        What the agent does there, in words.
-    value, spread : float
-        The mean value there, and its standard deviation.
-    begins, ends : float
-        The shares of episodes that begin in it, and of those that end whose last state lies in it.
-    following : tuple of (int or None, float)
-        Where the agent goes from it, the most frequent first, with probabilities; None is the end.
-    """
-
-    number: int
-    leaf: int
-    when: tuple[str, ...]
-    share: float
-    action: str
-    value: float
-    spread: float
-    begins: float
-    ends: float
-    following: tuple[tuple[int | None, float], ...]
-
-    def __str__(self) -> str:
-        return reports.region(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Route(Answer):
-    """One way through the regions to the end of the episode.
-
-    Attributes
-    ----------
-    regions : tuple of int
-        Numbers of the regions, in order.
-    probability : float
-        That the agent, once in the first region, moves through just these.
-    steps : float
-        How long that takes on average.
-    """
-
-    regions: tuple[int, ...]
-    probability: float
-    steps: float
-
-    def __str__(self) -> str:
-        return reports.route(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Outline(Answer):
-    """A tree as few regions, the most visited first.
-
-    Attributes
-    ----------
-    regions : tuple of Region
-        The regions.
-    routes : tuple of Route
-        The most probable ways through them, from where most episodes begin to the end; empty when none is recorded.
-    ended : int
-        Episodes of which the log shows the end.
-    """
-
-    regions: tuple[Region, ...]
-    routes: tuple[Route, ...]
-    ended: int
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.regions))
 
 
 def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, threads: int = 1) -> Outline:
@@ -143,7 +58,7 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
                 leaf=where,
                 when=tuple(clauses(fitted.schema, lower[where].tolist(), upper[where].tolist())),
                 share=float(count[where] / len(leaf)),
-                action=reports.does(coarse, where),
+                action=does(coarse, where),
                 value=float(coarse.leaves.value_mean[where]),
                 spread=float(coarse.leaves.value_std[where]),
                 begins=float(counted.starts[where] / max(counted.starts.sum(), 1)),
@@ -156,3 +71,17 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
         Route(tuple(number[leaf] for leaf in way.leaves.tolist()), way.probability, way.duration) for way in best
     )
     return Outline(tuple(found), routes, int(last.sum()))
+
+
+def does(fitted: Fitted, leaf: int) -> str:
+    """Return what the agent does in a leaf: "left (87 %)", or "main engine = 0.3 ± 0.1 and side engine = 0 ± 0.2"."""
+    at, action = fitted.leaves, fitted.schema.action
+    if at.action_count is not None:
+        table = at.action_count[leaf]
+        best = int(table.argmax())
+        return f"{action.labels[best]}{unit(action.units[0])} ({percent(float(table[best] / at.count[leaf]))})"
+    means, spreads = np.asarray(at.action_mean)[leaf].tolist(), np.asarray(at.action_std)[leaf].tolist()
+    # Two digits: a region is large, and its mean no more exact than that.
+    short = ((float(f"{mean:.2g}"), float(f"{std:.2g}")) for mean, std in zip(means, spreads, strict=True))
+    parts = zip(action.names, short, action.units, strict=True)
+    return all_of([f"{name} = {measured(*numbers)}{unit(of)}" for name, numbers, of in parts])

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.prediction import Prediction
+from tripletree.asking.states import read_states
 from tripletree.model.fitted import Fitted
-from tripletree.questions.answers import Prediction
-from tripletree.questions.states import read_states
 
 
 def apply(fitted: Fitted, states: Any, threads: int) -> Any:
@@ -42,7 +42,7 @@ def predict(fitted: Fitted, states: Any, threads: int) -> Prediction:
         "derivative_std": _rows(at.derivative_std, node),
         "leaf": leaf,
         "count": at.count[node],
-        "outside": ((array < fitted.feature_min) | (array > fitted.feature_max)).any(axis=1),
+        "outside": fitted.outside(array),
     }
     if single:
         answer = {name: None if column is None else _first(column) for name, column in answer.items()}

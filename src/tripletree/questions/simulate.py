@@ -1,110 +1,33 @@
-"""Simulate: the most probable ways from one place to another, and trajectories along them."""
+"""Simulate: the most probable paths from one place to another, and trajectories along them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers import trajectories
+from tripletree.answers.trajectories import Trajectories, Trajectory
+from tripletree.asking.places import is_state, read_place, read_zone
+from tripletree.asking.states import read_state
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
 from tripletree.graph.align import STARTS, Alignment, align_all
 from tripletree.graph.paths import Graph, Path, all_pairs, best_paths
 from tripletree.graph.transitions import Transitions
+from tripletree.language import conditions
 from tripletree.leaves.boxes import bounds
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
-from tripletree.questions.answers import Answer
-from tripletree.questions.states import read_states
-from tripletree.questions.words import conditions, trajectories
-from tripletree.questions.zones import is_state, read_place, read_zone
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 FEW = 100
 """Up to so many trajectories are searched for with all care; more are lines of a picture, one search each."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Trajectory(Answer):
-    """One way from a start to an end.
-
-    Attributes
-    ----------
-    leaves : int64 array of shape (leaves,)
-        The leaves that it passes through, the first and the last included.
-    ends : bool
-        Whether the end of the episode follows the last leaf.
-    probability : float
-        That the agent, once in the first leaf, moves through just these leaves: the product of its transitions.
-    duration : float
-        Steps until the last leaf (or the end): the sum of the mean stays.
-    counts : int64 array of shape (transitions,)
-        How often the log made each transition.
-    nodes : float64 array of shape (nodes, features), or None
-        The corners of the simulated path: where it enters each leaf, and the states asked for. None for paths only.
-    angles : float64 array of shape (nodes - 1,), or None
-        Between each segment and the mean derivative of the leaf that it crosses, in radians; NaN without derivative.
-    objective : float or None
-        Sum of the squared angles.
-    text : str
-        The story.
-    """
-
-    leaves: I64
-    ends: bool
-    probability: float
-    duration: float
-    counts: I64
-    nodes: F64 | None
-    angles: F64 | None
-    objective: float | None
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Trajectories(Answer):
-    """The ways from a start to an end, the most probable first; false when there is none.
-
-    Attributes
-    ----------
-    found : tuple of Trajectory
-        The ways.
-    reachable : int64 array
-        Leaves that can be reached from the start, itself included.
-    start, end : str
-        The places asked for, in words.
-    outside : bool
-        Whether a state asked for lies outside the range of the training log.
-    text : str
-        The answer in words.
-    """
-
-    found: tuple[Trajectory, ...]
-    reachable: I64
-    start: str
-    end: str
-    outside: bool
-    text: str
-
-    def __len__(self) -> int:
-        return len(self.found)
-
-    def __iter__(self) -> Iterator[Trajectory]:
-        return iter(self.found)
-
-    def __getitem__(self, number: int) -> Trajectory:
-        return self.found[number]
-
-    def __str__(self) -> str:
-        return self.text
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,12 +112,9 @@ def _read(fitted: Fitted, place: Any, name: str) -> _Place:
     if not is_state(fitted, place):
         zone = read_zone(fitted, place, name)
         return _Place(np.flatnonzero(zone.mask), None, zone.text, False)
-    state, single = read_states(place, fitted.schema)
-    if not single:
-        raise ParameterError(f"{name} must be one state; got {len(state)} of them. Ask for each in turn.")
-    outside = bool(((state < fitted.feature_min) | (state > fitted.feature_max)).any())
-    text = conditions.state(fitted.schema, state[0].tolist())
-    return _Place(fitted.tree.apply(state).astype(np.int64), state[0], text, outside)
+    state = read_state(place, fitted.schema, name, finite=False)
+    text = conditions.state(fitted.schema, state.tolist())
+    return _Place(fitted.tree.apply(state[None]).astype(np.int64), state, text, bool(fitted.outside(state)))
 
 
 class _Boxes:

@@ -1,28 +1,29 @@
-"""Story: what the agent does along an episode, phase by phase, and why it changes."""
+"""Story: an episode cut into phases of one behaviour, or of several that alternate, with the reason of every change."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.change import Change
+from tripletree.answers.story import Jump, Phase, Story, columns
+from tripletree.answers.story import behaviours as behaviours_of
+from tripletree.answers.trajectories import Trajectories, Trajectory
+from tripletree.asking.attribute import read_attribute
+from tripletree.asking.levels import Levels, log_classes, read_levels
+from tripletree.asking.states import read_states
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
+from tripletree.language.conditions import DERIVATIVE_OF
 from tripletree.log.endings import ENDING_NAMES, TERMINATED
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
-from tripletree.questions.about import DERIVATIVE_OF, read_about
-from tripletree.questions.answers import Answer
-from tripletree.questions.levels import Levels, log_classes, read_levels
-from tripletree.questions.phases import cut
-from tripletree.questions.simulate import Trajectories, Trajectory
-from tripletree.questions.states import read_states
-from tripletree.questions.temporal import Change, explain_change
-from tripletree.questions.words import stories
+from tripletree.questions.explain_change import explain_change
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -32,94 +33,8 @@ NOTHING = "The episode has no steps, so there is nothing to tell."
 LARGE = 0.5
 """A jump of the value by this share of its standard deviation in the log is told."""
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Phase(Answer):
-    """A part of an episode in which the agent does one thing, or alternates between several.
-
-    Attributes
-    ----------
-    begin, end : int
-        Its steps, ``end`` not included; for a simulated trajectory, leaves of its path.
-    behaviour : str
-        What the agent does, in words: of an action with several dimensions what differs from the phase before.
-    outcomes : tuple of str
-        The same one by one: several when it alternates, the one with most steps first.
-    interruptions : int
-        Times that it did something else too briefly to be told.
-    value_begin, value_end : float
-        The tree's value of the first and the last state.
-    changes : tuple of Change
-        Why it began; empty for the first phase. Of an action with several dimensions, one for each that changed.
-    """
-
-    begin: int
-    end: int
-    behaviour: str
-    outcomes: tuple[str, ...]
-    interruptions: int
-    value_begin: float
-    value_end: float
-    changes: tuple[Change, ...]
-
-    def __str__(self) -> str:
-        return stories.phase(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Jump(Answer):
-    """A step at which the value changes much: ``step`` is the one after, ``change`` says why."""
-
-    step: int
-    change: Change
-
-    def __str__(self) -> str:
-        return stories.jump(self)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Story(Answer):
-    """The phases of an episode, and why one follows the other.
-
-    Attributes
-    ----------
-    title : str
-        Whose story it is.
-    about : str
-        The attribute that makes the phases.
-    phases : tuple of Phase
-        The phases.
-    jumps : tuple of Jump
-        Where the value rises and falls most, if it does so noticeably.
-    steps : float
-        How long it takes; an estimate for a simulated trajectory.
-    simulated : bool
-        Whether it is a simulated trajectory.
-    total : float or None
-        The sum of rewards, when they are known.
-    ending : {"terminated", "truncated", "unknown"} or None
-        How the episode ended, when it is one.
-    agreement : float or None
-        The share of steps at which the log shows what the tree predicts, when there is a log.
-    """
-
-    title: str
-    about: str
-    phases: tuple[Phase, ...]
-    jumps: tuple[Jump, ...]
-    steps: float
-    simulated: bool
-    total: float | None
-    ending: str | None
-    agreement: float | None
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """The reasons of all changes, in order."""
-        return tuple(change for phase in self.phases for change in phase.changes)
-
-    def __str__(self) -> str:
-        return stories.story(self)
+MOSTLY = 0.8
+"""From this share of its steps on, a stretch of short runs counts as one behaviour with interruptions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,13 +79,13 @@ def story(
     for name, number in (("shortest", shortest), ("most", most)):
         if not is_integer(number) or number < 1:
             raise ParameterError(f"{name} must be a whole number of at least 1; got {number!r}.")
-    classes = read_levels(fitted, read_about(fitted, about), levels)
+    classes = read_levels(fitted, read_attribute(fitted, about), levels)
     told = _read(fitted, episode, log)
     leaf = fitted.tree.apply(told.states)
     codes, value = classes.leaves[leaf], fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
     stretches = cut(codes, 1 if told.way is not None else shortest, most)
-    behaviours = stories.behaviours(
-        stories.columns(fitted.schema, classes.about, classes.edges),
+    behaviours = behaviours_of(
+        columns(classes.about, classes.edges),
         [[(_parts(classes, code), share) for code, share in zip(s.codes, s.shares, strict=True)] for s in stretches],
     )
     phases = tuple(
@@ -259,17 +174,8 @@ def _changes(fitted: Fitted, classes: Levels, states: F64, codes: I64, begin: in
     for k, (one, other) in enumerate(zip(was, became, strict=True)):
         if one != other:
             threshold = classes.edges[k][other - 1 if other > one else other]
-            found.append(explain_change(fitted, before, after, _name(fitted, classes, k), threshold))
+            found.append(explain_change(fitted, before, after, _key(fitted, classes, k), threshold))
     return tuple(found)
-
-
-def _name(fitted: Fitted, classes: Levels, k: int) -> str:
-    about = classes.about
-    if about.kind == "value":
-        return "value"
-    if about.kind == "action":
-        return fitted.schema.action.names[about.columns[k]]
-    return DERIVATIVE_OF + fitted.schema.feature_names[about.columns[k]]
 
 
 def _jumps(fitted: Fitted, states: F64, value: F64) -> tuple[Jump, ...]:
@@ -280,3 +186,89 @@ def _jumps(fitted: Fitted, states: F64, value: F64) -> tuple[Jump, ...]:
         return ()
     found = sorted({int(t) for t in (step.argmin(), step.argmax()) if abs(step[t]) >= least})
     return tuple(Jump(t + 1, explain_change(fitted, states[t], states[t + 1], "value")) for t in found)
+
+
+def _key(fitted: Fitted, classes: Levels, k: int) -> str:
+    """Return the name of one column of an attribute, as a question would have it."""
+    about = classes.about
+    return (
+        DERIVATIVE_OF + fitted.schema.feature_names[about.columns[k]] if about.kind == "derivative" else about.names[k]
+    )
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Steps ``begin`` to ``end`` (not included).
+
+    Attributes
+    ----------
+    begin, end : int
+        Where it begins and ends.
+    codes : tuple of int
+        Its behaviours, the one with most steps first: one, or several that alternate.
+    shares : tuple of float
+        Their shares of the steps.
+    interruptions : int
+        Runs of other behaviours that were too short to count.
+    """
+
+    begin: int
+    end: int
+    codes: tuple[int, ...]
+    shares: tuple[float, ...]
+    interruptions: int = 0
+
+
+def cut(codes: I64, shortest: int, most: int) -> list[Stretch]:
+    """Return at most ``most`` stretches.
+
+    Runs shorter than ``shortest`` interrupt the stretch that they are in; several of them in a row alternate. The last
+    run is kept whatever its length. When there are too many stretches, ``shortest`` grows until there are not.
+    """
+    while True:
+        found = _cut(codes, shortest)
+        if len(found) <= most or shortest > len(codes):
+            return found
+        shortest += max(shortest // 8, 1)
+
+
+def _cut(codes: I64, shortest: int) -> list[Stretch]:
+    starts = np.append(0, np.flatnonzero(codes[1:] != codes[:-1]) + 1)
+    ends = np.append(starts[1:], len(codes))
+    long = ends - starts >= shortest
+    long[-1] = True  # the end matters
+    if len(long) > 1 and not long[-2]:
+        long[-1] = ends[-1] - starts[-1] >= shortest  # unless it is part of an alternation
+    # Runs that belong together: a long one alone, short ones in a row.
+    first = np.flatnonzero(np.append(True, long[1:] | long[:-1]))
+    stretches: list[Stretch] = []
+    waiting = 0  # interruptions at the very beginning, which the first stretch takes in
+    for run, after in zip(first, np.append(first[1:], len(long)), strict=True):
+        begin, end = int(starts[run]), int(ends[after - 1])
+        if not long[run] and end - begin < shortest and end < len(codes):
+            if stretches:
+                stretches[-1] = _longer(stretches[-1], end, int(after - run))
+            else:
+                waiting = int(after - run)
+            continue
+        kept, shares = _kept(codes[begin:end])
+        if stretches and len(kept) == 1 and stretches[-1].codes == kept:
+            stretches[-1] = _longer(stretches[-1], end, 0)
+            continue
+        others = int((codes[starts[run:after]] != kept[0]).sum()) if len(kept) == 1 else 0
+        stretches.append(Stretch(begin if stretches else 0, end, kept, shares, waiting + others))
+        waiting = 0
+    return stretches
+
+
+def _kept(codes: I64) -> tuple[tuple[int, ...], tuple[float, ...]]:
+    """Return the behaviours of some steps with their shares; one alone when it has most of the steps."""
+    found, steps = np.unique(codes, return_counts=True)
+    order = np.argsort(-steps, kind="stable")
+    if steps.max() >= MOSTLY * len(codes):
+        return (int(found[order[0]]),), (1.0,)
+    return tuple(found[order].tolist()), tuple((steps[order] / len(codes)).tolist())
+
+
+def _longer(stretch: Stretch, end: int, interruptions: int) -> Stretch:
+    return replace(stretch, end=end, interruptions=stretch.interruptions + interruptions)

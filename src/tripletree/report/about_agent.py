@@ -7,18 +7,22 @@ from itertools import groupby
 
 import numpy as np
 
+from tripletree.answers.chance import markov
+from tripletree.answers.outline import ends as ends_told
+from tripletree.answers.outline import following
+from tripletree.answers.rules import Rules, conditions
+from tripletree.answers.story import Story
 from tripletree.frontend.payload import packed, payload
+from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
+from tripletree.language.numbers import FEW, measured, percent, rounded
 from tripletree.log.endings import TERMINATED
 from tripletree.questions.chance import chance, expected_steps
-from tripletree.questions.rules import Rules, rules
-from tripletree.questions.story import Story, story
-from tripletree.questions.temporal import explain_changes
-from tripletree.questions.words import reports
-from tripletree.questions.words.chances import markov
-from tripletree.questions.words.numbers import FEW, measured, percent, rounded
-from tripletree.questions.words.rules import conditions
+from tripletree.questions.explain_change import explain_changes
+from tripletree.questions.outline import does
+from tripletree.questions.rules import rules
+from tripletree.questions.story import story
+from tripletree.report import words
 from tripletree.report.case import Case, Section
-from tripletree.report.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.scenes import overlays
 from tripletree.scenes.colours import HERE, THERE
 from tripletree.scenes.graph import transitions
@@ -42,13 +46,13 @@ def behaviour_section(case: Case) -> Section:
         tag("h3", "What matters"),
         _importance(case),
         tag("h3", "From afar"),
-        tag("p", reports.FROM_AFAR),
+        tag("p", words.FROM_AFAR),
         _regions(case),
         tag("h3", "Rules"),
-        tag("p", reports.RULES),
+        tag("p", words.RULES),
         *(_rules(case, about) for about in _abouts(case)),
         tag("h3", "Ask it"),
-        tag("p", reports.ASK),
+        tag("p", words.ASK),
         _explorer(case),
     ]
     return Section("behaviour", "What the agent does", together(content))
@@ -72,7 +76,7 @@ def _regions(case: Case) -> Markup:
             percent(one.share),
             one.action,
             measured(one.value, one.spread),
-            reports.following(one).removeprefix("then "),
+            following(one).removeprefix("then "),
         )
         for one in case.outline.regions
     ]
@@ -85,7 +89,7 @@ def _rules(case: Case, about: str) -> Markup:
     parts = []
     for _, group in groupby(found.rules, lambda one: one.outcome):
         mine = list(group)
-        head, lines = reports.rule_group(mine, MOST_RULES)
+        head, lines = words.rule_group(mine, MOST_RULES)
         parts += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
     return tag("div", *parts, class_="outcomes")
 
@@ -96,7 +100,7 @@ def _explorer(case: Case) -> Markup:
     tree = payload(case.fitted, start=case.log.states[(begin + end) // 2])
     return together(
         [
-            tag("div", tag("p", reports.NO_SCRIPT, class_="note"), data_tree="tree"),
+            tag("div", tag("p", words.NO_SCRIPT, class_="note"), data_tree="tree"),
             Markup(f'<script type="text/plain" id="tree">{packed(tree)}</script>'),
         ]
     )
@@ -113,8 +117,8 @@ def fortune_section(case: Case) -> Section:
             leaf,
             case.where(leaf),
             f"{int(at.count[leaf]):,}",
-            reports.where_low(case.fitted, leaf),
-            reports.does(case.fitted, leaf),
+            words.where_low(case.fitted, leaf),
+            does(case.fitted, leaf),
         )
         for leaf in places
     ]
@@ -125,20 +129,20 @@ def fortune_section(case: Case) -> Section:
             str(case.log.episode_ids[k]),
             rounded(float(case.returns[k])),
             f"{int(lengths[k]):,}",
-            reports.ending(int(case.log.endings[k])),
-            reports.fall(_fall(case, k)),
+            words.ending(int(case.log.endings[k])),
+            words.fall(_fall(case, k)),
         )
         for k in low
     ]
     content = [
-        tag("p", reports.fortune(case.fitted)),
+        tag("p", words.fortune(case.fitted)),
         table(
             "Where the agent has least to expect",
             ("leaf", "where", "samples", "value", "what it does there"),
             rows,
             (0, 2),
         ),
-        tag("p", reports.failures(case.log, case.returns)),
+        tag("p", words.failures(case.log, case.returns)),
         table(
             "Episodes with the lowest returns",
             ("episode", "return", "steps", "ending", "largest fall of the value"),
@@ -158,17 +162,17 @@ def moves_section(case: Case) -> Section:
     """Return how the agent moves: ends, chances, routes, changes."""
     fitted, moves = case.fitted, case.movement
     median = max(int(np.median(np.diff(case.log.starts))), 1)
-    told = [reports.ends(case.outline.regions, case.outline.ended)]
+    told = [ends_told(case.outline.regions, case.outline.ended)]
     if (case.log.endings == TERMINATED).any():
         soon = chance(fitted, moves, "end", None, None, median, DRAWS, 0)
         steps = expected_steps(fitted, moves, "end", None, None, 0, 0)
-        told.append(reports.to_the_end(soon, steps))
+        told.append(words.to_the_end(soon, steps))
     routes = [tag("li", str(route)) for route in case.outline.routes]
     content = [
         paragraphs(told),
         tag("p", tag("strong", "How far to believe this. "), markov(moves.markov)),
         _graph(case),
-        *([tag("h3", "Main routes"), tag("p", reports.ROUTES), tag("ol", *routes)] if routes else []),
+        *([tag("h3", "Main routes"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
         tag("h3", "Changes of mind"),
         tag("ul", *(tag("li", _changes(case, about)) for about in _abouts(case))),
     ]
@@ -180,8 +184,8 @@ def _changes(case: Case, about: str) -> str:
     action = case.log.schema.action
     middle = None
     if action.kind == "continuous":
-        middle = reports.about_the_mean(case.log.actions[:, action.names.index(about)])
-    return reports.changes(explain_changes(case.fitted, case.log, about, middle), middle)
+        middle = words.about_the_mean(case.log.actions[:, action.names.index(about)])
+    return words.changes(explain_changes(case.fitted, case.log, about, middle), middle)
 
 
 def _graph(case: Case) -> Markup:
@@ -193,7 +197,7 @@ def _graph(case: Case) -> Markup:
         replace(mark, text=tuple(number.get(name, name) for name in mark.text)) if isinstance(mark, Labels) else mark
         for mark in scene.marks
     )
-    scene = replace(scene, title=reports.GRAPH_TITLE, subtitle=reports.GRAPH, note="", marks=marks)
+    scene = replace(scene, title=words.GRAPH_TITLE, subtitle=words.GRAPH, note="", marks=marks)
     return region("wide", scene.title, case.draw.figure(scene, 640, 400))
 
 
@@ -215,7 +219,7 @@ def episodes_section(case: Case) -> Section:
     if view is not None:
         base = leaf_map(view, "value")
         parts.append(
-            region("wide", reports.EPISODES_TITLE, case.draw.figure(_with_ways(base, view, case, chosen), 640, 400))
+            region("wide", words.EPISODES_TITLE, case.draw.figure(_with_ways(base, view, case, chosen), 640, 400))
         )
     for title, episode in chosen.items():
         strip = episode_strip(case.fitted, case.log, episode)
@@ -236,7 +240,7 @@ def _with_ways(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> S
             elif isinstance(mark, Points):
                 marks.append(replace(mark, colour=colour))
         legend.append(Entry(title, colour, symbol))
-    return replace(base, title=reports.EPISODES_TITLE, marks=tuple(marks), legend=tuple(legend))
+    return replace(base, title=words.EPISODES_TITLE, marks=tuple(marks), legend=tuple(legend))
 
 
 def _story(case: Case, episode: int) -> Story:
@@ -244,7 +248,7 @@ def _story(case: Case, episode: int) -> Story:
 
 
 def _told(answer: Story, name: str) -> Markup:
-    first, phases, rest = reports.story_parts(answer, name)
+    first, phases, rest = words.story_parts(answer, name)
     return together(
         [tag("p", first), tag("ol", *(tag("li", line) for line in phases), class_="story"), paragraphs(rest)]
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from tripletree.questions.words import reports
-from tripletree.questions.words.numbers import percent, rounded
+from tripletree.language.markup import Markup, paragraphs, table, tag, together
+from tripletree.language.numbers import percent, rounded
+from tripletree.report import words
 from tripletree.report.case import Case, Section
-from tripletree.report.markup import Markup, paragraphs, table, tag, together
 from tripletree.scenes.judged import spread_scene
 
 
@@ -15,7 +15,7 @@ def log_section(case: Case) -> Section:
     """Return the section."""
     log = case.log
     said = paragraphs(
-        [reports.log_size(log), f"{reports.log_episodes(log)} {reports.log_returns(case.returns)}"],
+        [words.log_size(log), f"{words.log_episodes(log)} {words.log_returns(case.returns)}"],
     )
     return Section(
         "log", "The log", together([said, _pictures(case), _features(case), _actions(case), _findings(case)])
@@ -62,7 +62,7 @@ def _actions(case: Case) -> Markup:
 
 def _findings(case: Case) -> Markup:
     found = case.log.check()
-    parts = [tag("h3", reports.findings(len(found)))] if len(found) else [tag("p", reports.findings(0))]
+    parts = [tag("h3", words.findings(len(found)))] if len(found) else [tag("p", words.findings(0))]
     if len(found):
         items = (
             tag(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tripletree.questions.held_out import held_out
-from tripletree.questions.trust import trust
-from tripletree.questions.words import reports
-from tripletree.questions.words.numbers import percent, rounded
+from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
+from tripletree.language.numbers import percent, rounded
+from tripletree.leaves.attributes import ATTRIBUTES
+from tripletree.questions.judge import held_out, trust
+from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.report.marks import THICK
-from tripletree.report.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.report.svg import WIDTH
 from tripletree.scenes.curves import curves
 from tripletree.scenes.judged import calibration_scene
@@ -16,7 +16,6 @@ from tripletree.scenes.overview import overview
 from tripletree.scenes.tree import diagram
 from tripletree.scenes.types import Sheet
 
-ATTRIBUTES = ("action", "value", "derivative")
 SMALL = 320.0
 """Width of a picture when three stand in a row."""
 DEPTH = 3
@@ -51,9 +50,9 @@ def quality_section(case: Case) -> Section:
     content = [
         tag("p", str(judged)),
         losses,
-        tag("p", reports.losses_note(judged.discrete), class_="note"),
+        tag("p", words.losses_note(judged.discrete), class_="note"),
         tag("h3", "Calibration"),
-        tag("p", reports.CALIBRATION if judged.how != "same" else reports.CALIBRATION_SAME),
+        tag("p", words.CALIBRATION if judged.how != "same" else words.CALIBRATION_SAME),
         tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),
         tag("h3", "Losses by size"),
         figures(case, curves(case.fitted), height=230),
@@ -85,14 +84,14 @@ def trust_section(case: Case) -> Section:
     items = []
     for line in str(found).splitlines():
         what, _, rest = line.partition(": ")
-        items.append(tag("li", tag("strong", f"{what}. "), reports.sentence(rest)))
+        items.append(tag("li", tag("strong", f"{what}. "), words.sentence(rest)))
     count = case.fitted.leaves.count
     rows = [
         (
             leaf,
             case.where(leaf),
             percent(float(found.share[leaf])),
-            reports.doubt(attribute, float(found.left[leaf, attribute]), int(count[leaf]), bool(found.few[leaf])),
+            words.doubt(attribute, float(found.left[leaf, attribute]), int(count[leaf]), bool(found.few[leaf])),
         )
         for attribute in range(3)
         for leaf in found.worst(attribute).tolist()
@@ -112,9 +111,9 @@ def made_section(case: Case) -> Section:
         ("this report's log", "the same" if case.same_log else tag("code", case.log.fingerprint())),
     ]
     versions = [(name, made[name]) for name in ("tripletree", "numpy") if name in made]
-    options = [(name.replace("_", " "), reports.option(value)) for name, value in fitted.options.items()]
+    options = [(name.replace("_", " "), words.option(value)) for name, value in fitted.options.items()]
     content = [
-        paragraphs([f"{reports.size_of_tree(fitted)}. {reports.SEEDS} {reports.DRAWS}"]),
+        paragraphs([f"{words.size_of_tree(fitted)}. {words.SEEDS} {words.DRAWS}"]),
         table("Log and versions", ("what", "which"), [*log, *versions]),
         table("Options of growth", ("option", "chosen"), options),
     ]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.questions.words.numbers import exact, rounded
+from tripletree.language.numbers import exact, rounded
 from tripletree.scenes.types import Axis
 
 F64 = npt.NDArray[np.float64]

@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.outline import Outline
+from tripletree.answers.rules import conditions
 from tripletree.graph.movement import Movement, observe
+from tripletree.language.conditions import clauses
+from tripletree.language.markup import Markup
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
-from tripletree.questions.outline import Outline, outline
-from tripletree.questions.words.conditions import clauses
-from tripletree.questions.words.rules import conditions
-from tripletree.report.markup import Markup
+from tripletree.questions.outline import outline
 from tripletree.report.svg import Drawer
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.language.markup import Markup, empty, tag, together
 from tripletree.report.axes import Scale
-from tripletree.report.markup import Markup, empty, tag, together
 from tripletree.report.pixels import picture, shade_of, shades
 from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE, TRACK
 from tripletree.scenes.types import (

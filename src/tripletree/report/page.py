@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tripletree.frontend import assets
-from tripletree.questions.words import reports
+from tripletree.language.markup import Markup, tag
+from tripletree.report import words
 from tripletree.report.case import Case, Section
-from tripletree.report.markup import Markup, tag
 
 
 def page(title: str, case: Case, sections: Sequence[Section]) -> str:
@@ -24,19 +24,19 @@ def page(title: str, case: Case, sections: Sequence[Section]) -> str:
         tag(
             "header",
             tag("h1", title),
-            tag("p", reports.lead(case.fitted, case.log), class_="lead"),
+            tag("p", words.lead(case.fitted, case.log), class_="lead"),
             tag(
                 "dl",
                 *(
                     tag("div", tag("dt", name), tag("dd", fact))
-                    for name, fact in reports.key_facts(case.fitted, case.log, case.returns)
+                    for name, fact in words.key_facts(case.fitted, case.log, case.returns)
                 ),
                 class_="facts",
             ),
         ),
         tag("nav", tag("h2", "Contents", id="contents"), contents, aria_labelledby="contents"),
         tag("main", *(_section(one) for one in sections), id="text"),
-        tag("footer", tag("p", reports.FOOTER)),
+        tag("footer", tag("p", words.FOOTER)),
         Markup(f'<script type="module">{script}</script>'),
     )
     head = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
-from tripletree.questions.words import reports
+from tripletree.language.markup import Markup, empty, tag, together
+from tripletree.report import words
 from tripletree.report.axes import Scale
 from tripletree.report.marks import DRAWERS, Canvas, on_paper
-from tripletree.report.markup import Markup, empty, tag, together
 from tripletree.scenes.colours import PAPER
 from tripletree.scenes.types import Axis, ColourScale, Entry, Mesh, Rectangles, Scene, Sheet, Surface
 
@@ -81,9 +81,9 @@ class Drawer:
 def _said(scene: Scene) -> str:
     """Return what a picture shows, for those who do not see it."""
     scale = scene.colours
-    colours = "" if scale is None else reports.colours(scale.label, scale.low, scale.high, scale.categories)
+    colours = "" if scale is None else words.colours(scale.label, scale.low, scale.high, scale.categories)
     x, y = (((axis.label, axis.low, axis.high) if axis.shown else None) for axis in (scene.x, scene.y))
-    return reports.picture(x, y, colours)
+    return words.picture(x, y, colours)
 
 
 def _has_tiles(scene: Scene) -> bool:

@@ -10,7 +10,7 @@ from tripletree.errors import ModelFileError, ParameterError
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
-from tripletree.questions.words import reports
+from tripletree.report import words
 from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
 from tripletree.report.about_log import log_section
 from tripletree.report.about_tree import made_section, overview_section, quality_section, trust_section
@@ -48,7 +48,7 @@ def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int
     """
     check_same_schema(fitted.schema, log, "log")
     case = Case(fitted, log, Drawer(), threads)
-    return page(title or reports.TITLE, case, [section(case) for section in SECTIONS])
+    return page(title or words.TITLE, case, [section(case) for section in SECTIONS])
 
 
 def write_report(fitted: Fitted, log: Log, path: str | os.PathLike[str], title: Any = None, threads: int = 1) -> None:

@@ -10,9 +10,10 @@ from tripletree import plot
 from tripletree.api import TripleTree
 from tripletree.demos import lander
 from tripletree.errors import MissingDependencyError
+from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.reproduce.page import Claim, Section, Table, Text, judged
-from tripletree.reproduce.work import ATTRIBUTES, Work, grow, losses, percent
+from tripletree.reproduce.work import Work, grow, losses, percent
 
 LEAVES = 1_000
 SHOWN = (1, 10, 50, 100, 200, 450, 700, 1_000)

@@ -9,10 +9,11 @@ import numpy as np
 from tripletree import plot
 from tripletree.api import TripleTree
 from tripletree.demos import road
+from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.endings import TRUNCATED
 from tripletree.log.log import Log
 from tripletree.reproduce.page import Block, Claim, Section, Table, Text, judged
-from tripletree.reproduce.work import ATTRIBUTES, F64, Work, at, grow, losses, percent
+from tripletree.reproduce.work import F64, Work, at, grow, losses, percent
 
 EXCLUSIVE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 EQUAL = (1 / 3, 1 / 3, 1 / 3)

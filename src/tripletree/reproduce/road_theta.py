@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 
 from tripletree import plot
+from tripletree.answers.weights import Weights
 from tripletree.api import compare_weights
 from tripletree.demos import road
 from tripletree.errors import TripleTreeWarning
-from tripletree.questions.weights import Weights
 from tripletree.reproduce.page import Block, Claim, Section, Table, Text, judged
 from tripletree.reproduce.road_losses import COMPROMISE, record, span, title
 from tripletree.reproduce.work import Work, percent

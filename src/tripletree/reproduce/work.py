@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from tripletree.api import TripleTree
 from tripletree.errors import TripleTreeWarning
+from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.plot.style import pyplot
 from tripletree.reproduce.page import Figures
 
 F64 = npt.NDArray[np.float64]
-ATTRIBUTES = ("action", "value", "derivative")
 
 
 @dataclass

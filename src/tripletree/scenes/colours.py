@@ -19,7 +19,7 @@ THERE = "#111111"
 PLACES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 #: Action, value and derivative, wherever the three are compared.
-ATTRIBUTES = ("#0072b2", "#d55e00", "#009e73")
+ATTRIBUTE_COLOURS = ("#0072b2", "#d55e00", "#009e73")
 #: Models side by side; the yellow of the palette is too pale for a line.
 MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#22262b")
 

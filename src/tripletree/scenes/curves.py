@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
+from tripletree.language.numbers import count, exact
 from tripletree.log.log import Log
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import losses
-from tripletree.questions.words.numbers import count, exact
 from tripletree.scenes.colours import GREY, MODELS, PAPER
 from tripletree.scenes.types import Axis, Entry, Lines, Mark, Points, Scene, Sheet
 from tripletree.scenes.view import read_model

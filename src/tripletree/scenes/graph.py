@@ -12,12 +12,12 @@ import numpy.typing as npt
 from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
+from tripletree.language.numbers import count, percent
 from tripletree.leaves.project import extents
 from tripletree.log.log import Log
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
 from tripletree.model.moves import movement
-from tripletree.questions.words.numbers import count, percent
 from tripletree.scenes.colours import INK, PAPER
 from tripletree.scenes.layout import hops, layout
 from tripletree.scenes.pictured import colour_scale, read_colour

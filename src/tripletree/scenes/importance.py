@@ -9,9 +9,9 @@ import numpy as np
 
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
+from tripletree.language.numbers import percent
 from tripletree.questions.importance import importance
-from tripletree.questions.words.numbers import percent
-from tripletree.scenes.colours import ATTRIBUTES, GREY
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY
 from tripletree.scenes.types import Axis, Entry, Labels, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
 
@@ -41,7 +41,7 @@ def importances(model: Any, most: Any = 12) -> Scene:
         names = [*names[:most], f"{len(names) - most} others"]
     rows = len(names)
     marks: list[Mark] = []
-    for g, colour in enumerate(ATTRIBUTES):
+    for g, colour in enumerate(ATTRIBUTE_COLOURS):
         # The first row is the highest, and within it the action.
         top = rows - np.arange(rows, dtype=np.float64) - 0.5 - (1 - 3 * BAR) / 2 - g * BAR
         marks.append(Rectangles(np.zeros(rows), share[g], top - BAR * 0.9, top, fill=colour))
@@ -61,7 +61,7 @@ def importances(model: Any, most: Any = 12) -> Scene:
         ),
         tuple(marks),
         _said(found.removed.tolist()),
-        legend=tuple(Entry(name, colour) for name, colour in zip(found.attributes, ATTRIBUTES, strict=True)),
+        legend=tuple(Entry(name, colour) for name, colour in zip(found.attributes, ATTRIBUTE_COLOURS, strict=True)),
     )
 
 

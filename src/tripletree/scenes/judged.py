@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.questions.calibration import CONFIDENCE, Calibration
-from tripletree.questions.words.reports import CALIBRATION_TITLES
-from tripletree.scenes.colours import ATTRIBUTES, FAINT, PAPER
+from tripletree.answers.judgement import CONFIDENCE, Calibration
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, PAPER
 from tripletree.scenes.types import Axis, Entry, Lines, Mark, Points, Rectangles, Scene
 
 F64 = npt.NDArray[np.float64]
@@ -24,7 +23,7 @@ def calibration_scene(answer: Calibration) -> Scene:
         low, high = max(low, 0.0), 1.0
     pad = 0.05 * (high - low) or 0.5
     low, high = low - pad, high + pad
-    colour = ATTRIBUTES[1 if answer.about == "value" else 0]
+    colour = ATTRIBUTE_COLOURS[1 if answer.about == "value" else 0]
     bars = tuple(
         np.array([[x, y - e], [x, y + e]]) for x, y, e in zip(answer.predicted, answer.observed, error, strict=True)
     )
@@ -35,7 +34,7 @@ def calibration_scene(answer: Calibration) -> Scene:
     )
     sure = answer.about == CONFIDENCE
     return Scene(
-        CALIBRATION_TITLES.get(answer.about, f"{answer.about.capitalize()}: predicted and observed"),
+        "Action: how sure and how often right" if sure else f"{answer.about.capitalize()}: predicted and observed",
         Axis("how sure the tree is" if sure else f"{answer.about} predicted", low, high),
         Axis("share that is right" if sure else f"{answer.about} observed", low, high),
         marks,
@@ -55,5 +54,5 @@ def spread_scene(title: str, label: str, numbers: F64) -> Scene:
     bars = int(np.clip(np.sqrt(len(numbers)) * 1.5, 4, MOST_BARS))
     count, edges = np.histogram(numbers, bars, (low, high))
     nothing = np.zeros(bars)
-    tiles = Rectangles(edges[:-1], edges[1:], nothing, count.astype(np.float64), fill=ATTRIBUTES[0], edge=PAPER)
+    tiles = Rectangles(edges[:-1], edges[1:], nothing, count.astype(np.float64), fill=ATTRIBUTE_COLOURS[0], edge=PAPER)
     return Scene(title, Axis(label, low, high), Axis("episodes", 0.0, 1.08 * float(count.max())), (tiles,))

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.asking.places import read_zone
+from tripletree.asking.states import read_states
 from tripletree.checks import is_integer, is_number, listing
 from tripletree.errors import ParameterError
+from tripletree.language.conditions import read_interval
 from tripletree.leaves.project import within
 from tripletree.log.log import Log
-from tripletree.questions.states import read_states
-from tripletree.questions.zones import read_interval, read_zone
 from tripletree.scenes.colours import HERE, INK, PLACES, THERE
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View
@@ -168,7 +169,9 @@ def zone(view: View, place: Any, label: str | None = None, number: int = 0) -> L
         low, high = view.boxes.low.copy(), view.boxes.high.copy()
         for key, wish in place.items():
             f = names.index(key)
-            low[f], high[f] = view.boxes.band(f, *read_interval(wish, f"zone[{key!r}]"))
+            low[f], high[f] = view.boxes.band(
+                f, *read_interval(wish, f"zone[{key!r}]", float(view.fitted.feature_max[f]))
+            )
         (x, y) = view.axes
         rim: Mark = Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], edge=colour, edge_width=1.4)
     else:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tripletree.language.numbers import percent
 from tripletree.model.fitted import Fitted
-from tripletree.questions.words.numbers import percent
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.pairs import best_pair
 from tripletree.scenes.pictured import read_colour

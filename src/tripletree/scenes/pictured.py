@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import did_you_mean, listing
-from tripletree.errors import ParameterError
+from tripletree.asking.attribute import known_attributes, read_attribute
+from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.leaves.boxes import density
 from tripletree.leaves.project import Extents, log_volume
 from tripletree.model.fitted import Fitted
@@ -20,7 +20,11 @@ from tripletree.scenes.view import named
 F64 = npt.NDArray[np.float64]
 
 NEXT_TO_NOTHING = 1e-200
-"""What a leaf without any derivative weighs: it counts only where no leaf with one does."""
+"""What a leaf without any derivative weighs."""
+
+IMPURITIES = tuple(f"impurity of {name}" for name in ATTRIBUTES)
+OTHER_COLOURS = (*IMPURITIES, "density", "count", "leaf")
+"""What a map can show beside the attributes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,62 +62,41 @@ class Pictured:
 
 
 def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Pictured:
-    """Return the attribute that ``colour`` names."""
-    known = known_colours(fitted)
-    if colour == "action" and fitted.schema.action.kind == "continuous":
-        names = fitted.schema.action.names
-        if len(names) > 1:
-            raise ParameterError(f"The action has {len(names)} dimensions; choose a colour of {listing(names, 12)}.")
-        colour = names[0]
-    if not isinstance(colour, str) or colour not in known:
-        features = fitted.schema.feature_names
-        hint = f" Did you mean `derivative of {colour}`?" if colour in features else did_you_mean(colour, known)
-        raise ParameterError(f"colour must be one of {listing(known, 20)}; got {colour!r}.{hint}")
-    at, nodes, action = fitted.attributes, fitted.tree.leaf_nodes, fitted.schema.action
+    """Return what ``colour`` names: an attribute, as in every question, or a property of the leaves themselves."""
+    at, nodes = fitted.attributes, fitted.tree.leaf_nodes
     count = at.count[nodes].astype(np.float64)
+    # A leaf without any derivative counts only where no leaf with one does.
     moved = np.where(at.count_derivative[nodes] > 0, at.count_derivative[nodes], NEXT_TO_NOTHING * count)
-    if at.action_count is not None and colour in ("action", *action.names):
-        name = action.names[0]
-        shares = at.action_count[nodes] / count[:, None]
-        return Pictured(f"Most frequent {name}", name, shares, count, "categories", action.labels)
-    if at.action_mean is not None and at.action_std is not None and colour in action.names:
-        k = action.names.index(colour)
-        label = named(f"mean {colour}", action.units[k])
-        mean, std = at.action_mean[nodes, k], at.action_std[nodes, k]
-        return Pictured(f"Mean {colour}", label, mean[:, None], count, _signed(mean), std=std)
-    if colour == "value":
-        label = "mean value (discounted rewards)"
-        return Pictured("Mean value", label, at.value_mean[nodes, None], count, "values", std=at.value_std[nodes])
-    if colour.startswith("derivative of ") and at.derivative_mean is not None and at.derivative_std is not None:
-        f = fitted.schema.feature_names.index(colour.removeprefix("derivative of "))
-        feature = fitted.schema.features[f]
-        label = f"mean change of {named(feature.name, f'{feature.unit} per step' if feature.unit else 'per step')}"
-        mean, std = at.derivative_mean[nodes, f], at.derivative_std[nodes, f]
-        return Pictured(f"Mean change of {feature.name}", label, mean[:, None], moved, _signed(mean), std=std)
-    if colour.startswith("impurity of "):
-        g = ("action", "value", "derivative").index(colour.removeprefix("impurity of "))
+    if colour == "density":
+        return _density(boxes, count)
+    if colour == "count":
+        return Pictured("Samples", "samples in the leaf", count[:, None], count, "amount")
+    if colour == "leaf":
+        number = np.arange(len(nodes), dtype=np.float64)
+        return Pictured("Leaf numbers", "leaf number", number[:, None], count, "number", averages=False)
+    if colour in IMPURITIES:
+        g = IMPURITIES.index(colour)
         what = ("action", "value", "change")[g]
         measure = ("Gini" if at.action_count is not None else "scaled variance", "variance", "scaled variances")[g]
         label = f"impurity of {what} ({measure})"
         return Pictured(
             f"Impurity of {what}", label, at.impurity[nodes, g, None], moved if g == 2 else count, "impurity"
         )
-    if colour == "density":
-        return _density(boxes, count)
-    if colour == "count":
-        return Pictured("Samples", "samples in the leaf", count[:, None], count, "amount")
-    number = np.arange(len(nodes), dtype=np.float64)
-    return Pictured("Leaf numbers", "leaf number", number[:, None], count, "number", averages=False)
+    about = read_attribute(fitted, colour, "colour", single=True, also=OTHER_COLOURS)
+    if about.labels and at.action_count is not None:
+        shares = at.action_count[nodes] / count[:, None]
+        return Pictured(f"Most frequent {about.names[0]}", about.names[0], shares, count, "categories", about.labels)
+    mean, scale = about.leaves, "values" if about.kind == "value" else _signed(about.leaves)
+    label = "mean value (discounted rewards)" if about.kind == "value" else f"mean {named(about.name, about.units[0])}"
+    weight = moved if about.kind == "derivative" else count
+    return Pictured(f"Mean {about.name}", label, mean[:, None], weight, scale, std=about.spread)
 
 
 def known_colours(fitted: Fitted) -> list[str]:
-    """Return the names of everything that a map of this tree can show."""
+    """Return the names of everything that a map of this tree can show, each once."""
     action = fitted.schema.action
-    known = ["action", *(action.names if action.kind == "continuous" or action.names != ("action",) else ()), "value"]
-    if fitted.attributes.derivative_mean is not None:
-        known += [f"derivative of {name}" for name in fitted.schema.feature_names]
-    known += [f"impurity of {name}" for name in ("action", "value", "derivative")]
-    return [*dict.fromkeys(known), "density", "count", "leaf"]
+    several = {"derivative"} | ({"action"} if action.kind == "continuous" else set()) - set(action.names)
+    return [*(name for name in known_attributes(fitted) if name not in several), *OTHER_COLOURS]
 
 
 def colour_scale(pictured: Pictured, values: F64, limits: tuple[float, float] | None = None) -> ColourScale:

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.weights import Weights, theta
 from tripletree.errors import ParameterError
-from tripletree.questions.importance import ATTRIBUTES
-from tripletree.questions.weights import Weights
-from tripletree.questions.words.numbers import percent
-from tripletree.questions.words.weights import theta
-from tripletree.scenes.colours import ATTRIBUTES as COLOURS
-from tripletree.scenes.colours import FAINT, GREYS, INK, PAPER
+from tripletree.language.numbers import percent
+from tripletree.leaves.attributes import ATTRIBUTES
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREYS, INK, PAPER
 from tripletree.scenes.types import Axis, ColourScale, Entry, Labels, Lines, Points, Scene, Sheet, Surface
 
 F64 = npt.NDArray[np.float64]
@@ -36,7 +34,9 @@ def simplex(weights: Any) -> Sheet:
     corner = place(weights.theta)
     triangle = triangles(round(1 / weights.theta[weights.theta > 0].min()))
     on = "held-out episodes" if weights.validation else "the training log"
-    legend = [Entry(f"worst: {name}", colour, "disc") for name, colour in zip(ATTRIBUTES, COLOURS, strict=True)]
+    legend = [
+        Entry(f"worst: {name}", colour, "disc") for name, colour in zip(ATTRIBUTES, ATTRIBUTE_COLOURS, strict=True)
+    ]
     row = tuple(_triangle(weights, k, corner, triangle, scale) for k in range(len(weights.leaves)))
     return Sheet(
         "Which weights keep the worst loss small",
@@ -76,7 +76,7 @@ def _triangle(weights: Weights, k: int, at: F64, triangle: npt.NDArray[np.int64]
     # Many dots are smaller, so that the shades between them are seen.
     size = float(np.clip(20 / np.sqrt(len(at)), 3.0, 4.4))
     dots = [
-        Points(at[attribute == g, 0], at[attribute == g, 1], size, COLOURS[g], edge=PAPER)
+        Points(at[attribute == g, 0], at[attribute == g, 1], size, ATTRIBUTE_COLOURS[g], edge=PAPER)
         for g in range(3)
         if (attribute == g).any()
     ]

@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.change import because
+from tripletree.answers.story import Phase, Story
 from tripletree.checks import check_names, is_integer
 from tripletree.errors import ParameterError
+from tripletree.language.numbers import count, rounded
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import known_codes, log_values
 from tripletree.questions.importance import importance
-from tripletree.questions.story import Phase, Story, story
-from tripletree.questions.words.explanations import because
-from tripletree.questions.words.numbers import count, rounded
-from tripletree.scenes.colours import ATTRIBUTES, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER
+from tripletree.questions.story import story
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.scenes.view import named, read_model
 
@@ -77,7 +78,7 @@ def episode(
     rows += [_feature(fitted, one, told, f, end) for f in columns]
     rows += _actions(fitted, one, nodes, told, end)
     recorded, predicted = log_values(fitted, one), fitted.attributes.value_mean[nodes]
-    marks = _both(recorded, predicted, ATTRIBUTES[1])
+    marks = _both(recorded, predicted, ATTRIBUTE_COLOURS[1])
     across = Axis("step", 0.0, end)
     rows.append(
         Scene("", across, _axis("value", [recorded, predicted]), (*_borders(told, recorded, predicted), *marks))
@@ -85,8 +86,8 @@ def episode(
     rows.append(_words(told))
     legend = (
         Entry("recorded", GREY, "line"),
-        Entry("predicted action", ATTRIBUTES[0], "line"),
-        Entry("predicted value", ATTRIBUTES[1], "line"),
+        Entry("predicted action", ATTRIBUTE_COLOURS[0], "line"),
+        Entry("predicted value", ATTRIBUTE_COLOURS[1], "line"),
         *((Entry("why the next phase begins", HERE, "disc"),) if told.changes else ()),
     )
     heights = (PHASES, *([1.0] * (len(rows) - 2)), WORDS * rows[-1].y.high)
@@ -184,7 +185,7 @@ def _actions(fitted: Fitted, one: Log, nodes: npt.NDArray[np.int64], told: Story
             tick_labels=tuple(action.labels[code] for code in labels),
             upright=True,
         )
-        marks = (*_borders(told, np.array([axis.low, axis.high])), *_both(codes, predicted, ATTRIBUTES[0]))
+        marks = (*_borders(told, np.array([axis.low, axis.high])), *_both(codes, predicted, ATTRIBUTE_COLOURS[0]))
         return [Scene("", across, axis, marks)]
     if at.action_mean is None:
         return []
@@ -193,7 +194,7 @@ def _actions(fitted: Fitted, one: Log, nodes: npt.NDArray[np.int64], told: Story
         if k == MOST_DIMENSIONS:
             break
         recorded, predicted = one.actions[:, k].astype(np.float64), at.action_mean[nodes, k]
-        marks = (*_borders(told, recorded, predicted), *_both(recorded, predicted, ATTRIBUTES[0]))
+        marks = (*_borders(told, recorded, predicted), *_both(recorded, predicted, ATTRIBUTE_COLOURS[0]))
         found.append(Scene("", across, _axis(named(name, unit), [recorded, predicted]), marks))
     return found
 

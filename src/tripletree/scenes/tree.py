@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
+from tripletree.language.conditions import clause
+from tripletree.language.numbers import count, measured, percent
+from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.model.fitted import Fitted
-from tripletree.questions.words.conditions import clause
-from tripletree.questions.words.numbers import count, measured, percent
-from tripletree.scenes.colours import ATTRIBUTES, CATEGORIES, FAINT, GREY, INK, OTHER, PALE, TRACK
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, FAINT, GREY, INK, OTHER, PALE, TRACK
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
 
@@ -77,8 +78,11 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
     shown = sum(not node.open for node in nodes)
     leaves = fitted.tree.n_leaves
     closed = [node for node in nodes if node.open]
-    names = ("action", "value", "derivative")
-    legend = tuple(Entry(f"impurity of {n}", c) for n, c in zip(names, ATTRIBUTES, strict=True)) if closed else ()
+    legend = (
+        tuple(Entry(f"impurity of {n}", c) for n, c in zip(ATTRIBUTES, ATTRIBUTE_COLOURS, strict=True))
+        if closed
+        else ()
+    )
     what = f"Top {count(levels - 1, 'level', 'levels')} of a tree with {count(leaves, 'leaf', 'leaves')}"
     bars = "bars: how much of its impurity a split removes" if closed else ""
     lines = "lines: share of the samples" if closed else ""
@@ -206,7 +210,7 @@ def _bars(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
     width = BOX - STRIPE - 2 * PAD
     foot = np.array([node.middle - node.height / 2 + PAD for node in nodes])
     marks: list[Mark] = []
-    for g, colour in enumerate(ATTRIBUTES):
+    for g, colour in enumerate(ATTRIBUTE_COLOURS):
         low = foot + (2 - g) * (BAR + 0.4)
         marks.append(Rectangles(left, left + width, low, low + BAR, fill=TRACK))
         marks.append(Rectangles(left, left + width * share[:, g], low, low + BAR, fill=colour))

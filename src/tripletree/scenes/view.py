@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.asking.states import read_state
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
+from tripletree.language.conditions import clause, condition, read_interval
+from tripletree.language.parser import read_expression
 from tripletree.leaves.project import Extents, extents, within
 from tripletree.model.fitted import Fitted
-from tripletree.questions.expressions import read_expression
-from tripletree.questions.states import read_states
-from tripletree.questions.words.conditions import clause, condition
-from tripletree.questions.zones import read_interval
 from tripletree.scenes.types import Axis
 
 F64 = npt.NDArray[np.float64]
@@ -132,17 +131,17 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
     boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, whole)
     limits: dict[int, tuple[float, float]] = {}
     if at is not None:
-        state, single = read_states(at, fitted.schema)
-        if not single:
-            raise ParameterError(f"at must be one state; got {len(state)} of them.")
-        limits = {f: (float(state[0, f]), float(state[0, f])) for f in range(len(names)) if f not in axes}
+        state = read_state(at, fitted.schema, "at", finite=False)
+        limits = {f: (float(state[f]), float(state[f])) for f in range(len(names)) if f not in axes}
     if isinstance(where, str):
         where = read_expression(where, fitted.schema, "where")
     if where is not None:
         if not isinstance(where, Mapping):
             example = next((name for f, name in enumerate(names) if f not in axes), names[0])
             raise ParameterError(f'where must be a dict such as {{"{example}": (low, high)}}; got {where!r}.')
-        limits |= {_feature(names, name): read_interval(wish, f"where[{name!r}]") for name, wish in where.items()}
+        for name, wish in where.items():
+            f = _feature(names, name)
+            limits[f] = read_interval(wish, f"where[{name!r}]", float(fitted.feature_max[f]))
     view = View(fitted, boxes, axes, limits)
     for f in [_feature(names, name) for name in where or ()]:
         _check_limit(view, f)

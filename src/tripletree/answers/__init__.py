@@ -1,0 +1,47 @@
+"""The types of all answers, one module each: data and sentences together. TripleTree's methods make them."""
+
+from tripletree.answers.answer import Answer
+from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
+from tripletree.answers.change import Change, Changes
+from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
+from tripletree.answers.factual import Factual
+from tripletree.answers.importance import Importance
+from tripletree.answers.judgement import Calibration, HeldOut, Trust
+from tripletree.answers.outline import Outline, Region, Route
+from tripletree.answers.prediction import Prediction
+from tripletree.answers.rules import Rule, Rules
+from tripletree.answers.story import Phase, Story
+from tripletree.answers.trajectories import Trajectories, Trajectory
+from tripletree.answers.weights import Weights
+from tripletree.graph.markov import MarkovCheck
+from tripletree.graph.transitions import Transitions
+
+__all__ = [
+    "Answer",
+    "Calibration",
+    "Chance",
+    "Change",
+    "Changes",
+    "Counterfactual",
+    "Counterfactuals",
+    "Duration",
+    "Factual",
+    "HeldOut",
+    "Importance",
+    "MarkovCheck",
+    "Outline",
+    "Phase",
+    "Prediction",
+    "Region",
+    "Route",
+    "Rule",
+    "Rules",
+    "Story",
+    "Trajectories",
+    "Trajectory",
+    "Transitions",
+    "Trust",
+    "Unreachable",
+    "Weights",
+    "Whereabouts",
+]

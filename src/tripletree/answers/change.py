@@ -1,0 +1,195 @@
+"""Change: why the prediction changed from one state to the next; one time, and every time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.answers.answer import Answer, plain
+from tripletree.asking.attribute import Attribute
+from tripletree.language.conditions import changed_clause
+from tripletree.language.numbers import all_of, capital, count, exact, percent, rounded, unit
+from tripletree.log.schema import Schema
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Change(Answer):
+    """Why the prediction changed between two states. It is false when it did not.
+
+    Attributes
+    ----------
+    before, after : float64 arrays of shape (features,)
+        The states.
+    leaf_before, leaf_after : int
+        Their leaves.
+    about : str
+        The attribute.
+    was, became : str or float
+        What the two leaves predict.
+    threshold : float or None
+        What a number had to cross: the middle of the two predictions, or the threshold that was asked for. The foil
+        leaves are those on the same side as ``after``. None for labels, and where nothing changed.
+    given : bool
+        Whether the threshold was asked for.
+    turning : float64 array of shape (features,), or None
+        The point nearest to ``before`` such that the box it spans with ``after`` meets only foil leaves.
+    changed : tuple of int
+        The features in which it differs from ``before``: the explanation.
+    relations, borders : tuples of str and float
+        The condition on each of them: ``>=``, ``<``, ``<=`` or ``=``, and a number.
+    outside : bool
+        Whether one of the states lies outside the range of the training log.
+    attribute : Attribute
+        What each leaf predicts; not part of ``to_dict()``.
+    schema : Schema
+        Names of features and actions.
+    """
+
+    before: F64
+    after: F64
+    leaf_before: int
+    leaf_after: int
+    about: str
+    was: Any
+    became: Any
+    threshold: float | None
+    given: bool
+    turning: F64 | None
+    changed: tuple[int, ...]
+    relations: tuple[str, ...]
+    borders: tuple[float, ...]
+    outside: bool
+    attribute: Attribute
+    schema: Schema
+
+    def __bool__(self) -> bool:
+        return self.turning is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the schema as JSON types."""
+        names = [field.name for field in fields(self) if field.name not in ("attribute", "schema")]
+        return {name: plain(getattr(self, name)) for name in names}
+
+    def __str__(self) -> str:
+        return _change(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Changes(Answer):
+    """Every change of a prediction along episodes; ``changes[i]`` is the answer to the i-th.
+
+    Attributes
+    ----------
+    about : str
+        The attribute.
+    step : int64 array of shape (changes,)
+        Row of the log, or of the states given, in which the prediction has changed: that of ``after``.
+    before, after : float64 arrays of shape (changes, features)
+        The states.
+    leaf_before, leaf_after : int64 arrays of shape (changes,)
+        Their leaves.
+    threshold : float64 array of shape (changes,), or None
+        What a number had to cross; None for labels.
+    turning : float64 array of shape (changes, features)
+        The turning points.
+    moves : int
+        Moves that were looked at, with and without a change.
+    tell : callable
+        Makes the answer of one change.
+    name : str
+        What sentences call the attribute.
+    """
+
+    about: str
+    step: I64
+    before: F64
+    after: F64
+    leaf_before: I64
+    leaf_after: I64
+    threshold: F64 | None
+    turning: F64
+    moves: int
+    tell: Callable[[Changes, int], Change]
+    name: str
+
+    @property
+    def changed(self) -> Mask:
+        """The features that explain each change, shape (changes, features)."""
+        return np.asarray(self.turning != self.before)
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def __getitem__(self, i: int) -> Change:
+        return self.tell(self, range(len(self))[i])
+
+    def __iter__(self) -> Iterator[Change]:
+        return (self[i] for i in range(len(self)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON types."""
+        return {
+            field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name not in ("tell", "name")
+        }
+
+    def __str__(self) -> str:
+        return _changes(self)
+
+
+def _change(answer: Change) -> str:
+    """Return the sentences of a change from one state to the next."""
+    attribute = answer.attribute
+    name = attribute.name
+    if not answer:
+        told = [capital(_no_change(answer, name))]
+    else:
+        if attribute.labels:
+            what = f"changed {answer.was} -> {answer.became}{unit(attribute.units[0])}"
+        else:
+            rose = answer.became > answer.was
+            was, became = (rounded(number) for number in (answer.was, answer.became))
+            across = f"{'above' if rose else 'below'} {exact(answer.threshold or 0.0)}, " if answer.given else ""
+            what = f"{'rose' if rose else 'fell'} {across}from {was} to {became}{unit(attribute.units[0])}"
+        told = [f"{capital(name)} {what} because {because(answer)}."]
+    if answer.outside:
+        told.append("Careful, the move leads outside the range of the log.")
+    return " ".join(told)
+
+
+def _no_change(answer: Change, name: str) -> str:
+    attribute = answer.attribute
+    tail = unit(attribute.units[0])
+    if attribute.labels:
+        return f"{name} did not change: it is {answer.was}{tail} in both states."
+    if answer.was == answer.became:
+        return f"{name} did not change: it is {rounded(answer.was)}{tail} in both states."
+    ends = f"it went from {rounded(answer.was)} to {rounded(answer.became)}{tail}"
+    return f"{name} did not cross {exact(answer.threshold or 0.0)}: {ends}."
+
+
+def because(*answers: Change) -> str:
+    """Return the reason of a change, or of several together: "speed >= 0.045 m/s and left leg in contact"."""
+    clauses = [
+        changed_clause(answer.schema.features[f], relation, border)
+        for answer in answers
+        for f, relation, border in zip(answer.changed, answer.relations, answer.borders, strict=True)
+    ]
+    return all_of(list(dict.fromkeys(clauses)))
+
+
+def _changes(answers: Changes) -> str:
+    """Return the sentence of all changes along episodes."""
+    name = answers.name
+    if not len(answers):
+        return f"{capital(name)} never changes in {count(answers.moves, 'step', 'steps')}."
+    sizes = answers.changed.sum(axis=1)
+    text = f"{capital(name)} changes {count(len(answers), 'time', 'times')} in {count(answers.moves, 'step', 'steps')}"
+    return f"{text}; one feature explains {percent(float((sizes == 1).mean()))} of the changes."

@@ -1,0 +1,123 @@
+"""Factual: what the tree predicts in a state, and the bounds of the leaf that make it so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.answers.answer import Answer
+from tripletree.asking.attribute import CHANGE_OF, PER_STEP
+from tripletree.language.numbers import FEW, all_of, capital, measured, percent, rounded, unit
+from tripletree.log.schema import Schema
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Factual(Answer):
+    """Why the tree predicts what it predicts in a state.
+
+    Attributes
+    ----------
+    about : str
+        The attribute explained.
+    names, units : tuples of str
+        What its columns are called, and what follows their numbers; one name for a discrete action.
+    state : float64 array of shape (features,)
+        The state.
+    leaf : int
+        Its leaf.
+    prediction : str, or float64 array of shape (columns,)
+        Label of a discrete action; or the mean of each dimension, the value, or the mean of each derivative.
+    spread : float, or float64 array of shape (columns,)
+        Share of the samples with that label; or standard deviations.
+    runner_up : tuple of (str, float), or None
+        The next label and its share, when there is one (discrete actions only).
+    count : int
+        Samples in the leaf (for derivatives: those of which the log shows what follows).
+    lower, upper : float64 arrays of shape (features,)
+        Bounds of the leaf, ``lower <= state < upper``; infinite where no split made one.
+    because : tuple of str
+        The bounds in words, those first whose splits removed most of the attribute's impurity.
+    beyond : float64 array of shape (features,)
+        How far the state lies above (below: negative) the range of the training log.
+    limits : float64 array of shape (2, features)
+        That range.
+    schema : Schema
+        Names of features and actions.
+    """
+
+    about: str
+    names: tuple[str, ...]
+    units: tuple[str, ...]
+    state: F64
+    leaf: int
+    prediction: Any
+    spread: Any
+    runner_up: tuple[str, float] | None
+    count: int
+    lower: F64
+    upper: F64
+    because: tuple[str, ...]
+    beyond: F64
+    limits: F64
+    schema: Schema
+
+    @property
+    def outside(self) -> bool:
+        """Whether the state lies outside the range of the training log."""
+        return bool(self.beyond.any())
+
+    def __str__(self) -> str:
+        return _factual(self)
+
+
+def _factual(answer: Factual) -> str:
+    """Return the sentences of a factual explanation: what, why, how sure, and whether the log knows such states."""
+    if isinstance(answer.prediction, str):
+        what = f"Action = {answer.prediction}{unit(answer.units[0])}"
+    else:
+        what = _numbers(answer)
+    why = f" because {all_of(answer.because)}" if answer.because else " always: the tree has only one leaf"
+    return " ".join([f"{what}{why}.", _sure(answer), *_beyond(answer)])
+
+
+def _numbers(answer: Factual) -> str:
+    columns = list(zip(answer.names, answer.prediction, answer.spread, answer.units, strict=True))
+    if answer.about == "derivative":
+        moving = [column for column in columns if column[1] or column[2]]
+        if not moving:
+            return "Nothing changes"
+        told = [f"{name.removeprefix(CHANGE_OF)} {measured(mean, std)}{unit(of)}" for name, mean, std, of in moving]
+        return f"Change: {all_of(told)}".replace(f" {PER_STEP}", "") + f" {PER_STEP}"
+    return capital(all_of([f"{name} = {measured(mean, std)}{unit(of)}" for name, mean, std, of in columns]))
+
+
+def _sure(answer: Factual) -> str:
+    if not answer.count:
+        return "The log does not show what follows in this leaf; the numbers are those of the leaves around it."
+    if answer.count == 1:
+        return "Only 1 sample says so."
+    samples = f"{'only ' if answer.count < FEW else ''}{answer.count:,} samples"
+    if not isinstance(answer.prediction, str):
+        return f"This is the mean of {samples}."
+    if answer.runner_up is None:
+        return f"All of {samples} agree." if answer.count < FEW else f"All {samples} in this leaf agree."
+    label, share = answer.runner_up
+    return f"{percent(answer.spread)} of {samples} in this leaf agree; {percent(share)} are {label}."
+
+
+def _beyond(answer: Factual) -> list[str]:
+    told = []
+    for f in np.flatnonzero(answer.beyond):
+        feature, far = answer.schema.features[f], float(answer.beyond[f])
+        side, limit = ("above", "largest") if far > 0 else ("below", "smallest")
+        tail, end = unit(feature.unit), rounded(answer.limits[int(far > 0), f])
+        told.append(
+            f"{feature.name} = {rounded(answer.state[f])}{tail} is {rounded(abs(far))}{tail} {side} its {limit} value "
+            f"in the log ({end}{tail})"
+        )
+    return [f"Careful, the log knows no such state: {all_of(told)}."] if told else []

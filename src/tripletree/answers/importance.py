@@ -1,0 +1,63 @@
+"""Importance: how much each feature matters to action, value and derivative."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.answers.answer import Answer
+from tripletree.language.numbers import count, percent
+from tripletree.model.table import Table
+
+F64 = npt.NDArray[np.float64]
+
+MOST_FEATURES = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importance(Answer):
+    """Which share of the impurity that the tree removed was removed by splits on each feature.
+
+    Attributes
+    ----------
+    share : float64 array of shape (3, features)
+        Rows for action, value and derivative; each sums to 1, or is 0 where the splits removed nothing.
+    removed : float64 array of shape (3,)
+        Which share of the root's impurity the splits removed altogether.
+    attributes, features : tuples of str
+        Names of the rows and columns.
+    """
+
+    share: F64
+    removed: F64
+    attributes: tuple[str, ...]
+    features: tuple[str, ...]
+
+    @property
+    def table(self) -> Table:
+        """One row a feature, one column an attribute."""
+        columns = {name: self.share[g] for g, name in enumerate(self.attributes)}
+        return Table({"feature": np.array(self.features), **columns})
+
+    def __str__(self) -> str:
+        return _importance(self)
+
+
+def _importance(answer: Importance) -> str:
+    """Return one line an attribute: its features from the most important on."""
+    lines = []
+    for name, share, removed in zip(answer.attributes, answer.share, answer.removed, strict=True):
+        ranked = sorted(zip(answer.features, share.tolist(), strict=True), key=lambda pair: -pair[1])
+        ranked = [(feature, part) for feature, part in ranked if part > 0]
+        if not ranked:
+            lines.append(f"{name.capitalize()}: no split tells anything about it.")
+            continue
+        told = [f"{feature} {percent(part)}" for feature, part in ranked[:MOST_FEATURES]]
+        rest = ranked[MOST_FEATURES:]
+        if rest:
+            others = count(len(rest), "other", "others")
+            told.append(f"{others} {percent(sum(part for _, part in rest))}")
+        lines.append(f"{name.capitalize()}: {', '.join(told)}. The tree removes {percent(removed)} of its impurity.")
+    return "\n".join(lines)

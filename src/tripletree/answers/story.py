@@ -1,0 +1,201 @@
+"""Story: what the agent does along an episode, phase by phase, and why it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tripletree.answers.answer import Answer
+from tripletree.answers.change import Change, because
+from tripletree.asking.attribute import Attribute
+from tripletree.asking.levels import level_names, level_texts
+from tripletree.language.numbers import all_of, count, percent, rounded, unit
+
+ENDINGS = {
+    "terminated": "Then the episode ends.",
+    "truncated": "Then the recording is cut off.",
+    "unknown": "There the record ends.",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Phase(Answer):
+    """A part of an episode in which the agent does one thing, or alternates between several.
+
+    Attributes
+    ----------
+    begin, end : int
+        Its steps, ``end`` not included; for a simulated trajectory, leaves of its path.
+    behaviour : str
+        What the agent does, in words: of an action with several dimensions what differs from the phase before.
+    outcomes : tuple of str
+        The same one by one: several when it alternates, the one with most steps first.
+    interruptions : int
+        Times that it did something else too briefly to be told.
+    value_begin, value_end : float
+        The tree's value of the first and the last state.
+    changes : tuple of Change
+        Why it began; empty for the first phase. Of an action with several dimensions, one for each that changed.
+    """
+
+    begin: int
+    end: int
+    behaviour: str
+    outcomes: tuple[str, ...]
+    interruptions: int
+    value_begin: float
+    value_end: float
+    changes: tuple[Change, ...]
+
+    def __str__(self) -> str:
+        return phase(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Jump(Answer):
+    """A step at which the value changes much: ``step`` is the one after, ``change`` says why."""
+
+    step: int
+    change: Change
+
+    def __str__(self) -> str:
+        return _jump(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Story(Answer):
+    """The phases of an episode, and why one follows the other.
+
+    Attributes
+    ----------
+    title : str
+        Whose story it is.
+    about : str
+        The attribute that makes the phases.
+    phases : tuple of Phase
+        The phases.
+    jumps : tuple of Jump
+        Where the value rises and falls most, if it does so noticeably.
+    steps : float
+        How long it takes; an estimate for a simulated trajectory.
+    simulated : bool
+        Whether it is a simulated trajectory.
+    total : float or None
+        The sum of rewards, when they are known.
+    ending : {"terminated", "truncated", "unknown"} or None
+        How the episode ended, when it is one.
+    agreement : float or None
+        The share of steps at which the log shows what the tree predicts, when there is a log.
+    """
+
+    title: str
+    about: str
+    phases: tuple[Phase, ...]
+    jumps: tuple[Jump, ...]
+    steps: float
+    simulated: bool
+    total: float | None
+    ending: str | None
+    agreement: float | None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The reasons of all changes, in order."""
+        return tuple(change for phase in self.phases for change in phase.changes)
+
+    def __str__(self) -> str:
+        return _story(self)
+
+
+def phase(one: Phase, noun: tuple[str, str] = ("step", "steps"), way: str = "for", value: bool = True) -> str:
+    """Return one phase: what, how long, why, and the value on the way."""
+    text = f"{one.behaviour} {way} {count(one.end - one.begin, *noun)}"
+    if reason := because(*filter(None, one.changes)):
+        text += f" because {reason}"
+    aside = [count(one.interruptions, "brief interruption", "brief interruptions")] if one.interruptions else []
+    if value:
+        begin, end = rounded3(one.value_begin), rounded3(one.value_end)
+        aside.append(f"value {begin}" if begin == end else f"value {begin} to {end}")
+    return f"{text} ({', '.join(aside)})" if aside else text
+
+
+def _jump(one: Jump) -> str:
+    """Return where the value changes much, and why."""
+    change = one.change
+    moves = "rises" if change.became > change.was else "falls"
+    ends = f"from {rounded3(change.was)} to {rounded3(change.became)}"
+    return f"The value {moves} most at step {one.step}, {ends}, because {because(change)}."
+
+
+def _story(answer: Story) -> str:
+    """Return the story, one line a phase."""
+    steps = count(max(round(answer.steps), 1), "step", "steps")
+    noun, way = (("leaf", "leaves"), "through") if answer.simulated else (("step", "steps"), "for")
+    lasts = f"takes about {steps}" if answer.simulated else f"lasts {steps}"
+    total = f" and returns {rounded(answer.total)}" if answer.total is not None else ""
+    lines = [f"{answer.title} {lasts}{total}."]
+    told = [phase(one, noun, way, answer.about != "value") for one in answer.phases]
+    lines.append(f"First {told[0]}" + ("," if len(told) > 1 else "."))
+    lines += [f"then {text}{',' if place < len(told) else '.'}" for place, text in enumerate(told[1:], start=2)]
+    if answer.ending is not None:
+        lines.append(ENDINGS[answer.ending])
+    if not answer.simulated:
+        lines += [_jump(one) for one in answer.jumps]
+    if answer.agreement is not None:
+        lines.append(f"The log shows what the tree predicts at {percent(answer.agreement)} of the steps.")
+    return "\n".join(lines)
+
+
+def rounded3(number: float) -> str:
+    """Return a value to three digits: more would only distract."""
+    return rounded(float(f"{number:.3g}"))
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a behaviour is made of: its name, and what each level is called at first and later on."""
+
+    name: str
+    first: tuple[str, ...]
+    later: tuple[str, ...]
+
+
+Parts = Sequence[tuple[tuple[int, ...], float]]
+"""Behaviours that alternate: the level of every column, and the share of the steps."""
+
+
+def columns(about: Attribute, edges: Sequence[Sequence[float]]) -> list[Column]:
+    """Return the columns of an attribute; a discrete action is one column with its labels as levels."""
+    if about.labels:
+        labels = tuple(f"{label}{unit(about.units[0])}" for label in about.labels)
+        return [Column("action =", labels, labels)]
+    named = zip(about.names, about.units, edges, strict=True)
+    return [Column(name, tuple(level_texts(of, ends)), tuple(level_names(of, ends))) for name, of, ends in named]
+
+
+def behaviours(parts: Sequence[Column], phases: Sequence[Parts]) -> list[str]:
+    """Return what the agent does in each phase: what differs from the phase before; numbers at first mention only."""
+    seen: set[tuple[int, int]] = set()
+    before: list[set[int]] = [set() for _ in parts]
+    told = []
+    for phase in phases:
+        here = [{levels[k] for levels, _ in phase} for k in range(len(parts))]
+        fresh = [k for k in range(len(parts)) if here[k] != before[k]] or range(len(parts))
+        texts = [_column(parts[k], k, phase, seen) for k in fresh]
+        told.append(", and ".join(texts) if any(len(here[k]) > 1 for k in fresh) else all_of(texts))
+        before = here
+    return told
+
+
+def _column(column: Column, k: int, phase: Parts, seen: set[tuple[int, int]]) -> str:
+    shares: dict[int, float] = {}
+    for levels, share in phase:
+        shares[levels[k]] = shares.get(levels[k], 0.0) + share
+    texts = {level: (column.later if (k, level) in seen else column.first)[level] for level in shares}
+    seen.update((k, level) for level in shares)
+    if len(shares) == 1:
+        return f"{column.name} {next(iter(texts.values()))}"
+    ranked = sorted(shares, key=lambda level: -shares[level])
+    # Of two the first is the more frequent one; of more, the shares are told.
+    shown = [texts[level] + (f" ({percent(shares[level])})" if len(ranked) > 2 else "") for level in ranked]
+    return f"{column.name.removesuffix(' =')} alternating between {all_of(shown)}"

@@ -1,0 +1,77 @@
+"""Agents: asks the real one what it does, when it can be called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.asking.foils import Foil
+from tripletree.errors import ParameterError
+from tripletree.log.actions import label_text
+from tripletree.log.schema import Schema
+
+F64 = npt.NDArray[np.float64]
+Agent = Callable[[F64], Any]
+
+
+def ask_agent(agent: Agent, states: F64, schema: Schema) -> npt.NDArray[Any]:
+    """Return what an agent does in each state: labels as text, shape (states,), or numbers, (states, dimensions).
+
+    Parameters
+    ----------
+    agent : callable
+        It receives an array of shape (states, features) and returns one action for each state; of a tuple, as
+        ``predict`` of Stable-Baselines3 returns, the first part counts. A discrete action is a label, or its number in
+        the order of the labels.
+    states : float64 array of shape (states, features)
+        Where it is asked.
+    schema : Schema
+        What its actions should look like.
+    """
+    if not callable(agent):
+        raise ParameterError(
+            f"agent must be a function of an array of shape (states, features); got {type(agent).__name__}."
+        )
+    said = agent(states)
+    actions = np.asarray(said[0] if isinstance(said, tuple) else said)
+    wanted: tuple[int, ...] = (len(states),)
+    if schema.action.kind == "continuous":
+        wanted = (len(states), len(schema.action.names))
+        if actions.size == wanted[0] * wanted[1] and actions.dtype.kind in "biuf":
+            numbers = actions.reshape(wanted).astype(np.float64)
+            if np.isfinite(numbers).all():
+                return numbers
+            raise ParameterError("agent returned numbers that are not finite.")
+    elif actions.size == len(states):
+        return np.array([_label(action, schema.action.labels) for action in actions.reshape(-1).tolist()], str)
+    raise ParameterError(
+        f"agent must return one action for each of the {len(states)} states it is given, shape {wanted}; got shape "
+        f"{actions.shape}. If it takes one state at a time, try "
+        "agent=lambda states: np.array([act(state) for state in states])."
+    )
+
+
+def _label(action: Any, labels: tuple[str, ...]) -> str:
+    """Return an action's label; a whole number that is no label itself counts the labels from 0."""
+    text = label_text(action)
+    if text not in labels and isinstance(action, int) and 0 <= action < len(labels):
+        return labels[action]
+    return text
+
+
+def can_confirm(foil: Foil) -> bool:
+    """Return whether a foil involves the action, which is all that an agent can confirm."""
+    return any(condition.attribute.kind == "action" for condition in foil.conditions)
+
+
+def confirms(foil: Foil, actions: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return for which of some actions the foil holds, as far as it is about actions."""
+    held = np.ones(len(actions), bool)
+    for condition in foil.conditions:
+        if condition.attribute.kind == "action":
+            given = actions if condition.attribute.labels else actions[:, condition.attribute.columns[0]]
+            held &= condition.meets(given)
+    return held

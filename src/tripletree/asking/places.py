@@ -1,0 +1,252 @@
+"""Zones and starts: the places that a question is about, in whatever form a user writes them, as sets of leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.asking.attribute import known_attributes
+from tripletree.asking.foils import read_condition
+from tripletree.asking.states import read_state
+from tripletree.checks import did_you_mean, is_integer, is_number, listing
+from tripletree.errors import ParameterError
+from tripletree.graph.transitions import Transitions
+from tripletree.language import conditions
+from tripletree.language.conditions import DERIVATIVE_OF, read_interval
+from tripletree.language.parser import read_expression
+from tripletree.model.fitted import Fitted
+
+F64 = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Zone:
+    """A set of places, each a leaf or the end.
+
+    Attributes
+    ----------
+    mask : bool array of shape (leaves + 1,)
+        Which leaves belong to it; the last entry is the end.
+    text : str
+        The zone in words.
+    partly : int
+        Leaves that lie in it only in part, and belong to it as a whole.
+    """
+
+    mask: Mask
+    text: str
+    partly: int = 0
+
+    @property
+    def leaves(self) -> npt.NDArray[np.int64]:
+        """The leaves of the zone, without the end."""
+        return np.flatnonzero(self.mask[:-1])
+
+    @property
+    def end(self) -> bool:
+        """Whether the end belongs to the zone."""
+        return bool(self.mask[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where journeys begin.
+
+    Attributes
+    ----------
+    share : float64 array of shape (leaves + 1,)
+        Distribution over places.
+    text : str
+        The start in words.
+    episodes : int64 array of shape (leaves + 1,), or None
+        The counts behind ``share`` when these are the log's own starts.
+    outside : bool
+        Whether it is a state outside the range of the training log.
+    """
+
+    share: F64
+    text: str
+    episodes: npt.NDArray[np.int64] | None = None
+    outside: bool = False
+
+
+def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
+    """Return a zone.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    zone : dict, text, leaf number or collection of them, or Zone
+        A dict has a pair ``(low, high)`` (see :class:`~tripletree.language.conditions.Interval`) or a number for
+        features, for ``"value"``, ``"derivative of pos"`` or the names of continuous actions (what the leaf predicts
+        counts), and a label or several for ``"action"``. All conditions must hold. Text is ``"end"``, or says the same
+        as a dict or as leaves: ``"pos >= 1 and action = left"``, ``"leaves 3, 7"`` (see ``language.parser``).
+    name : str
+        What messages call it.
+    """
+    size = fitted.tree.n_leaves
+    if isinstance(zone, Zone):
+        return zone
+    zone = read_place(fitted, zone, name)
+    if isinstance(zone, str):
+        return Zone(np.arange(size + 1) == size, conditions.END)
+    if isinstance(zone, Mapping):
+        return _conditions(fitted, zone, name)
+    leaves = [zone] if is_integer(zone) else _whole_numbers(zone)
+    if leaves is None:
+        raise ParameterError(f"{name} is a {type(zone).__name__} that names no places. {_how(fitted)}")
+    if not leaves:
+        raise ParameterError(f"{name} is empty: it names no leaf. {_how(fitted)}")
+    for leaf in leaves:
+        if not 0 <= leaf < size:
+            raise ParameterError(f"{name} has leaf {leaf}; leaves go from 0 to {size - 1}.")
+    mask = np.zeros(size + 1, bool)
+    mask[leaves] = True
+    return Zone(mask, conditions.leaves(np.flatnonzero(mask).tolist()))
+
+
+def read_place(fitted: Fitted, place: Any, name: str) -> Any:
+    """Return a place as it came, or what its text says: "end", conditions, leaves, or the numbers of a state."""
+    return read_expression(place, fitted.schema, name) if isinstance(place, str) else place
+
+
+def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
+    """Return where journeys begin.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    transitions : Transitions
+        The log's moves.
+    start : None, state, leaf number, set of leaves, or zone
+        None is where the log's episodes begin. A state is a list or an array of numbers, a dict that has a number
+        for every feature, or text that says the same (``"pos = 1.2, speed = 0"`` or ``"1.2, 0"``). From a zone,
+        journeys begin in its leaves as often as the log is there.
+    """
+    size = fitted.tree.n_leaves
+    if start is None:
+        episodes = np.append(transitions.starts, 0)
+        return Start(episodes / episodes.sum(), conditions.STARTS, episodes)
+    start = read_place(fitted, start, "start")
+    if is_state(fitted, start):
+        state = read_state(start, fitted.schema, "start", finite=False)
+        share = np.zeros(size + 1)
+        share[fitted.tree.apply(state[None])[0]] = 1.0
+        text = conditions.state(fitted.schema, state.tolist())
+        return Start(share, text, outside=bool(fitted.outside(state)))
+    zone = read_zone(fitted, start, "start")
+    weight = np.where(zone.mask, np.append(transitions.samples, 0), 0).astype(np.float64)
+    if not zone.leaves.size:
+        raise ParameterError("start must hold a leaf: nothing follows the end.")
+    if not weight.any():
+        # The log was never there: all leaves alike.
+        weight[zone.leaves] = 1.0
+    return Start(weight / weight.sum(), zone.text)
+
+
+def is_state(fitted: Fitted, start: Any) -> bool:
+    """Whether a place is one state, rather than a zone or a leaf."""
+    if isinstance(start, Mapping):
+        return set(fitted.schema.feature_names) <= set(start) and all(is_number(value) for value in start.values())
+    return not isinstance(start, str | Zone | set | frozenset | range) and not is_integer(start)
+
+
+def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
+    inside = np.ones(fitted.tree.n_leaves, bool)
+    whole, mostly = inside.copy(), inside.copy()
+    texts = []
+    if not zone:
+        raise ParameterError(f"{name} is an empty dict, which would be everywhere. {_how(fitted)}")
+    for key, wanted in zone.items():
+        if key in fitted.schema.feature_names:
+            touched, covered, averaged, text = _feature(fitted, key, wanted, name)
+            inside &= touched
+            whole &= covered
+            mostly &= covered | averaged
+        else:
+            _check_key(fitted, key, name)
+            condition = read_condition(fitted, key, wanted, name)
+            inside &= condition.leaves()
+            # By its key and without a unit, so that the text can be asked again.
+            labels, ends = condition.labels, condition.interval
+            text = conditions.actions(labels) if labels else conditions.condition(str(key), *ends)
+        texts.append(text)
+    if not inside.any():
+        raise ParameterError(f"{name} is empty: no leaf has {' and '.join(texts)}.")
+    if (inside & mostly).any():
+        # A leaf is bounded only in features that were split above it: most leaves touch any zone of many features.
+        # Those belong to it whose samples lie in it on average; where no leaf does, all that touch it.
+        inside &= mostly
+    return Zone(np.append(inside, False), " and ".join(texts), int(np.count_nonzero(inside & ~whole)))
+
+
+def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Mask, Mask, str]:
+    """Return the leaves that touch an interval of a feature, lie in it whole, or on average; and it in words."""
+    f = fitted.schema.feature_names.index(key)
+    least, most = float(fitted.feature_min[f]), float(fitted.feature_max[f])
+    interval = read_interval(wanted, f"{name}[{key!r}]", most)
+    low, high = interval
+    text = conditions.condition(key, low, high, fitted.schema.features[f].unit)
+    if low > most or high < least or (high == least and low < high):
+        raise ParameterError(
+            f"{name} is empty: it wants {conditions.condition(key, low, high)}, and in the log `{key}` goes from "
+            f"{least:g} to {most:g}."
+        )
+    below, above = (bound[:, f] for bound in fitted.bounds)
+    middle, unknown = fitted.leaves.state_mean, np.ones(fitted.tree.n_leaves, bool)
+    if fitted.whole[f] and low < high:
+        # Only whole numbers count: a leaf up to 1 holds nothing of 0.5 and more.
+        below, above, first, stop = np.ceil(below), np.ceil(above), np.ceil(low), np.ceil(high)
+        if first == stop:
+            raise ParameterError(
+                f"{name} is empty: `{key}` is a whole number, and none has {conditions.condition(key, low, high)}."
+            )
+        touched = (below < stop) & (above > first)
+        covered = (first <= np.maximum(below, least)) & (np.minimum(above, most + 1) <= stop)
+        averaged = unknown if middle is None else (middle[:, f] >= first - 0.5) & (middle[:, f] < stop - 0.5)
+        return touched, covered, averaged, text
+    touched = (below <= high) & (above > low) & ((below < high) | (low == high))
+    covered = (low <= np.maximum(below, least)) & (np.minimum(above, most) <= high)
+    if middle is None:
+        averaged = unknown
+    elif fitted.whole[f]:
+        averaged = (middle[:, f] >= low - 0.5) & (middle[:, f] < high + 0.5)
+    else:
+        # One real number lies in one leaf, wherever that leaf's samples are.
+        averaged = unknown if low == high else interval.holds(middle[:, f])
+    return touched, covered, averaged, text
+
+
+def _check_key(fitted: Fitted, key: Any, name: str) -> None:
+    """Raise ParameterError for a key that names neither a feature nor what a leaf predicts."""
+    action = fitted.schema.action
+    known = set(known_attributes(fitted)) - {"action", "derivative"} | {
+        *action.names,
+        *(("action",) if action.labels else ()),
+    }
+    if key in known:
+        return
+    # Places are rarely about rates, and the list would be twice as long with them.
+    listed = [*fitted.schema.feature_names, "value", *(("action",) if action.labels else action.names)]
+    hint = did_you_mean(key, [*listed, *(one for one in known if one.startswith(DERIVATIVE_OF))])
+    raise ParameterError(f"{name} has no {key!r}; it may have {listing(listed, 20)}.{hint}")
+
+
+def _whole_numbers(leaves: Any) -> list[int] | None:
+    try:
+        listed = list(leaves)
+    except TypeError:
+        return None
+    return [int(leaf) for leaf in listed] if all(is_integer(leaf) for leaf in listed) else None
+
+
+def _how(fitted: Fitted) -> str:
+    feature = fitted.schema.feature_names[0]
+    return f'Try {{"{feature}": (low, high)}}, "{feature} >= 0 and value < 1", leaf numbers, or "end".'

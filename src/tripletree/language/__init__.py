@@ -1,0 +1,1 @@
+"""Words in and out: numbers, conditions, the grammar of expressions, HTML; knows the schema and nothing else."""

@@ -1,0 +1,91 @@
+"""HTML for pages and notebooks: text is escaped unless it is Markup already, so nothing from a user becomes markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+LONG = 24
+"""Letters from which a cell of a table is given some width."""
+
+
+class Markup(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def text(part: object) -> Markup:
+    """Return text as HTML; Markup is passed on."""
+    return part if isinstance(part, Markup) else Markup(escape(_held(str(part))))
+
+
+def _held(sentence: str) -> str:
+    """Return text in which a line does not break before a sign that belongs to the number before it."""
+    return sentence.replace(" %", "\N{NO-BREAK SPACE}%").replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
+
+
+def tag(name: str, *children: object, **attributes: object) -> Markup:
+    """Return an element; attributes of None are left out, ``class_`` and ``aria_label`` are written as HTML does."""
+    return Markup(f"<{name}{given(attributes)}>{''.join(map(text, children))}</{name}>")
+
+
+def empty(name: str, **attributes: object) -> Markup:
+    """Return an SVG element without children."""
+    return Markup(f"<{name}{given(attributes)}/>")
+
+
+def given(attributes: dict[str, object]) -> str:
+    """Return attributes as HTML."""
+    return "".join(
+        f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        for name, value in attributes.items()
+        if value is not None
+    )
+
+
+def together(parts: Iterable[object]) -> Markup:
+    """Return several parts one after the other."""
+    return Markup("".join(map(text, parts)))
+
+
+def paragraphs(sentences: Iterable[str]) -> Markup:
+    """Return a paragraph for each text that is not empty."""
+    return together(tag("p", sentence) for sentence in sentences if sentence)
+
+
+def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> Markup:
+    """Return a table whose first column names its rows; ``numbers`` are columns to be aligned at the right."""
+
+    def cell(column: int, child: object) -> Markup:
+        kind = "number" if column in numbers else "long" if len(str(child)) > LONG else None
+        return tag("td", child, class_=kind) if column else tag("th", child, scope="row", class_=kind)
+
+    columns = together(
+        tag("th", name, scope="col", class_="number" if column in numbers else None) for column, name in enumerate(head)
+    )
+    body = together(tag("tr", *(cell(column, child) for column, child in enumerate(row))) for row in rows)
+    inside = tag("table", tag("caption", caption), tag("thead", tag("tr", columns)), tag("tbody", body))
+    return region("scroll", caption, inside)
+
+
+def region(kind: str, label: str, *children: object) -> Markup:
+    """Return a place that may be wider than the screen, which a keyboard can reach and scroll."""
+    return tag("div", *children, class_=kind, tabindex="0", role="region", aria_label=label)
+
+
+# Notebooks show answers in their own colours, light or dark, and know none of our style sheets.
+_BOX = "max-width:62em;border-left:3px solid #8a8a8a;padding:.2em .9em;line-height:1.5;white-space:pre-line"
+_CELL = "text-align:left;vertical-align:top;padding:.15em .8em;white-space:normal"
+
+
+def notebook_box(sentences: str) -> str:
+    """Return text in a box, as a notebook shows an answer."""
+    return tag("div", sentences, style=_BOX)
+
+
+def notebook_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a small table, as a notebook shows it."""
+    lines = [tag("tr", *(tag("th", cell, style=_CELL) for cell in header))]
+    lines += [tag("tr", *(tag("td", cell, style=_CELL) for cell in row)) for row in rows]
+    return tag("table", *lines, style="max-width:70em")

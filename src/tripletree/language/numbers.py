@@ -1,0 +1,72 @@
+"""The English of numbers: counts, shares, intervals, and names at the beginning of a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+MOST_DIGITS = 8
+"""A number with more digits than this is rounded to six; thresholds are short decimals and hardly ever are."""
+
+
+FEW = 10
+"""Fewer samples than this are too few to trust, and sentences say "only"."""
+
+
+def exact(number: float) -> str:
+    """Return "0.045": all digits of a number that has few, six of any other."""
+    digits = repr(float(number) + 0.0)
+    mantissa = digits.partition("e")[0].lstrip("-").replace(".", "").strip("0")
+    if len(mantissa) > MOST_DIGITS:
+        return f"{number:.6g}"
+    return f"{float(digits):.10g}"
+
+
+def count(number: int, one: str, many: str) -> str:
+    """Return "1 leaf" or "7 leaves"."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def percent(share: float) -> str:
+    """Return "12 %"; what is almost all is "99.7 %", never "100 %"."""
+    part = 100 * share
+    if share >= 1 - 1e-9 or share < 0.99:
+        return f"{part:.2g} %" if part < 99.5 else "100 %"
+    return f"{100 - float(f'{100 - part:.1g}'):.10g} %"
+
+
+def between(interval: Any) -> str:
+    """Return " (95 % interval 0.1 to 0.2)", or nothing without an interval."""
+    return "" if interval is None else f" (95 % interval {interval[0]:.3g} to {interval[1]:.3g})"
+
+
+def unit(of: str) -> str:
+    """Return " m" for the unit m, and nothing for none."""
+    return f" {of}" if of else ""
+
+
+def all_of(parts: Sequence[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+def capital(text: str) -> str:
+    """Return the text as a sentence begins, except where that would change the name of a variable such as ``x``."""
+    first = text.split(maxsplit=1)[0] if text.strip() else ""
+    return text[0].upper() + text[1:] if len(first) > 3 and first.isalpha() and first.islower() else text
+
+
+def measured(mean: float, std: float) -> str:
+    """Return "12.3 ± 2.1": the mean to as many places as its spread deserves; without a spread, the mean alone."""
+    if not 0 < std < math.inf or not math.isfinite(mean):
+        return rounded(mean)
+    places = 1 - math.floor(math.log10(std))
+    if places > 12:  # the spread is rounding error
+        return rounded(mean)
+    return f"{exact(round(mean, places))} ± {exact(round(std, places))}"
+
+
+def rounded(number: float, digits: int = 4) -> str:
+    """Return a number to so many significant digits."""
+    return exact(float(f"{number:.{digits}g}"))

@@ -1,0 +1,380 @@
+"""Counterfactuals: the least change of a state after which the tree predicts a foil (paper, Appendix B)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.answers.counterfactual import ALREADY, FOUND, NOT_FOUND, Counterfactual, Counterfactuals
+from tripletree.asking.agents import Agent, ask_agent, can_confirm, confirms
+from tripletree.asking.foils import Foil, read_foil
+from tripletree.asking.limits import Limits, read_limits
+from tripletree.asking.states import read_finite_states, read_state
+from tripletree.checks import is_integer
+from tripletree.errors import ParameterError
+from tripletree.leaves.landing import Landing
+from tripletree.model.fitted import Fitted
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+CHUNK = 1 << 16
+"""Pairs of a state and a leaf that a batch looks at in one go: what fits into a processor's cache."""
+
+DEPTHS = (0.0, 0.25, 0.5, 1.0)
+"""Where in a leaf an agent is asked: at the nearest point, and so far on the way to the leaf's middle."""
+
+COUNTERFACTUAL_OPTIONS = (
+    "k",
+    "max_changes",
+    "fixed",
+    "one_way",
+    "margin",
+    "min_samples",
+    "min_purity",
+    "agent",
+    "verified",
+)
+"""What may be said about a counterfactual beside its foil."""
+
+NOWHERE = np.uint16(np.iinfo(np.uint16).max)
+"""The number of changes of a leaf that must not be entered."""
+
+
+def counterfactual(
+    fitted: Fitted,
+    state: Any,
+    foil: Any,
+    *,
+    k: int = 1,
+    agent: Agent | None = None,
+    verified: bool = False,
+    **limits: Any,
+) -> Counterfactual:
+    """Return the least change of one state that makes the tree predict the foil.
+
+    Arguments are those of ``TripleTree.explain``.
+    """
+    where = read_state(state, fitted.schema)
+    wanted = read_foil(fitted, foil)
+    bounded = read_limits(fitted, wanted, **limits)
+    if not is_integer(k) or k < 1:
+        raise ParameterError(f"k must be a whole number of at least 1; got {k!r}. Try k=3.")
+    _check_verified(agent, verified, wanted)
+    if k == 1 and not verified:
+        leaf, found = nearest(bounded, where, fitted.span)
+        if wanted.mask[leaf] or found < 0:
+            return _without(fitted, wanted, bounded, where, leaf, agent)
+        point = land(bounded.landing, where, found)
+        action = None if agent is None else ask_agent(agent, point[None], fitted.schema)[0]
+        return _answer(fitted, wanted, bounded, where, leaf, found, point, action)
+    return _several(fitted, wanted, bounded, where, k, agent, verified)
+
+
+def _several(
+    fitted: Fitted, foil: Foil, limits: Limits, state: F64, k: int, agent: Agent | None, verified: bool
+) -> Counterfactual:
+    """Return the ``k`` best answers, those after the first as its ``others``."""
+    place, column = limits.landing, state[:, None]
+    below, above = column < place.lower, column >= place.upper
+    changes = (below | above).sum(axis=0, dtype=np.uint16)
+    leaf = int(changes.argmin())
+    if foil.mask[leaf]:
+        return _without(fitted, foil, limits, state, leaf, agent)
+    may = np.flatnonzero(open_leaves(limits, below, above, changes))
+    if not len(may):
+        return _without(fitted, foil, limits, state, leaf, agent)
+    below, above, changes = below[:, may], above[:, may], changes[may]
+    tries: Iterable[tuple[int, Any]]
+    if verified and agent is not None:
+        leaves, points = _deeper(place, state, may, (below | above).T & ~fitted.whole)
+        away = (points - state) / fitted.span
+        order = np.lexsort((leaves, (away * away).sum(axis=1), np.tile(changes, len(DEPTHS))))
+        tries = _confirmed(agent, foil, fitted, points[order])
+    else:
+        squares = squared_changes(place, column, below, above, may, fitted.span)
+        leaves, points = may, land(place, state, may)
+        order = np.lexsort((may, squares, changes))
+        tries = ((i, None) for i in range(len(order)))
+    kept: list[tuple[int, Any]] = []
+    for i, action in tries:
+        j = int(order[i])
+        # One that asks for all that an earlier answer asks, and more, says nothing new.
+        if not any(_asks_more(points[j] - state, points[other] - state) for other, _ in kept):
+            kept.append((j, action))
+            if len(kept) == k:
+                break
+    if not kept:
+        return _without(fitted, foil, limits, state, leaf, agent, tried=len(order))
+    if agent is not None and not verified:
+        actions = ask_agent(agent, points[[j for j, _ in kept]], fitted.schema)
+        kept = [(j, actions[i]) for i, (j, _) in enumerate(kept)]
+    answers = [_answer(fitted, foil, limits, state, leaf, int(leaves[j]), points[j], action) for j, action in kept]
+    return answers[0].with_others(tuple(answers[1:])) if len(answers) > 1 else answers[0]
+
+
+def _asks_more(change: F64, earlier: F64) -> bool:
+    asked = earlier != 0
+    same_way = np.sign(change[asked]) == np.sign(earlier[asked])
+    return bool((same_way & (np.abs(change[asked]) >= np.abs(earlier[asked]))).all())
+
+
+def _deeper(place: Landing, state: F64, leaves: I64, moving: Mask) -> tuple[I64, F64]:
+    """Return points on the way from the nearest point of each leaf to its middle, and their leaves.
+
+    Only features that must change anyway go deeper (``moving``, shape (leaves, features)).
+    """
+    near, middle = land(place, state, leaves), place.middle.T[leaves]
+    lower, inside = place.lower.T[leaves], np.nextafter(place.upper.T[leaves], -np.inf)
+    way = np.where(moving, middle - near, 0.0)
+    points = [near, *(np.where(moving, np.clip(near + share * way, lower, inside), near) for share in DEPTHS[1:])]
+    return np.tile(leaves, len(DEPTHS)), np.concatenate(points)
+
+
+def _confirmed(agent: Agent, foil: Foil, fitted: Fitted, points: F64) -> Iterator[tuple[int, Any]]:
+    """Yield which of the points, in their order, the agent confirms, and with which action.
+
+    It is asked for more and more points at a time.
+    """
+    begin, size = 0, 32
+    while begin < len(points):
+        actions = ask_agent(agent, points[begin : begin + size], fitted.schema)
+        for i in np.flatnonzero(confirms(foil, actions)).tolist():
+            yield begin + i, actions[i]
+        begin, size = begin + size, 4 * size
+
+
+def counterfactuals(
+    fitted: Fitted, states: Any, foil: Any, *, agent: Agent | None = None, verified: bool = False, **limits: Any
+) -> Counterfactuals:
+    """Return the least change of each of many states; arguments are those of ``TripleTree.counterfactuals``."""
+    array = read_finite_states(states, fitted.schema)
+    wanted = read_foil(fitted, foil)
+    bounded = read_limits(fitted, wanted, **limits)
+    _check_verified(agent, verified, wanted)
+    leaf = fitted.tree.apply(array).astype(np.int64)
+    already = wanted.mask[leaf]
+    target = np.full(len(array), -1)
+    asked = np.flatnonzero(~already)
+    size = max(1, CHUNK // fitted.tree.n_leaves)
+    allowed = np.flatnonzero(bounded.leaves)
+    if len(allowed):
+        for begin in range(0, len(asked), size):
+            some = asked[begin : begin + size]
+            target[some] = nearest_of_many(bounded, allowed, array[some], fitted.span)
+    points = np.full(array.shape, np.nan)
+    found = target >= 0
+    points[found] = land(bounded.landing, array[found], target[found])
+    actions = confirmed = None
+    if agent is not None:
+        actions, confirmed = _asked(agent, wanted, fitted, points, found)
+        if verified and confirmed is not None:
+            for i in np.flatnonzero(found & ~confirmed).tolist():
+                best = _several(fitted, wanted, bounded, array[i], 1, agent, verified=True)
+                found[i] = confirmed[i] = bool(best)
+                target[i], points[i] = (best.foil_leaf, best.foil_state) if best else (-1, np.nan)
+                actions[i] = best.agent_action if best else _nothing(actions)
+
+    def tell(answers: Counterfactuals, i: int) -> Counterfactual:
+        if not answers.found[i]:
+            return _without(fitted, wanted, bounded, array[i], int(leaf[i]), None)
+        action = None if answers.agent_actions is None else answers.agent_actions[i]
+        return _answer(fitted, wanted, bounded, array[i], int(leaf[i]), int(target[i]), points[i], action)
+
+    return Counterfactuals(array, leaf, already, found, wanted, points, target, actions, confirmed, tell)
+
+
+def _asked(agent: Agent, foil: Foil, fitted: Fitted, points: F64, found: Mask) -> tuple[npt.NDArray[Any], Mask | None]:
+    """Return what the agent does at the points that were found, and whether that is as the foil wants."""
+    action = fitted.schema.action
+    if action.kind == "continuous":
+        actions: npt.NDArray[Any] = np.full((len(points), len(action.names)), np.nan)
+    else:
+        actions = np.full(len(points), "", object)
+    confirmed = np.zeros(len(points), bool)
+    if found.any():
+        actions[found] = said = ask_agent(agent, points[found], fitted.schema)
+        confirmed[found] = confirms(foil, said)
+    return actions, confirmed if can_confirm(foil) else None
+
+
+def _nothing(actions: npt.NDArray[Any]) -> Any:
+    return "" if actions.dtype == object else np.nan
+
+
+def _check_verified(agent: Any, verified: bool, foil: Foil) -> None:
+    if not isinstance(verified, bool):
+        raise ParameterError(f"verified must be True or False; got {verified!r}.")
+    if verified and agent is None:
+        raise ParameterError("verified=True needs the agent: agent=a function of an array of states.")
+    if verified and not can_confirm(foil):
+        raise ParameterError("verified=True needs a foil about the action: an agent cannot confirm anything else.")
+
+
+def _answer(
+    fitted: Fitted, foil: Foil, limits: Limits, state: F64, leaf: int, target: int, point: F64, action: Any
+) -> Counterfactual:
+    """Return the answer that leads to a leaf."""
+    here, there = state.tolist(), point.tolist()
+    changed = [f for f, (x, y) in enumerate(zip(here, there, strict=True)) if x != y]
+    place = limits.landing
+    relations, borders, squares = [], [], 0.0
+    for f in changed:
+        rises, goal = there[f] > here[f], there[f]
+        squares += ((goal - here[f]) / float(fitted.span[f])) ** 2
+        edge = float(place.land_low[f, target] if rises else place.land_high[f, target])
+        if fitted.schema.features[f].kind == "binary" or goal != edge:  # a point further inside, chosen for the agent
+            relation = "="
+        elif rises:
+            relation = ">="
+        elif limits.margin or fitted.whole[f]:
+            relation = "<="
+        else:
+            relation, goal = "<", float(place.upper[f, target])
+        relations.append(relation)
+        borders.append(goal)
+    purity = min(float(condition.attribute.purity[target]) for condition in foil.conditions)
+    return Counterfactual(
+        state=state,
+        leaf=leaf,
+        status=FOUND,
+        foil=foil,
+        foil_state=point,
+        foil_leaf=target,
+        changed=tuple(changed),
+        relations=tuple(relations),
+        borders=tuple(borders),
+        distance=math.sqrt(squares),
+        samples=int(fitted.leaves.count[target]),
+        purity=purity,
+        agent_action=action,
+        confirmed=None if action is None else _confirms(foil, action),
+        tried=0,
+        known=int(np.count_nonzero(foil.mask)),
+        limited=limits.limited,
+        outside=bool(fitted.outside(state)),
+        others=(),
+        schema=fitted.schema,
+    )
+
+
+def _without(
+    fitted: Fitted, foil: Foil, limits: Limits, state: F64, leaf: int, agent: Agent | None, tried: int = 0
+) -> Counterfactual:
+    """Return the answer that there is nothing to change, or that nothing helps."""
+    already = bool(foil.mask[leaf])
+    action = confirmed = None
+    if agent is not None and already:
+        action = ask_agent(agent, state[None], fitted.schema)[0]
+        confirmed = _confirms(foil, action)
+    return Counterfactual(
+        state=state,
+        leaf=leaf,
+        status=ALREADY if already else NOT_FOUND,
+        foil=foil,
+        foil_state=None,
+        foil_leaf=None,
+        changed=(),
+        relations=(),
+        borders=(),
+        distance=None,
+        samples=0,
+        purity=None,
+        agent_action=action,
+        confirmed=confirmed,
+        tried=tried,
+        known=int(np.count_nonzero(foil.mask)),
+        limited=limits.limited,
+        outside=bool(fitted.outside(state)),
+        others=(),
+        schema=fitted.schema,
+    )
+
+
+def _confirms(foil: Foil, action: Any) -> bool | None:
+    return bool(confirms(foil, np.asarray(action)[None])[0]) if can_confirm(foil) else None
+
+
+# The search itself: which leaf is entered with the fewest and then smallest changes.
+
+
+def nearest(limits: Limits, state: F64, span: F64) -> tuple[int, int]:
+    """Return the leaf of a state, and the leaf that is entered with the fewest and then smallest changes, or -1."""
+    place, column = limits.landing, state[:, None]
+    below, above = column < place.lower, column >= place.upper
+    changes = np.add.reduce(below | above, axis=0, dtype=np.uint16)
+    leaf = int(changes.argmin())
+    changes = np.where(open_leaves(limits, below, above, changes), changes, NOWHERE)
+    least = changes[changes.argmin()]
+    if least == NOWHERE:
+        return leaf, -1
+    few = (changes == least).nonzero()[0]
+    if len(few) == 1:
+        return leaf, int(few[0])
+    squares = squared_changes(place, column, below.take(few, axis=1), above.take(few, axis=1), few, span)
+    return leaf, int(few[squares.argmin()])
+
+
+def nearest_of_many(limits: Limits, leaves: I64, states: F64, span: F64) -> I64:
+    """Return for each state which of the leaves is entered with the fewest and then smallest changes, or -1."""
+    place = limits.landing
+    lower, upper = place.lower[:, leaves], place.upper[:, leaves]
+    changes = np.zeros((len(states), len(leaves)), np.uint16)
+    barred = np.zeros(changes.shape, bool)
+    no_rise, no_fall = set(limits.no_rise.tolist()), set(limits.no_fall.tolist())
+    for f, column in enumerate(states.T):
+        below, above = column[:, None] < lower[f], column[:, None] >= upper[f]
+        changes += below
+        changes += above
+        if f in no_rise:
+            barred |= below
+        if f in no_fall:
+            barred |= above
+    if no_rise or no_fall:
+        changes[barred] = NOWHERE
+    least = changes.min(axis=1)
+    least[least > limits.max_changes] = NOWHERE - np.uint16(1)  # equal to none
+    row, few = np.nonzero(changes == least[:, None])
+    moving, few = states.T[:, row], leaves[few]
+    squares = squared_changes(place, moving, moving < place.lower[:, few], moving >= place.upper[:, few], few, span)
+    order = np.lexsort((few, squares, row))
+    first = np.ones(len(row), bool)
+    first[1:] = row[order][1:] != row[order][:-1]
+    found = np.full(len(states), -1)
+    found[row[order][first]] = few[order][first]
+    return found
+
+
+def land(place: Landing, states: F64, leaf: Any) -> F64:
+    """Return the point of a leaf at which a state that must enter it lands; or one for each of several states."""
+    inside = np.where(states < place.lower.T[leaf], place.land_low.T[leaf], states)
+    return np.where(states >= place.upper.T[leaf], place.land_high.T[leaf], inside)
+
+
+def open_leaves(limits: Limits, below: Mask, above: Mask, changes: Any) -> Mask:
+    """Return the leaves that may be entered, given in which features a state lies below or above each."""
+    if not limits.limited:
+        return limits.leaves
+    may: Mask = limits.leaves & (changes <= limits.max_changes)
+    if len(limits.no_rise):
+        may &= ~below[limits.no_rise].any(axis=0)
+    if len(limits.no_fall):
+        may &= ~above[limits.no_fall].any(axis=0)
+    return may
+
+
+def squared_changes(place: Landing, states: F64, below: Mask, above: Mask, leaves: Any, span: F64) -> F64:
+    """Return the squared 2-norm of the change to the border of each leaf, ranges as the scale (paper, equation 3).
+
+    All arrays have the features first.
+    """
+    border = np.where(below, place.near_low.take(leaves, axis=1), states)
+    border = np.where(above, place.near_high.take(leaves, axis=1), border)
+    away = (border - states) / span[:, None]
+    total: F64 = (away * away).sum(axis=0)
+    return total

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.logs import make_log
+from tripletree import Log, ParameterError, TripleTree
+from tripletree.asking.places import read_start, read_zone
+from tripletree.graph.transitions import count_transitions
+
+# Leaves by pos: 0: [0, 1), 1: [1, 2), 2: [2, 3].
+POS = [0.0, 0.9, 1.1, 1.9, 2.1, 3.0]
+
+
+@pytest.fixture(scope="module")
+def log():
+    states = [[x, 7.0 + (x > 2)] for x in POS]
+    return make_log(states, [0, 0, 1, 1, 2, 2], [0] * 5 + [9], endings=[1], labels=("a", "b", "c"), names=("pos", "up"))
+
+
+@pytest.fixture(scope="module")
+def fitted(log):
+    fitted = TripleTree(3, (1, 0, 0), 0.0).fit(log).fitted_
+    assert fitted.tree.n_leaves == 3
+    assert fitted.tree.threshold[fitted.tree.left >= 0].tolist() == [1, 2]
+    return fitted
+
+
+@pytest.mark.parametrize(
+    ("zone", "leaves", "partly", "text"),
+    [
+        ({"pos": (0, 1)}, [0], 0, "pos in [0, 1)"),
+        ({"pos": (1, None)}, [1, 2], 0, "pos >= 1"),
+        ({"pos": (None, 1.5)}, [0], 0, "pos < 1.5"),  # the samples of leaf 1 are at 1.5 on average
+        ({"pos": (None, 1.6)}, [0, 1], 1, "pos < 1.6"),
+        ({"pos": (0.2, 1.2)}, [0], 1, "pos in [0.2, 1.2)"),
+        ({"pos": (0.2, 0.3)}, [0], 1, "pos in [0.2, 0.3)"),
+        ({"pos": 1}, [1], 1, "pos = 1"),
+        ({"pos": 3.0}, [2], 1, "pos = 3"),
+        ({"pos": (None, None)}, [0, 1, 2], 0, "any pos"),
+        ({"pos": (0, 2), "action": "b"}, [1], 0, "pos in [0, 2) and action = b"),
+        ({"action": ["a", "c"]}, [0, 2], 0, "action = a or c"),
+        ({"value": (1, None)}, [2], 0, "value >= 1"),
+        ("pos <= 1", [0], 0, "pos <= 1"),
+        ("pos > 1 and action = b", [1], 1, "pos > 1 and action = b"),
+        ("value >= 1", [2], 0, "value >= 1"),
+        ("derivative of pos >= 0.85", [2], 0, "derivative of pos >= 0.85"),
+        ("leaves 0, 2", [0, 2], 0, "leaves 0 and 2"),
+        (1, [1], 0, "leaf 1"),
+        (np.int64(2), [2], 0, "leaf 2"),
+        ({2, 0}, [0, 2], 0, "leaves 0 and 2"),
+        (np.array([0, 1]), [0, 1], 0, "leaves 0 and 1"),
+    ],
+)
+def test_zones(fitted, zone, leaves, partly, text):
+    found = read_zone(fitted, zone)
+    assert found.leaves.tolist() == leaves
+    assert not found.end
+    assert (found.partly, found.text) == (partly, text)
+    assert read_zone(fitted, found) is found
+
+
+def test_a_binary_feature_goes_by_the_majority_of_a_leafs_samples():
+    # Leaf 0 has the flag in 1 of 4 samples, leaf 1 in 3 of 4, and no split asks for it.
+    states = [[x, flag] for x, flags in ((0.0, (0, 0, 0, 1)), (1.0, (1, 1, 1, 0))) for flag in flags]
+    kinds = ("real", "binary")
+    names = ("pos", "flag")
+    log = make_log(states, [0] * 4 + [1] * 4, [0] * 8, endings=[1], labels=("a", "b"), names=names, kinds=kinds)
+    fitted = TripleTree(2, (1, 0, 0), 0.0).fit(log).fitted_
+    assert fitted.leaves.state_mean.tolist() == [[0.0, 0.25], [1.0, 0.75]]
+    for zone, leaves in (
+        ({"flag": 1}, [1]),
+        ({"flag": (0, 0.5)}, [0]),
+        ({"flag": (0, 1)}, [0, 1]),
+        ("flag >= 1", [1]),
+        ({"pos": 0, "flag": 1}, [0]),
+    ):
+        found = read_zone(fitted, zone)
+        assert (found.leaves.tolist(), found.partly) == (leaves, 0 if zone == {"flag": (0, 1)} else 1)
+
+
+def test_a_model_without_mean_states_counts_every_leaf_that_touches_a_zone(fitted):
+    old = replace(fitted, attributes=replace(fitted.attributes, state_mean=None))
+    found = read_zone(old, {"pos": (None, 1.5)})
+    assert (found.leaves.tolist(), found.partly) == ([0, 1], 1)
+
+
+def test_the_end_is_a_zone(fitted):
+    found = read_zone(fitted, "end")
+    assert (found.leaves.tolist(), found.end, found.text) == ([], True, "the end")
+
+
+@pytest.mark.parametrize(
+    ("zone", "message"),
+    [
+        ({"Pos": (0, 1)}, r"zone has no 'Pos'; it may have `pos`, `up`, `value`, `action`. Did you mean `pos`\?"),
+        ({"pos": (4, 5)}, r"zone is empty: it wants pos in \[4, 5\), and in the log `pos` goes from 0 to 3."),
+        ({"pos": (None, -1)}, r"zone is empty: it wants pos < -1"),
+        ({"pos": (2, 1)}, r"zone\['pos'\] is empty: 2 is above 1. Try \(1, 2\)."),
+        (
+            {"pos": "left"},
+            r"zone\['pos'\] must be \(low, high\) with None for no bound, such as .*, or a number; got 'left'.",
+        ),
+        ({"pos": (0, float("nan"))}, r"must be \(low, high\)"),
+        ({"pos": (0, 1), "action": "c"}, r"zone is empty: no leaf has pos in \[0, 1\) and action = c."),
+        ({"action": "d"}, "zone\\['action'\\] is 'd', an action that the tree does not know; it knows `a`, `b`, `c`."),
+        ({}, "zone is an empty dict"),
+        ([], "zone is empty: it names no leaf"),
+        (3, "zone has leaf 3; leaves go from 0 to 2."),
+        ([0, -1], "zone has leaf -1; leaves go from 0 to 2."),
+        ("start", r"zone has no `start`; it may have `pos`, `up`, `value`, `action`.\n  start\n  \^\^\^\^\^"),
+        ("0.5, 1.5", "zone is a list that names no places"),
+        (1.5, "zone is a float that names no places"),
+        ([0.5], "zone is a list that names no places"),
+    ],
+)
+def test_zones_that_are_none(fitted, zone, message):
+    with pytest.raises(ParameterError, match=message):
+        read_zone(fitted, zone)
+
+
+def test_conditions_on_continuous_actions():
+    log = make_log([[x] for x in POS], POS, [0] * 5 + [9], endings=[1], names=("pos",))
+    fitted = TripleTree(3, (1, 0, 0), 0.0).fit(log).fitted_
+    assert read_zone(fitted, {"a0": (2, None)}).leaves.tolist() == [2]
+    with pytest.raises(ParameterError, match="zone has no 'action'; it may have `pos`, `value`, `a0`"):
+        read_zone(fitted, {"action": "b"})
+
+
+def test_conditions_on_derivatives(fitted):
+    mean = fitted.attributes.derivative_mean[fitted.tree.leaf_nodes, 0]
+    found = read_zone(fitted, f"derivative of pos in [{mean.min()}, {mean.max()})")
+    assert found.leaves.tolist() == np.flatnonzero(mean < mean.max()).tolist()
+    assert found.text.startswith("derivative of pos in [")
+    with pytest.raises(ParameterError, match="Did you mean `derivative of pos`"):
+        read_zone(fitted, {"derivative of Pos": (0, None)})
+
+
+def test_of_a_feature_of_whole_numbers_only_these_count():
+    # The shortest threshold between 0 and 1 is 1: [0, 1) must not count as holding some of 0.5 and more.
+    legs, height = [0, 0, 0, 1, 1, 1], [5.0, 4, 3, 2, 1, 0]
+    states = np.column_stack([legs, height])
+    actions = [str(leg) for leg in legs]
+    log = Log.from_arrays(states, actions, [0] * 6, starts=[0], terminated=[0] * 5 + [1], feature_names=["leg", "y"])
+    fitted = TripleTree(2, (1, 0, 0), 0.0).fit(log).fitted_
+    assert fitted.schema.features[0].kind == "binary"
+    for zone, leaves in (
+        ((0.5, None), [1]),
+        ((None, 0.5), [0]),
+        ((0.5, 7), [1]),
+        ((0, 0.9), [0]),
+        ((0, 1), [0, 1]),
+        ((0, 1.5), [0, 1]),
+    ):
+        found = read_zone(fitted, {"leg": zone})
+        assert (found.leaves.tolist(), found.partly) == (leaves, 0)
+    with pytest.raises(ParameterError, match=r"`leg` is a whole number, and none has leg in \[0\.2, 0\.8\)"):
+        read_zone(fitted, {"leg": (0.2, 0.8)})
+    tall = TripleTree(1, (1, 0, 0), 0.0).fit(log).fitted_
+    assert read_zone(tall, "leg < 1").partly == 1
+    assert read_zone(tall, {"leg": (None, 1)}).partly == 0
+
+
+@pytest.mark.parametrize(
+    ("start", "share", "text"),
+    [
+        (None, [1, 0, 0, 0], "where episodes begin"),
+        ([1.5, 7], [0, 1, 0, 0], "pos = 1.5, up = 7"),
+        ({"pos": 2.5, "up": 8}, [0, 0, 1, 0], "pos = 2.5, up = 8"),
+        ("up = 8, pos = 2.5", [0, 0, 1, 0], "pos = 2.5, up = 8"),
+        ("1.5, 7", [0, 1, 0, 0], "pos = 1.5, up = 7"),
+        ("pos < 2", [0.5, 0.5, 0, 0], "pos < 2"),
+        (1, [0, 1, 0, 0], "leaf 1"),
+        ({1, 2}, [0, 0.5, 0.5, 0], "leaves 1 and 2"),
+        ({"pos": (0, 2)}, [0.5, 0.5, 0, 0], "pos in [0, 2)"),
+        ({"pos": 1.5}, [0, 1, 0, 0], "pos = 1.5"),
+    ],
+)
+def test_starts(fitted, log, start, share, text):
+    found = read_start(fitted, count_transitions(fitted.tree, log), start)
+    assert found.share.tolist() == share
+    assert (found.text, found.outside) == (text, False)
+
+
+def test_starts_that_are_none(fitted, log):
+    found = count_transitions(fitted.tree, log)
+    assert read_start(fitted, found, [9, 7]).outside
+    with pytest.raises(ParameterError, match="start must hold a leaf: nothing follows the end"):
+        read_start(fitted, found, "end")
+    with pytest.raises(ParameterError, match="start must be one state; got 2 of them"):
+        read_start(fitted, found, [[1, 7], [2, 7]])
+    with pytest.raises(ParameterError, match="states must have 2 features"):
+        read_start(fitted, found, [1.0])

@@ -1,0 +1,157 @@
+"""How good a tree is, seen from afar, and where not to trust it: against plain loops over the log."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.logs import random_log
+from tests.report.models import fitted, of_lander, of_road
+from tripletree import ParameterError
+from tripletree.demos import road
+from tripletree.model.judge import log_values
+from tripletree.questions.judge import attributes, calibration, held_out, trust
+from tripletree.questions.outline import outline
+
+
+def test_calibration_groups_by_prediction_and_averages_what_the_log_shows():
+    tree, _ = of_road()
+    log = road.record("either", n_samples=2_000, seed=9)
+    found = calibration(tree.fitted_, log, "value")
+    predicted, observed = tree.predict(log.states).value, log_values(tree.fitted_, log)
+    assert found.count.sum() == len(log)
+    assert (np.diff(found.predicted) > 0).all()
+    assert np.dot(found.count, found.predicted) == pytest.approx(predicted.sum())
+    assert np.dot(found.count, found.observed) == pytest.approx(observed.sum())
+    lowest = np.argsort(predicted, kind="stable")[: found.count[0]]
+    assert found.observed[0] == pytest.approx(observed[lowest].mean())
+    assert found.gap == pytest.approx(np.sum(np.abs(found.predicted - found.observed) * found.count) / len(log))
+
+
+def test_on_its_own_log_a_tree_is_calibrated_by_construction():
+    tree, log = of_lander()
+    for about in ("main engine", "side engine"):
+        assert calibration(tree.fitted_, log, about).gap < 1e-9
+    assert attributes(tree.fitted_) == ("main engine", "side engine", "value")
+
+
+def test_confidence_is_compared_with_how_often_the_tree_is_right():
+    tree, _ = of_road()
+    log = road.record("either", n_samples=2_000, seed=9)
+    found = calibration(tree.fitted_, log, "confidence")
+    labels = np.array(log.schema.action.labels)[log.actions]
+    right = tree.predict(log.states).action == labels
+    assert np.dot(found.count, found.observed) == pytest.approx(right.sum())
+    assert "right in" in str(found)
+
+
+def test_an_unknown_attribute_is_refused():
+    tree, log = of_road()
+    with pytest.raises(ParameterError, match="about must be one of `confidence`, `value`; got 'speed'"):
+        calibration(tree.fitted_, log, "speed")
+
+
+def test_numbers_of_groups_and_regions_are_checked():
+    tree, log = of_road()
+    with pytest.raises(ParameterError, match="groups must be a whole number of at least 1; got 0"):
+        tree.calibration(log, groups=0)
+    with pytest.raises(ParameterError, match=r"regions must be a whole number of at least 1; got 2\.5"):
+        tree.outline(log, regions=2.5)
+    with pytest.raises(ParameterError, match="log must be a Log; got list"):
+        tree.trust([])
+
+
+def test_a_tree_that_has_seen_the_log_is_judged_by_another_one():
+    tree, log = of_road()
+    found = held_out(tree.fitted_, log)
+    assert found.how == "regrown"
+    assert found.episodes == round(0.2 * log.n_episodes)
+    assert (found.losses > found.training).all()  # new episodes are harder
+    assert "a second tree of the same size" in str(found)
+
+
+def test_another_log_is_judged_as_it_is():
+    tree, _ = of_road()
+    log = road.record("either", n_samples=2_000, seed=9)
+    found = held_out(tree.fitted_, log)
+    assert found.how == "other"
+    np.testing.assert_allclose(found.losses, tree.losses(log))
+
+
+def test_a_log_of_few_episodes_is_judged_on_itself():
+    tree, log = fitted(random_log(1, lengths=(30, 30)), 5)
+    found = held_out(tree.fitted_, log)
+    assert found.how == "same"
+    np.testing.assert_allclose(found.losses, found.training)
+
+
+def test_regions_are_the_leaves_of_a_small_tree_with_the_moves_of_the_log():
+    tree, log = of_road()
+    found = outline(tree.fitted_, log, regions=6)
+    small = tree.truncate(6)
+    leaf = small.apply(log.states)
+    assert [one.share for one in found.regions] == sorted((one.share for one in found.regions), reverse=True)
+    for one in found.regions:
+        inside = leaf == one.leaf
+        assert one.share == pytest.approx(inside.mean())
+        assert one.begins == pytest.approx((leaf[log.starts[:-1]] == one.leaf).mean())
+        assert sum(p for _, p in one.following) <= 1 + 1e-9
+    assert sum(one.ends for one in found.regions) == pytest.approx(1)
+    # The most frequent move, counted by hand.
+    first = found.regions[0]
+    follows = {}
+    for begin, end in zip(log.starts[:-1], log.starts[1:], strict=True):
+        path = leaf[begin:end]
+        for here, there in pairwise(path):
+            if here == first.leaf != there:
+                follows[there] = follows.get(there, 0) + 1
+        if path[-1] == first.leaf and log.endings[np.searchsorted(log.starts, begin)] == 1:
+            follows["end"] = follows.get("end", 0) + 1
+    most = max(follows, key=follows.get)
+    to, p = first.following[0]
+    assert (most == "end") if to is None else found.regions[to].leaf == most
+    assert p == pytest.approx(follows[most] / sum(follows.values()), abs=0.02)
+
+
+def test_routes_lead_from_where_episodes_begin_to_the_end():
+    tree, log = of_road()
+    found = outline(tree.fitted_, log, regions=6)
+    begins = max(found.regions, key=lambda one: one.begins).number
+    assert found.routes
+    for route in found.routes:
+        assert route.regions[0] == begins
+        assert 0 < route.probability <= 1
+        assert "then the end" in str(route)
+    json.dumps(found.to_dict())
+
+
+def test_trust_names_leaves_with_few_samples_and_those_that_are_torn():
+    tree, log = of_road()
+    found = trust(tree.fitted_, log)
+    leaf = tree.apply(log.states)
+    count = np.bincount(leaf, minlength=tree.n_leaves_)
+    np.testing.assert_array_equal(found.few, count < 10)
+    values = log_values(tree.fitted_, log)
+    spread = np.array([values[leaf == k].var() for k in range(tree.n_leaves_)]) / values.var()
+    np.testing.assert_allclose(found.left[:, 1], spread, atol=1e-6)
+    for attribute in range(3):
+        doubt = found.share * found.left[:, attribute]
+        worst = found.worst(attribute, most=3)
+        assert doubt[worst].tolist() == sorted(doubt[doubt > 0], reverse=True)[:3]
+    assert found.outside == 0
+
+
+def test_states_outside_the_training_log_are_counted():
+    tree, _ = of_lander()
+    from tripletree.demos import lander
+
+    other = lander.log().select(range(30, 60))
+    found = trust(tree.fitted_, other)
+    low, high = tree.fitted_.feature_min, tree.fitted_.feature_max
+    beyond = ((other.states < low) | (other.states > high)).any(axis=1).mean()
+    assert found.outside == pytest.approx(beyond)
+    assert beyond > 0
+    assert "lie outside the range that the tree was grown on" in str(found)
