@@ -25,15 +25,12 @@ from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
 from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
-from tripletree.graph.movement import Movement
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import losses
-from tripletree.model.moves import movement
-from tripletree.model.table import Table
-from tripletree.model.tables import curve_table, leaf_table
+from tripletree.model.judge import losses, transitions_on
+from tripletree.model.table import Table, curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
 from tripletree.questions.counterfactuals import COUNTERFACTUAL_OPTIONS, counterfactual, counterfactuals
@@ -522,7 +519,7 @@ class TripleTree:
         log : Log or None
             Any log with the same features and actions; None: the training log.
         """
-        return self._movement(log).transitions
+        return self._transitions(log)
 
     def chance(
         self,
@@ -556,7 +553,7 @@ class TripleTree:
         seed : int or numpy.random.Generator
             Where the draws come from.
         """
-        return chance.chance(self.fitted_, self._movement(log), reach, start, before, within, draws, seed)
+        return chance.chance(self.fitted_, self._transitions(log), reach, start, before, within, draws, seed)
 
     def expected_steps(
         self,
@@ -569,7 +566,7 @@ class TripleTree:
         seed: int | np.random.Generator = 0,
     ) -> Duration:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
-        return chance.expected_steps(self.fitted_, self._movement(log), reach, start, before, draws, seed)
+        return chance.expected_steps(self.fitted_, self._transitions(log), reach, start, before, draws, seed)
 
     def after(
         self,
@@ -581,17 +578,17 @@ class TripleTree:
         seed: int | np.random.Generator = 0,
     ) -> Whereabouts:
         """Return where the agent is so many steps after the start, leaf by leaf; other arguments as in `chance`."""
-        return chance.after(self.fitted_, self._movement(log), steps, start, draws, seed)
+        return chance.after(self.fitted_, self._transitions(log), steps, start, draws, seed)
 
     def occupancy(
         self, start: Any = None, *, log: Log | None = None, draws: int = 200, seed: int | np.random.Generator = 0
     ) -> Whereabouts:
         """Return the share of time that is spent in each leaf from the start on; arguments as in `chance`."""
-        return chance.occupancy(self.fitted_, self._movement(log), start, draws, seed)
+        return chance.occupancy(self.fitted_, self._transitions(log), start, draws, seed)
 
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
         """Return the leaves that no recorded moves lead to; arguments as in `chance`."""
-        return chance.unreachable(self.fitted_, self._movement(log), start)
+        return chance.unreachable(self.fitted_, self._transitions(log), start)
 
     def rollouts(
         self,
@@ -606,7 +603,7 @@ class TripleTree:
 
         The number of leaves stands for the end. Other arguments as in `chance`.
         """
-        return chance.rollouts(self.fitted_, self._movement(log), n, steps, start, seed)
+        return chance.rollouts(self.fitted_, self._transitions(log), n, steps, start, seed)
 
     def paths(
         self, start: Any, end: Any, k: int = 1, *, pairs: bool | int = False, log: Log | None = None
@@ -695,11 +692,11 @@ class TripleTree:
         tree._fitted = fitted
         return tree
 
-    def _movement(self, log: Log | None) -> Movement:
+    def _transitions(self, log: Log | None) -> Transitions:
         fitted = self.fitted_
         if log is not None:
             _check_log(log, "log")
-        return movement(fitted, log, self._threads())
+        return transitions_on(fitted, log, self._threads())
 
     def _threads(self) -> int:
         return self.threads or available_cores()

@@ -96,7 +96,7 @@ def test_all_names_are_understood(discrete, continuous):
 
 
 def test_other_names_are_listed_where_they_are_allowed(discrete):
-    with pytest.raises(ParameterError, match="`density`; got 'densty'. Did you mean `density`"):
+    with pytest.raises(ParameterError, match=r"`density`; got 'densty'. Did you mean `density`"):
         read_attribute(discrete, "densty", "colour", also=("density",))
 
 

@@ -48,7 +48,7 @@ def test_readers_can_ask_for_every_action_and_for_high_and_low_numbers():
     assert list(usual_foils(gears()))[:3] == ["action = a", "action = b", "action = c"]
     asked = list(usual_foils(walk(dimensions=2)))
     assert [name.split()[0] for name in asked] == ["a0", "a0", "a1", "a1", "value", "value"]
-    assert [name.split()[1] for name in asked] == [">=", "<="] * 3
+    assert [name.split()[1] for name in asked] == [">=", "<"] * 3
 
 
 def test_texts_are_sent_once():

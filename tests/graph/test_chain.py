@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.graph.chains import random_transitions, transitions
-from tripletree.graph.chain import Chain, after, interval, occupancy, reach, reach_within, reachable, steps_to
-from tripletree.graph.rollouts import rollouts
+from tripletree.graph.chain import Chain, after, interval, occupancy, reach, reach_within, reachable, rollouts, steps_to
 
 
 def places(n_leaves, *chosen):

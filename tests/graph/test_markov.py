@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 from tests.graph.chains import random_transitions
 from tests.graph.test_transitions import grown
 from tests.logs import logs, make_log
-from tripletree.graph.chain import Chain
+from tripletree.graph.chain import Chain, rollouts
 from tripletree.graph.markov import _drawn, _memory, check_markov
-from tripletree.graph.rollouts import rollouts
 from tripletree.graph.transitions import count_sequences, leaves_of
 from tripletree.log.log import TERMINATED, TRUNCATED
 

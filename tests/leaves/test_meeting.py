@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.questions.trees import boxes, random_fitted, random_states
-from tripletree.leaves.meeting import meeting
+from tripletree.leaves.boxes import intersect
 
 
 def test_the_leaves_that_boxes_meet():
@@ -11,7 +11,7 @@ def test_the_leaves_that_boxes_meet():
         fitted = random_fitted(seed, 3, 15)
         ends = random_states(fitted, 40, seed).reshape(20, 2, 3)
         low, high = ends.min(axis=1), ends.max(axis=1)
-        box, leaf = meeting(fitted.tree, low, high)
+        box, leaf = intersect(fitted.tree, low, high)
         expected = [
             (i, j)
             for i in range(20)
@@ -23,6 +23,6 @@ def test_the_leaves_that_boxes_meet():
 
 def test_no_boxes_and_a_single_leaf():
     fitted = random_fitted(0, 2, 1)
-    box, leaf = meeting(fitted.tree, np.zeros((2, 2)), np.ones((2, 2)))
+    box, leaf = intersect(fitted.tree, np.zeros((2, 2)), np.ones((2, 2)))
     assert (box.tolist(), leaf.tolist()) == ([0, 1], [0, 0])
-    assert len(meeting(fitted.tree, np.zeros((0, 2)), np.zeros((0, 2)))[0]) == 0
+    assert len(intersect(fitted.tree, np.zeros((0, 2)), np.zeros((0, 2)))[0]) == 0

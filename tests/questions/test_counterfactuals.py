@@ -59,13 +59,16 @@ def satisfied(fitted, foil, states):
             held &= np.isin(answer.action, wanted)
             continue
         if key == "value":
-            numbers = answer.value
+            numbers, known = answer.value, fitted.leaves.value_mean
         elif key.startswith("derivative of "):
-            numbers = answer.derivative[:, fitted.schema.feature_names.index(key.removeprefix("derivative of "))]
+            f = fitted.schema.feature_names.index(key.removeprefix("derivative of "))
+            numbers, known = answer.derivative[:, f], fitted.leaves.derivative_mean[:, f]
         else:
-            numbers = answer.action[:, fitted.schema.action.names.index(key)]
+            k = fitted.schema.action.names.index(key)
+            numbers, known = answer.action[:, k], fitted.leaves.action_mean[:, k]
         low, high = wanted
-        held &= (numbers >= (-np.inf if low is None else low)) & (numbers < (np.inf if high is None else high))
+        below = (numbers < high) | ((numbers == high) & (high == known.max())) if high is not None else True
+        held &= (numbers >= (-np.inf if low is None else low)) & below
     return held
 
 

@@ -349,7 +349,9 @@ def test_bad_pictures_along_one_feature():
 
 
 def test_several_actions_are_not_one_colour():
-    with pytest.raises(ParameterError, match="The action has 2 dimensions; choose a colour of `a0`, `a1`"):
+    with pytest.raises(
+        ParameterError, match="colour must be one number here; name one of `a0`, `a1` instead of 'action'"
+    ):
         leaf_map(read_view(walk(3, dimensions=2), "x0", "x1"), "action")
 
 
@@ -357,7 +359,7 @@ def test_without_derivatives_there_are_no_arrows():
     fitted = _fit(make_log([[0.0, 1], [1, 0]], [0, 1], [0, 1], [0, 1, 2], labels=("a", "b")), 2).fitted_
     with pytest.raises(ParameterError, match="Arrows show derivatives, and this tree has none"):
         leaf_map(read_view(fitted, "x0", "x1"), "value", arrows=True)
-    with pytest.raises(ParameterError, match="colour must be one of"):
+    with pytest.raises(ParameterError, match="asks for a derivative; this tree has none"):
         leaf_map(read_view(fitted, "x0", "x1"), "derivative of x0")
 
 

@@ -9,7 +9,7 @@ from tripletree import ParameterError
 from tripletree.answers.weights import Weights
 from tripletree.demos import road
 from tripletree.questions.compare_weights import simplex as grid
-from tripletree.scenes.colours import ATTRIBUTES
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS
 from tripletree.scenes.simplex import CORNERS, place, simplex, triangles
 from tripletree.scenes.types import Points, Surface
 
@@ -48,7 +48,7 @@ def test_dots_surface_and_ring_show_the_answer():
         assert sum(len(mark.x) for mark in dots) == 21
         at = place(answer.theta)
         for mark in dots:
-            own = answer.worst_attribute[k] == ATTRIBUTES.index(mark.colour)
+            own = answer.worst_attribute[k] == ATTRIBUTE_COLOURS.index(mark.colour)
             np.testing.assert_array_equal(np.column_stack([mark.x, mark.y]), at[own])
         np.testing.assert_array_equal([ring.x[0], ring.y[0]], at[answer.best[k]])
         assert scene.colours is sheet.colours

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from tripletree.graph.markov import MarkovCheck
-from tripletree.graph.movement import Movement
-from tripletree.graph.transitions import count_sequences
+from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
 from tripletree.model.fitted import Fitted
@@ -35,8 +33,8 @@ ARRAYS = (
 def part(model: Fitted, name: str) -> Any:
     """Return the array of a model that the file calls ``name``, or None."""
     if name == "markov":
-        return None if model.movement is None else np.array(astuple(model.movement.markov), np.float64)
-    if name.startswith("transitions.") and model.movement is None:
+        return None if model.transitions is None else np.array(astuple(model.transitions.markov), np.float64)
+    if name.startswith("transitions.") and model.transitions is None:
         return None
     return attrgetter(name)(model)
 
@@ -75,7 +73,7 @@ def random_model(
     validation: bool = True,
     options: dict[str, Any] | None = None,
     provenance: dict[str, Any] | None = None,
-    movement: bool = True,
+    transitions: bool = True,
 ) -> Fitted:
     """Grow a tree by random splits of a random box; it has fewer leaves when nothing can be split any more."""
     rng = np.random.default_rng(seed)
@@ -141,11 +139,11 @@ def random_model(
         curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
         options=OPTIONS if options is None else options,
         provenance={"tripletree": "0.1.0", "log": "0" * 64} if provenance is None else provenance,
-        movement=random_movement(rng, np.array(count)[tree.leaf_nodes]) if movement else None,
+        transitions=random_transitions(rng, np.array(count)[tree.leaf_nodes]) if transitions else None,
     )
 
 
-def random_movement(rng: np.random.Generator, samples: npt.NDArray[np.int64]) -> Movement:
+def random_transitions(rng: np.random.Generator, samples: npt.NDArray[np.int64]) -> Transitions:
     """Count the moves of a log that visits the leaves, so many samples in each, in random order."""
     n = len(samples)
     leaf = rng.permutation(np.repeat(np.arange(n, dtype=np.int32), samples))
@@ -154,7 +152,7 @@ def random_movement(rng: np.random.Generator, samples: npt.NDArray[np.int64]) ->
     log: Any = SimpleNamespace(starts=starts, endings=rng.integers(0, 3, len(final)))
     shares = rng.random(4)
     check = MarkovCheck(shares[0], shares[1], int(rng.integers(99)), shares[2], shares[3], 5, int(rng.integers(99)))
-    return Movement(count_sequences(n, leaf, final, log), check)
+    return replace(count_sequences(n, leaf, final, log), markov=check)
 
 
 _texts = st.text(min_size=1, max_size=12)
@@ -203,6 +201,6 @@ models = st.builds(
     validation=st.booleans(),
     options=_options,
     provenance=_objects,
-    movement=st.booleans(),
+    transitions=st.booleans(),
 )
 """Models of every kind, for hypothesis."""

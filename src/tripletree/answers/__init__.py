@@ -13,8 +13,7 @@ from tripletree.answers.rules import Rule, Rules
 from tripletree.answers.story import Phase, Story
 from tripletree.answers.trajectories import Trajectories, Trajectory
 from tripletree.answers.weights import Weights
-from tripletree.graph.markov import MarkovCheck
-from tripletree.graph.transitions import Transitions
+from tripletree.graph.transitions import MarkovCheck, Transitions
 
 __all__ = [
     "Answer",

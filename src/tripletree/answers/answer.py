@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tripletree.graph.markov import MarkovCheck
+from tripletree.graph.transitions import MarkovCheck
 from tripletree.language.markup import notebook_box
 
 

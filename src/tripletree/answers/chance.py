@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
-from tripletree.graph.markov import MarkovCheck
+from tripletree.graph.transitions import MarkovCheck
 from tripletree.language.conditions import leaves
 from tripletree.language.numbers import between, count, percent
 

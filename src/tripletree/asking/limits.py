@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tripletree.asking.foils import Foil
 from tripletree.checks import check_names, did_you_mean, is_integer, is_number
 from tripletree.errors import ParameterError
-from tripletree.leaves.landing import Landing, landing
+from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.model.fitted import Fitted
 
 Mask = npt.NDArray[np.bool_]
@@ -26,7 +26,7 @@ class Limits(NamedTuple):
     ----------
     leaves : bool array of shape (leaves,)
         Leaves of the foil that have the support and purity asked for.
-    landing : Landing
+    entry_points : EntryPoints
         Where states land in each leaf, the margin included.
     max_changes : int
         Most features that may change.
@@ -39,7 +39,7 @@ class Limits(NamedTuple):
     """
 
     leaves: Mask
-    landing: Landing
+    entry_points: EntryPoints
     max_changes: int
     no_rise: npt.NDArray[np.int64]
     no_fall: npt.NDArray[np.int64]
@@ -78,10 +78,10 @@ def read_limits(
     no_rise = no_fall = _NONE
     if len(fixed) or one_way:
         no_rise, no_fall = _ways(names, fixed, one_way or {})
-    place = fitted.landing
+    place = fitted.entry_points
     if kept := bool(isinstance(margin, Mapping) or margin != 0):
         bounds = (*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole)
-        place = landing(*bounds, _margin(margin, names, fitted.span))
+        place = entry_points(*bounds, _margin(margin, names, fitted.span))
     return Limits(
         leaves,
         place,

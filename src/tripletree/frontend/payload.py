@@ -50,7 +50,7 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
     start : float64 array of shape (features,), or None
         The state to show first; None: the middle of the leaf with most samples.
     """
-    schema, tree, place = fitted.schema, fitted.tree, fitted.landing
+    schema, tree, place = fitted.schema, fitted.tree, fitted.entry_points
     texts = _Texts()
     discrete = schema.action.kind == "discrete"
     abouts = [*(["action"] if discrete else schema.action.names), "value"]
@@ -113,7 +113,7 @@ def _facts(fitted: Fitted, about: str) -> list[str]:
 
 def _inside(fitted: Fitted) -> F64:
     """Return a state in the middle of each leaf, shape (leaves, features)."""
-    place = fitted.landing
+    place = fitted.entry_points
     last = np.ceil(place.upper) - 1
     whole = np.clip(np.round(place.middle), np.ceil(place.lower), last)
     fits = fitted.whole[:, None] & (whole >= place.lower) & (whole < place.upper)
@@ -122,7 +122,7 @@ def _inside(fitted: Fitted) -> F64:
 
 def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
     """Return what must hold to enter each leaf from below and from above, by feature, as numbers of texts."""
-    place = fitted.landing
+    place = fitted.entry_points
     number = {"riseText": np.full(place.lower.T.shape, -1), "fallText": np.full(place.lower.T.shape, -1)}
     for f, feature in enumerate(fitted.schema.features):
         binary, whole = feature.kind == "binary", bool(fitted.whole[f])

@@ -267,3 +267,35 @@ def _stationary(matrix: Any) -> F64:
     system = vstack([balance[:-1], csc_array(np.ones((1, n)))]).tocsc()
     share: F64 = splu(system).solve(np.append(np.zeros(n - 1), 1.0))
     return np.maximum(share, 0.0)
+
+
+def rollouts(chain: Chain, start: F64, n: int, steps: int, rng: np.random.Generator) -> npt.NDArray[np.int32]:
+    """Return the places of ``n`` rollouts at 0, 1, ... ``steps`` steps, shape (n, steps + 1).
+
+    Parameters
+    ----------
+    chain : Chain
+        The chain; a rollout that has come to the end, or to a leaf that is never left, stays there.
+    start : float64 array of shape (places,)
+        Distribution of the first place.
+    n, steps : int
+        Number and length of the rollouts.
+    rng : numpy.random.Generator
+        Where the chances come from.
+    """
+    matrix = chain.steps.tocsr()
+    matrix.sort_indices()
+    # All rows in one rising line: row r goes from r to r + 1, so one search finds the next place of all rollouts.
+    rows = np.repeat(np.arange(chain.n_places), np.diff(matrix.indptr))
+    total = np.cumsum(matrix.data)
+    before = np.append(0.0, total)[matrix.indptr[:-1]]
+    line = rows + np.minimum(total - before[rows], 1.0)
+    last = matrix.indptr[1:] - 1
+    line[last] = np.arange(chain.n_places) + 1.0
+    places = np.empty((n, steps + 1), np.int32)
+    places[:, 0] = here = rng.choice(chain.n_places, n, p=start)
+    for t in range(1, steps + 1):
+        entry = np.searchsorted(line, here + rng.random(n), side="right")
+        here = matrix.indices[np.minimum(entry, last[here])]
+        places[:, t] = here
+    return places

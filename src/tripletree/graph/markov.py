@@ -2,69 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.graph.chain import Chain, after
-from tripletree.graph.transitions import Transitions
+from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences, leaves_of
 from tripletree.log.log import TERMINATED, Log
+from tripletree.tree.arrays import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
-
-FAIR, POOR = 0.05, 0.15
-"""Excess from which a chain is called fair instead of good, and poor instead of fair."""
 
 _HORIZONS = (1, 2, 5, 10, 20, 50, 100, 200)
 _MOST_MOVES = 200_000
 
 
-@dataclass(frozen=True)
-class MarkovCheck:
-    """How far the log departs from a chain that forgets the past.
-
-    Attributes
-    ----------
-    memory : float
-        Does the next leaf depend on the previous one? The share of moves that would have to go elsewhere if it did
-        not (0: the present leaf says all).
-    memory_chance : float
-        What ``memory`` would be by chance alone, because counts are small: its mean if the previous leaves of the
-        moves from each leaf were shuffled.
-    moves : int
-        Moves with a known previous leaf that this is based on.
-    distance : float
-        How far is the prediction from the log? The share of episodes that are elsewhere, ``horizon`` steps after their
-        start, than the chain says; of all horizons the worst.
-    distance_chance : float
-        What ``distance`` would be by chance alone, because episodes are few.
-    horizon : int
-        That number of steps; 0 when the log is too short to ask.
-    episodes : int
-        Episodes known that far.
-    """
-
-    memory: float
-    memory_chance: float
-    moves: int
-    distance: float
-    distance_chance: float
-    horizon: int
-    episodes: int
-
-    @property
-    def excess(self) -> float:
-        """The larger of the two departures, less what chance explains."""
-        return max(self.memory - self.memory_chance, self.distance - self.distance_chance, 0.0)
-
-    @property
-    def verdict(self) -> str:
-        """``"good"``, ``"fair"``, ``"poor"``, or ``"untested"`` when the log has nothing to test it with."""
-        if not self.moves and not self.horizon:
-            return "untested"
-        return "good" if self.excess < FAIR else "fair" if self.excess < POOR else "poor"
+def count_transitions(tree: Tree, log: Log, threads: int = 1) -> Transitions:
+    """Count how ``log`` goes from leaf to leaf of ``tree``, and check the chain that the counts make."""
+    leaf, final = leaves_of(tree, log, threads)
+    counts = count_sequences(tree.n_leaves, leaf, final, log)
+    return replace(counts, markov=check_markov(counts, leaf, final, log))
 
 
 def check_markov(

@@ -21,6 +21,59 @@ Z95 = 1.959963984540054
 _TABLE = 4_000_000
 
 
+FAIR, POOR = 0.05, 0.15
+"""Excess from which a chain is called fair instead of good, and poor instead of fair."""
+
+
+@dataclass(frozen=True)
+class MarkovCheck:
+    """How far the log departs from a chain that forgets the past.
+
+    Attributes
+    ----------
+    memory : float
+        Does the next leaf depend on the previous one? The share of moves that would have to go elsewhere if it did
+        not (0: the present leaf says all).
+    memory_chance : float
+        What ``memory`` would be by chance alone, because counts are small: its mean if the previous leaves of the
+        moves from each leaf were shuffled.
+    moves : int
+        Moves with a known previous leaf that this is based on.
+    distance : float
+        How far is the prediction from the log? The share of episodes that are elsewhere, ``horizon`` steps after their
+        start, than the chain says; of all horizons the worst.
+    distance_chance : float
+        What ``distance`` would be by chance alone, because episodes are few.
+    horizon : int
+        That number of steps; 0 when the log is too short to ask.
+    episodes : int
+        Episodes known that far.
+    """
+
+    memory: float
+    memory_chance: float
+    moves: int
+    distance: float
+    distance_chance: float
+    horizon: int
+    episodes: int
+
+    @property
+    def excess(self) -> float:
+        """The larger of the two departures, less what chance explains."""
+        return max(self.memory - self.memory_chance, self.distance - self.distance_chance, 0.0)
+
+    @property
+    def verdict(self) -> str:
+        """``"good"``, ``"fair"``, ``"poor"``, or ``"untested"`` when the log has nothing to test it with."""
+        if not self.moves and not self.horizon:
+            return "untested"
+        return "good" if self.excess < FAIR else "fair" if self.excess < POOR else "poor"
+
+
+UNTESTED = MarkovCheck(0.0, 0.0, 0, 0.0, 0.0, 0, 0)
+
+
 @dataclass(frozen=True, eq=False)
 class Transitions:
     """How a log moves from leaf to leaf of a tree, counted by sequences.
@@ -48,6 +101,8 @@ class Transitions:
         Episodes that begin in the leaf.
     samples : int64 array of shape (leaves,)
         Steps in the leaf.
+    markov : MarkovCheck
+        How well a chain that forgets the past describes the log.
     """
 
     n_leaves: int
@@ -60,6 +115,7 @@ class Transitions:
     stays: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
     samples: npt.NDArray[np.int64]
+    markov: MarkovCheck = UNTESTED
 
     def __post_init__(self) -> None:
         for value in vars(self).values():

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tripletree import __version__
 from tripletree.checks import listing
 from tripletree.errors import TripleTreeWarning
-from tripletree.graph.movement import observe
+from tripletree.graph.markov import count_transitions
 from tripletree.leaves.attributes import describe
 from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
@@ -78,7 +78,7 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         fitted = replace(fitted, curve_validation=curve)
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
-    return replace(fitted, movement=observe(fitted.tree, log, threads))
+    return replace(fitted, transitions=count_transitions(fitted.tree, log, threads))
 
 
 @dataclass(frozen=True, eq=False)

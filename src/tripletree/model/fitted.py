@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.graph.movement import Movement
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.boxes import bounds
-from tripletree.leaves.landing import Landing, landing
+from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.log.schema import Schema
 from tripletree.tree.arrays import Tree
 
@@ -43,8 +42,8 @@ class Fitted:
         The parameters of the fit (JSON types only).
     provenance : dict
         Versions, log hash, counts (JSON types only).
-    movement : Movement or None
-        How the training log moves from leaf to leaf; None in a truncated tree, whose leaves need the log again.
+    transitions : Transitions or None
+        How the training log goes from leaf to leaf; None in a truncated tree, whose leaves need the log again.
     """
 
     schema: Schema
@@ -58,7 +57,7 @@ class Fitted:
     curve_validation: npt.NDArray[np.float64] | None
     options: dict[str, Any]
     provenance: dict[str, Any]
-    movement: Movement | None = None
+    transitions: Transitions | None = None
 
     def __post_init__(self) -> None:
         for part in (self, self.tree, self.attributes):
@@ -69,13 +68,8 @@ class Fitted:
     def truncate(self, n_leaves: int) -> Fitted:
         """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""
         tree, attributes = self.tree.truncate(n_leaves), self.attributes.truncate(n_leaves)
-        movement = self.movement if n_leaves == self.tree.n_leaves else None
-        return replace(self, tree=tree, attributes=attributes, movement=movement)
-
-    @property
-    def transitions(self) -> Transitions | None:
-        """The counts of :attr:`movement`."""
-        return None if self.movement is None else self.movement.transitions
+        transitions = self.transitions if n_leaves == self.tree.n_leaves else None
+        return replace(self, tree=tree, attributes=attributes, transitions=transitions)
 
     @cached_property
     def leaves(self) -> Attributes:
@@ -111,6 +105,6 @@ class Fitted:
         return np.array([feature.kind in ("binary", "integer") for feature in self.schema.features])
 
     @cached_property
-    def landing(self) -> Landing:
+    def entry_points(self) -> EntryPoints:
         """Where states land that must enter a leaf."""
-        return landing(*self.bounds, self.feature_min, self.feature_max, self.span, self.whole)
+        return entry_points(*self.bounds, self.feature_min, self.feature_max, self.span, self.whole)

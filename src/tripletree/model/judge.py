@@ -1,22 +1,20 @@
-"""Judges a grown tree on a log: are they about the same things, what are the log's values, how large are the losses."""
+"""Judge: a grown tree and a log. Do they fit, what are the log's values and transitions, how large are the losses."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.checks import listing
 from tripletree.errors import LogError, ParameterError
+from tripletree.graph.markov import count_transitions
+from tripletree.graph.transitions import Transitions
 from tripletree.leaves.losses import loss_curve
 from tripletree.log.derive import values
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.model.bootstrap import ends_of_truncated
-
-if TYPE_CHECKING:
-    from tripletree.model.fitted import Fitted
+from tripletree.model.fitted import Fitted
 
 F64 = npt.NDArray[np.float64]
 
@@ -84,3 +82,16 @@ def _tail(fitted: Fitted, log: Log) -> F64 | None:
     leaf = fitted.tree.apply(log.final_states[episodes])
     tail[episodes] = fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
     return tail
+
+
+def transitions_on(fitted: Fitted, log: Log | None, threads: int) -> Transitions:
+    """Return how ``log`` goes over the leaves of a tree; None is the training log, as far as the tree kept it."""
+    if log is not None:
+        check_same_schema(fitted.schema, log, "log")
+        return count_transitions(fitted.tree, log, threads)
+    if fitted.transitions is None:
+        raise ParameterError(
+            "This tree does not know the transitions of its log, because it was made smaller after growth or read from "
+            "a file without them. Give the log: log=log."
+        )
+    return fitted.transitions

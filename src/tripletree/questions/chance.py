@@ -14,9 +14,7 @@ from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
 from tripletree.graph import chain as chains
 from tripletree.graph.chain import Chain
-from tripletree.graph.movement import Movement
-from tripletree.graph.rollouts import rollouts as roll
-from tripletree.graph.transitions import wilson
+from tripletree.graph.transitions import Transitions, wilson
 from tripletree.model.fitted import Fitted
 
 F64 = npt.NDArray[np.float64]
@@ -26,10 +24,17 @@ MOST_STEPS = 1_000_000
 
 
 def chance(
-    fitted: Fitted, movement: Movement, reach: Any, start: Any, before: Any, within: int | None, draws: int, seed: Any
+    fitted: Fitted,
+    transitions: Transitions,
+    reach: Any,
+    start: Any,
+    before: Any,
+    within: int | None,
+    draws: int,
+    seed: Any,
 ) -> Chance:
     """Return the probability of reaching a zone: ever, before another one, within so many steps."""
-    begin, goal, avoid = _places(fitted, movement, reach, start, before)
+    begin, goal, avoid = _places(fitted, transitions, reach, start, before)
     mask = None if avoid is None else avoid.mask
     if within is not None:
         _check_whole(within, "within", 0, MOST_STEPS, 100)
@@ -39,14 +44,14 @@ def chance(
             return np.dot(share, chains.reach(chain, target, stop))
         return np.dot(share, chains.reach_within(chain, target, within, stop))
 
-    chain = Chain.of(movement.transitions)
+    chain = Chain.of(transitions)
     probability = float(ask(chain, begin.share, goal.mask, mask))
     stop = goal.mask if mask is None else goal.mask | mask
-    lost = np.append(movement.transitions.unknown, False) & ~stop
-    interval = _interval(movement, lambda drawn, share: ask(drawn, share, goal.mask, mask), begin, draws, seed)
+    lost = np.append(transitions.unknown, False) & ~stop
+    interval = _interval(transitions, lambda drawn, share: ask(drawn, share, goal.mask, mask), begin, draws, seed)
     sure = min(probability, 1 - probability) < 1e-9
     if interval is not None and sure and interval[1] - interval[0] < 1e-9:
-        interval = _sure(movement, begin, goal, float(round(probability)))
+        interval = _sure(transitions, begin, goal, float(round(probability)))
     return Chance(
         probability=probability,
         interval=interval,
@@ -59,15 +64,15 @@ def chance(
         partly=goal.partly,
         outside=begin.outside,
         draws=draws,
-        markov=movement.markov,
+        markov=transitions.markov,
     )
 
 
 def expected_steps(
-    fitted: Fitted, movement: Movement, reach: Any, start: Any, before: Any, draws: int, seed: Any
+    fitted: Fitted, transitions: Transitions, reach: Any, start: Any, before: Any, draws: int, seed: Any
 ) -> Duration:
-    """Return how many steps it takes to reach a zone, over the journeys that arrive."""
-    begin, goal, avoid = _places(fitted, movement, reach, start, before)
+    """Return how many steps it takes to reach a zone, over the rollouts that arrive."""
+    begin, goal, avoid = _places(fitted, transitions, reach, start, before)
     mask = None if avoid is None else avoid.mask
 
     def ask(chain: Chain, share: F64) -> Any:
@@ -75,11 +80,11 @@ def expected_steps(
         arriving = np.dot(share, probability)
         return np.dot(share, weighted) / arriving if arriving > 0 else np.nan
 
-    chain = Chain.of(movement.transitions)
+    chain = Chain.of(transitions)
     steps = float(ask(chain, begin.share))
     return Duration(
         steps=None if np.isnan(steps) else steps,
-        interval=None if np.isnan(steps) else _interval(movement, ask, begin, draws, seed, times=True),
+        interval=None if np.isnan(steps) else _interval(transitions, ask, begin, draws, seed, times=True),
         probability=float(begin.share @ chains.reach(chain, goal.mask, mask)),
         reach=goal.text,
         start=begin.text,
@@ -87,47 +92,51 @@ def expected_steps(
         there=_there(begin, goal),
         partly=goal.partly,
         draws=draws,
-        markov=movement.markov,
+        markov=transitions.markov,
     )
 
 
-def after(fitted: Fitted, movement: Movement, steps: int, start: Any, draws: int, seed: Any) -> Whereabouts:
+def after(fitted: Fitted, transitions: Transitions, steps: int, start: Any, draws: int, seed: Any) -> Whereabouts:
     """Return where the agent is so many steps later."""
     _check_whole(steps, "steps", 0, MOST_STEPS, 100)
-    begin = read_start(fitted, movement.transitions, start)
+    begin = read_start(fitted, transitions, start)
 
     def ask(chain: Chain, share: F64) -> F64:
         return chains.after(chain, share, steps)
 
-    share = ask(Chain.of(movement.transitions), begin.share)
-    interval = _interval(movement, ask, begin, draws, seed)
-    return Whereabouts(share[:-1], interval, float(share[-1]), steps, begin.text, draws, movement.markov)
+    share = ask(Chain.of(transitions), begin.share)
+    interval = _interval(transitions, ask, begin, draws, seed)
+    return Whereabouts(share[:-1], interval, float(share[-1]), steps, begin.text, draws, transitions.markov)
 
 
-def occupancy(fitted: Fitted, movement: Movement, start: Any, draws: int, seed: Any) -> Whereabouts:
+def occupancy(fitted: Fitted, transitions: Transitions, start: Any, draws: int, seed: Any) -> Whereabouts:
     """Return the share of time that is spent in each leaf."""
-    begin = read_start(fitted, movement.transitions, start)
-    share = chains.occupancy(Chain.of(movement.transitions), begin.share)
-    interval = _interval(movement, chains.occupancy, begin, draws, seed)
-    return Whereabouts(share, interval, None, None, begin.text, draws, movement.markov)
+    begin = read_start(fitted, transitions, start)
+    share = chains.occupancy(Chain.of(transitions), begin.share)
+    interval = _interval(transitions, chains.occupancy, begin, draws, seed)
+    return Whereabouts(share, interval, None, None, begin.text, draws, transitions.markov)
 
 
-def unreachable(fitted: Fitted, movement: Movement, start: Any) -> Unreachable:
+def unreachable(fitted: Fitted, transitions: Transitions, start: Any) -> Unreachable:
     """Return the leaves that no recorded moves lead to."""
-    begin = read_start(fitted, movement.transitions, start)
-    found = chains.reachable(Chain.of(movement.transitions), begin.share)
+    begin = read_start(fitted, transitions, start)
+    found = chains.reachable(Chain.of(transitions), begin.share)
     return Unreachable(np.flatnonzero(~found[:-1]), len(found) - 1, bool(found[-1]), begin.text)
 
 
-def rollouts(fitted: Fitted, movement: Movement, n: int, steps: int, start: Any, seed: Any) -> npt.NDArray[np.int32]:
-    """Return journeys drawn from the chain, shape (n, steps + 1)."""
+def rollouts(
+    fitted: Fitted, transitions: Transitions, n: int, steps: int, start: Any, seed: Any
+) -> npt.NDArray[np.int32]:
+    """Return rollouts drawn from the chain, shape (n, steps + 1)."""
     _check_whole(n, "n", 1, 10**9, 100)
     _check_whole(steps, "steps", 0, MOST_STEPS, 100)
-    begin = read_start(fitted, movement.transitions, start)
-    return roll(Chain.of(movement.transitions), begin.share, n, steps, np.random.default_rng(seed))
+    begin = read_start(fitted, transitions, start)
+    return chains.rollouts(Chain.of(transitions), begin.share, n, steps, np.random.default_rng(seed))
 
 
-def _places(fitted: Fitted, movement: Movement, reach: Any, start: Any, before: Any) -> tuple[Start, Zone, Zone | None]:
+def _places(
+    fitted: Fitted, transitions: Transitions, reach: Any, start: Any, before: Any
+) -> tuple[Start, Zone, Zone | None]:
     goal = read_zone(fitted, reach, "reach")
     avoid = None if before is None else read_zone(fitted, before, "before")
     if avoid is not None and (goal.mask & avoid.mask).any():
@@ -136,11 +145,11 @@ def _places(fitted: Fitted, movement: Movement, reach: Any, start: Any, before: 
             f"reach and before must not overlap; both have {len(both)} of the {fitted.tree.n_leaves} leaves, first "
             f"leaf {both[0]}. A leaf that lies partly in a zone belongs to it as a whole: try zones further apart."
         )
-    return read_start(fitted, movement.transitions, start), goal, avoid
+    return read_start(fitted, transitions, start), goal, avoid
 
 
 def _interval(
-    movement: Movement,
+    transitions: Transitions,
     ask: Callable[[Chain, F64], Any],
     start: Start,
     draws: int,
@@ -151,16 +160,15 @@ def _interval(
     if draws == 0:
         return None
     rng = np.random.default_rng(seed)
-    return chains.interval(movement.transitions, ask, start.share, draws, rng, start.episodes, times)
+    return chains.interval(transitions, ask, start.share, draws, rng, start.episodes, times)
 
 
-def _sure(movement: Movement, start: Start, goal: Zone, probability: float) -> F64:
+def _sure(transitions: Transitions, start: Start, goal: Zone, probability: float) -> F64:
     """Return the interval of what always or never happened: Wilson's, with the sequences that begin at the start."""
     if _there(start, goal):
         return np.array([1.0, 1.0])
-    moves = movement.transitions
     begun = start.share[:-1] > 0
-    times = moves.n_episodes if start.episodes is not None else int(moves.sequences[begun].sum())
+    times = transitions.n_episodes if start.episodes is not None else int(transitions.sequences[begun].sum())
     return wilson(np.array(probability * times), np.array(times))
 
 

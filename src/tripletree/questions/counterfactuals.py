@@ -16,7 +16,7 @@ from tripletree.asking.limits import Limits, read_limits
 from tripletree.asking.states import read_finite_states, read_state
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
-from tripletree.leaves.landing import Landing
+from tripletree.leaves.entry import EntryPoints
 from tripletree.model.fitted import Fitted
 
 F64 = npt.NDArray[np.float64]
@@ -70,7 +70,7 @@ def counterfactual(
         leaf, found = nearest(bounded, where, fitted.span)
         if wanted.mask[leaf] or found < 0:
             return _without(fitted, wanted, bounded, where, leaf, agent)
-        point = land(bounded.landing, where, found)
+        point = land(bounded.entry_points, where, found)
         action = None if agent is None else ask_agent(agent, point[None], fitted.schema)[0]
         return _answer(fitted, wanted, bounded, where, leaf, found, point, action)
     return _several(fitted, wanted, bounded, where, k, agent, verified)
@@ -80,7 +80,7 @@ def _several(
     fitted: Fitted, foil: Foil, limits: Limits, state: F64, k: int, agent: Agent | None, verified: bool
 ) -> Counterfactual:
     """Return the ``k`` best answers, those after the first as its ``others``."""
-    place, column = limits.landing, state[:, None]
+    place, column = limits.entry_points, state[:, None]
     below, above = column < place.lower, column >= place.upper
     changes = (below | above).sum(axis=0, dtype=np.uint16)
     leaf = int(changes.argmin())
@@ -124,7 +124,7 @@ def _asks_more(change: F64, earlier: F64) -> bool:
     return bool((same_way & (np.abs(change[asked]) >= np.abs(earlier[asked]))).all())
 
 
-def _deeper(place: Landing, state: F64, leaves: I64, moving: Mask) -> tuple[I64, F64]:
+def _deeper(place: EntryPoints, state: F64, leaves: I64, moving: Mask) -> tuple[I64, F64]:
     """Return points on the way from the nearest point of each leaf to its middle, and their leaves.
 
     Only features that must change anyway go deeper (``moving``, shape (leaves, features)).
@@ -169,7 +169,7 @@ def counterfactuals(
             target[some] = nearest_of_many(bounded, allowed, array[some], fitted.span)
     points = np.full(array.shape, np.nan)
     found = target >= 0
-    points[found] = land(bounded.landing, array[found], target[found])
+    points[found] = land(bounded.entry_points, array[found], target[found])
     actions = confirmed = None
     if agent is not None:
         actions, confirmed = _asked(agent, wanted, fitted, points, found)
@@ -222,7 +222,7 @@ def _answer(
     """Return the answer that leads to a leaf."""
     here, there = state.tolist(), point.tolist()
     changed = [f for f, (x, y) in enumerate(zip(here, there, strict=True)) if x != y]
-    place = limits.landing
+    place = limits.entry_points
     relations, borders, squares = [], [], 0.0
     for f in changed:
         rises, goal = there[f] > here[f], there[f]
@@ -305,7 +305,7 @@ def _confirms(foil: Foil, action: Any) -> bool | None:
 
 def nearest(limits: Limits, state: F64, span: F64) -> tuple[int, int]:
     """Return the leaf of a state, and the leaf that is entered with the fewest and then smallest changes, or -1."""
-    place, column = limits.landing, state[:, None]
+    place, column = limits.entry_points, state[:, None]
     below, above = column < place.lower, column >= place.upper
     changes = np.add.reduce(below | above, axis=0, dtype=np.uint16)
     leaf = int(changes.argmin())
@@ -322,7 +322,7 @@ def nearest(limits: Limits, state: F64, span: F64) -> tuple[int, int]:
 
 def nearest_of_many(limits: Limits, leaves: I64, states: F64, span: F64) -> I64:
     """Return for each state which of the leaves is entered with the fewest and then smallest changes, or -1."""
-    place = limits.landing
+    place = limits.entry_points
     lower, upper = place.lower[:, leaves], place.upper[:, leaves]
     changes = np.zeros((len(states), len(leaves)), np.uint16)
     barred = np.zeros(changes.shape, bool)
@@ -350,7 +350,7 @@ def nearest_of_many(limits: Limits, leaves: I64, states: F64, span: F64) -> I64:
     return found
 
 
-def land(place: Landing, states: F64, leaf: Any) -> F64:
+def land(place: EntryPoints, states: F64, leaf: Any) -> F64:
     """Return the point of a leaf at which a state that must enter it lands; or one for each of several states."""
     inside = np.where(states < place.lower.T[leaf], place.land_low.T[leaf], states)
     return np.where(states >= place.upper.T[leaf], place.land_high.T[leaf], inside)
@@ -368,7 +368,7 @@ def open_leaves(limits: Limits, below: Mask, above: Mask, changes: Any) -> Mask:
     return may
 
 
-def squared_changes(place: Landing, states: F64, below: Mask, above: Mask, leaves: Any, span: F64) -> F64:
+def squared_changes(place: EntryPoints, states: F64, below: Mask, above: Mask, leaves: Any, span: F64) -> F64:
     """Return the squared 2-norm of the change to the border of each leaf, ranges as the scale (paper, equation 3).
 
     All arrays have the features first.

@@ -18,7 +18,7 @@ from tripletree.asking.attribute import Attribute, read_attribute
 from tripletree.asking.states import read_finite_states, read_state
 from tripletree.checks import is_number
 from tripletree.errors import ParameterError
-from tripletree.leaves.meeting import meeting
+from tripletree.leaves.boxes import intersect
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
@@ -192,7 +192,7 @@ def turning_points(fitted: Fitted, before: F64, after: F64, is_foil: Callable[[I
     for begin in range(0, len(before), CHUNK):
         rows = slice(begin, begin + CHUNK)
         here, there = before[rows], after[rows]
-        move, leaf = meeting(fitted.tree, np.minimum(here, there), np.maximum(here, there))
+        move, leaf = intersect(fitted.tree, np.minimum(here, there), np.maximum(here, there))
         bad = ~is_foil(move + begin, leaf)
         _turn(fitted, here, there, move[bad], leaf[bad], turning[rows])
     return turning

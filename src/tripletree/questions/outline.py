@@ -7,7 +7,7 @@ import numpy as np
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
-from tripletree.graph.movement import observe
+from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import leaves_of
 from tripletree.language.conditions import clauses
 from tripletree.language.numbers import all_of, measured, percent, unit
@@ -40,8 +40,7 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
     if not is_integer(regions) or regions < 1:
         raise ParameterError(f"regions must be a whole number of at least 1; got {regions!r}.")
     coarse = fitted.truncate(min(regions, fitted.tree.n_leaves))
-    moves = observe(coarse.tree, log, threads)
-    counted, size = moves.transitions, coarse.tree.n_leaves
+    counted, size = count_transitions(coarse.tree, log, threads), coarse.tree.n_leaves
     leaf, _ = leaves_of(coarse.tree, log, threads)
     count = np.bincount(leaf, minlength=size)
     order = np.argsort(-count, kind="stable").tolist()

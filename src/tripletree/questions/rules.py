@@ -13,7 +13,7 @@ from tripletree.asking.levels import Levels, log_classes, read_levels
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import clauses
-from tripletree.leaves.cover import Cover, cover
+from tripletree.leaves.merge import Merged, merge
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
@@ -59,7 +59,7 @@ def rules(
         len(fitted.schema.features),
     )
     order = np.argsort(gain, kind="stable").tolist()
-    found = cover(fitted.tree, classes.leaves, at.count[nodes], order)
+    found = merge(fitted.tree, classes.leaves, at.count[nodes], order)
     if log is None:
         count = at.count[nodes]
         right = None if at.action_count is None or classes.edges else at.action_count[nodes].max(axis=1)
@@ -77,7 +77,7 @@ def rules(
 
 
 def _rules(
-    fitted: Fitted, classes: Levels, found: Cover, count: I64, right: I64 | None, order: list[int]
+    fitted: Fitted, classes: Levels, found: Merged, count: I64, right: I64 | None, order: list[int]
 ) -> tuple[Rule, ...]:
     samples = np.bincount(found.box, count, len(found.lower)).astype(np.int64)
     hits = None if right is None else np.bincount(found.box, right, len(found.lower))

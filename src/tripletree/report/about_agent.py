@@ -160,7 +160,7 @@ def _fall(case: Case, episode: int) -> object:
 
 def moves_section(case: Case) -> Section:
     """Return how the agent moves: ends, chances, routes, changes."""
-    fitted, moves = case.fitted, case.movement
+    fitted, moves = case.fitted, case.transitions
     median = max(int(np.median(np.diff(case.log.starts))), 1)
     told = [ends_told(case.outline.regions, case.outline.ended)]
     if (case.log.endings == TERMINATED).any():

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from tripletree.answers.outline import Outline
 from tripletree.answers.rules import conditions
-from tripletree.graph.movement import Movement, observe
+from tripletree.graph.markov import count_transitions
+from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
 from tripletree.language.markup import Markup
 from tripletree.log.log import Log
@@ -55,9 +56,9 @@ class Case:
         return np.add.reduceat(self.log.rewards, self.log.starts[:-1])
 
     @cached_property
-    def movement(self) -> Movement:
-        """How the log moves on the tree."""
-        return observe(self.fitted.tree, self.log, self.threads)
+    def transitions(self) -> Transitions:
+        """How the log goes from leaf to leaf."""
+        return count_transitions(self.fitted.tree, self.log, self.threads)
 
     @cached_property
     def outline(self) -> Outline:

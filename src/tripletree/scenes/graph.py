@@ -17,7 +17,7 @@ from tripletree.leaves.project import extents
 from tripletree.log.log import Log
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
-from tripletree.model.moves import movement
+from tripletree.model.judge import transitions_on
 from tripletree.scenes.colours import INK, PAPER
 from tripletree.scenes.layout import hops, layout
 from tripletree.scenes.pictured import colour_scale, read_colour
@@ -127,7 +127,7 @@ def transitions(
         raise ParameterError(f"most must be a whole number of at least 1; got {most!r}.")
     if log is not None and not isinstance(log, Log):
         raise ParameterError(f"log must be a Log, or None for the training log; got {type(log).__name__}.")
-    moves = movement(fitted, log, available_cores()).transitions
+    moves = transitions_on(fitted, log, available_cores())
     part = strongest(moves, float(share), int(most))
     end_shown = bool(len(part.nodes)) and part.nodes[-1] == moves.end
     leaves = part.nodes[:-1] if end_shown else part.nodes

@@ -11,9 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import ModelFileError
-from tripletree.graph.markov import MarkovCheck
-from tripletree.graph.movement import Movement
-from tripletree.graph.transitions import Transitions
+from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
@@ -60,15 +58,15 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
 _DISCRETE = {"attributes.action_count"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
-_MOVEMENT = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
-_OPTIONAL = {*_DERIVATIVE, *_MOVEMENT, "curve_validation", "attributes.state_mean"}
+_TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
+_OPTIONAL = {*_DERIVATIVE, *_TRANSITIONS, "curve_validation", "attributes.state_mean"}
 
 
 def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a model by name; refuse dtypes that the file would not give back."""
-    moves = fitted.movement
+    moves = fitted.transitions
     markov = None if moves is None else np.array(astuple(moves.markov), np.float64)
-    kept = [name for name in _ARRAYS if name not in _MOVEMENT or moves is not None]
+    kept = [name for name in _ARRAYS if name not in _TRANSITIONS or moves is not None]
     found = {name: markov if name == "markov" else attrgetter(name)(fitted) for name in kept}
     arrays = {name: array for name, array in found.items() if array is not None}
     for name, array in arrays.items():
@@ -84,7 +82,7 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     discrete = schema.action.kind == "discrete"
     allowed = _ARRAYS.keys() - (_CONTINUOUS if discrete else _DISCRETE)
     missing = allowed - _OPTIONAL - entries.keys()
-    for together in (_DERIVATIVE, _MOVEMENT):
+    for together in (_DERIVATIVE, _TRANSITIONS):
         if together & entries.keys():
             missing |= together - entries.keys()
     if missing:
@@ -138,16 +136,16 @@ def build(
 
     rest: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS if "." not in name and name != "markov"}
     tree = Tree(**part("tree."))
-    movement = None
+    transitions = None
     if "markov" in arrays:
-        movement = Movement(Transitions(tree.n_leaves, **part("transitions.")), _markov(arrays["markov"]))
+        transitions = Transitions(tree.n_leaves, **part("transitions."), markov=_markov(arrays["markov"]))
     return Fitted(
         schema=schema,
         tree=tree,
         attributes=Attributes(**part("attributes.")),
         options=options,
         provenance=provenance,
-        movement=movement,
+        transitions=transitions,
         **rest,
     )
 

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tripletree.graph.markov import MarkovCheck
-from tripletree.graph.movement import Movement
-from tripletree.graph.transitions import Transitions
+from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.model.fitted import Fitted
@@ -72,20 +70,18 @@ def discrete() -> Fitted:
         options=OPTIONS,
         provenance={"tripletree": "0.1.0", "samples": 10, "log_sha256": "ab" * 32},
         # Two episodes: leaves 0 0 2 2 2, then terminated; 0 0 1 2 2, then cut off in leaf 2.
-        movement=Movement(
-            Transitions(
-                n_leaves=3,
-                source=np.array([0, 0, 1, 2], np.int32),
-                target=np.array([1, 2, 2, 3], np.int32),
-                count=np.array([1, 1, 1, 1], np.int64),
-                steps=np.array([2, 2, 1, 3], np.int64),
-                censored=np.array([0, 0, 1], np.int64),
-                censored_steps=np.array([0, 0, 2], np.int64),
-                stays=np.array([0, 0, 2], np.int64),
-                starts=np.array([2, 0, 0], np.int64),
-                samples=np.array([4, 1, 5], np.int64),
-            ),
-            MarkovCheck(0.25, 0.125, 2, 0.5, 0.375, 5, 2),
+        transitions=Transitions(
+            n_leaves=3,
+            source=np.array([0, 0, 1, 2], np.int32),
+            target=np.array([1, 2, 2, 3], np.int32),
+            count=np.array([1, 1, 1, 1], np.int64),
+            steps=np.array([2, 2, 1, 3], np.int64),
+            censored=np.array([0, 0, 1], np.int64),
+            censored_steps=np.array([0, 0, 2], np.int64),
+            stays=np.array([0, 0, 2], np.int64),
+            starts=np.array([2, 0, 0], np.int64),
+            samples=np.array([4, 1, 5], np.int64),
+            markov=MarkovCheck(0.25, 0.125, 2, 0.5, 0.375, 5, 2),
         ),
     )
 

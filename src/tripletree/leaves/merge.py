@@ -16,7 +16,7 @@ I64 = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Cover:
+class Merged:
     """Boxes of one class each; together they hold every state, and boxes of different classes never overlap.
 
     Attributes
@@ -35,7 +35,7 @@ class Cover:
     box: I64
 
 
-def cover(tree: Tree, classes: I64, counts: I64, order: Sequence[int]) -> Cover:
+def merge(tree: Tree, classes: I64, counts: I64, order: Sequence[int]) -> Merged:
     """Return boxes that say of every state what class its leaf has.
 
     Subtrees of one class are taken together. Each of these boxes is then widened, feature by feature, until it meets
@@ -55,7 +55,7 @@ def cover(tree: Tree, classes: I64, counts: I64, order: Sequence[int]) -> Cover:
 
     Returns
     -------
-    Cover
+    Merged
         Boxes by class, and in each class in the order in which they were chosen.
     """
     first, last = _uniform(tree, classes)
@@ -80,7 +80,7 @@ def cover(tree: Tree, classes: I64, counts: I64, order: Sequence[int]) -> Cover:
             holder[seeds[inside[best] & left]] = len(kept)
             kept.append(int(seeds[best]))
             left &= ~inside[best]
-    return Cover(wide_lower[kept], wide_upper[kept], klass[kept], np.repeat(holder, last - first))
+    return Merged(wide_lower[kept], wide_upper[kept], klass[kept], np.repeat(holder, last - first))
 
 
 def _uniform(tree: Tree, classes: I64) -> tuple[I64, I64]:

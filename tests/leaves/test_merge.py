@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree.leaves.boxes import bounds
-from tripletree.leaves.cover import cover
+from tripletree.leaves.merge import merge
 
 
 @given(
@@ -23,7 +23,7 @@ def test_boxes_hold_what_they_should_and_touch_nothing_else(seed, features, leav
     klass = rng.integers(0, classes, tree.n_leaves)
     count = rng.integers(1, 100, tree.n_leaves)
     order = rng.permutation(features).tolist()
-    found = cover(tree, klass, count, order)
+    found = merge(tree, klass, count, order)
     lower, upper = bounds(tree, features)
     meets = ((found.lower[:, None] < upper) & (lower < found.upper[:, None])).all(axis=2)
     holds = ((found.lower[:, None] <= lower) & (upper <= found.upper[:, None])).all(axis=2)
@@ -42,14 +42,14 @@ def test_boxes_hold_what_they_should_and_touch_nothing_else(seed, features, leav
                 wide["low" if other < 0 else "high"][f] = other
                 now = ((wide["low"] < upper) & (lower < wide["high"])).all(axis=1)
                 assert (klass[now] != found.classes[box]).any()
-    again = cover(tree, klass, count, order)
+    again = merge(tree, klass, count, order)
     assert np.array_equal(found.lower, again.lower)
     assert np.array_equal(found.box, again.box)
 
 
 def test_a_tree_of_one_class_is_one_box():
     tree = quietly_fitted(random_log(3), max_leaves=20).tree_
-    found = cover(tree, np.full(tree.n_leaves, 2), np.ones(tree.n_leaves, np.int64), [0, 1])
+    found = merge(tree, np.full(tree.n_leaves, 2), np.ones(tree.n_leaves, np.int64), [0, 1])
     assert found.classes.tolist() == [2]
     assert np.isinf(found.lower).all()
     assert np.isinf(found.upper).all()
@@ -63,6 +63,6 @@ def test_two_arms_of_an_l_are_two_boxes_that_overlap():
     assert tree.n_leaves == 3
     corner = tree.apply(np.array([[2.0, 2.0]]))[0]
     klass = (np.arange(3) == corner).astype(np.int64)
-    found = cover(tree, klass, np.array([6, 3, 3]), [0, 1])
+    found = merge(tree, klass, np.array([6, 3, 3]), [0, 1])
     assert len(found.lower) == 3
     assert np.isfinite(found.lower[:2]).sum() + np.isfinite(found.upper[:2]).sum() == 2

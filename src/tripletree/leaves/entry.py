@@ -1,4 +1,4 @@
-"""Landing: where a state ends up that must move into a leaf, one feature at a time."""
+"""Entry points: where a state that must move into a leaf ends up, one feature at a time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STEP = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Landing:
+class EntryPoints:
     """The nearest values inside each leaf, all arrays of shape (features, leaves).
 
     A leaf holds ``lower <= x < upper``. From below a state lands on the lower bound. From above it cannot land on the
@@ -42,7 +42,7 @@ class Landing:
     middle: F64
 
 
-def landing(
+def entry_points(
     lower: F64,
     upper: F64,
     feature_min: F64,
@@ -50,7 +50,7 @@ def landing(
     span: F64,
     whole: npt.NDArray[np.bool_],
     margin: F64 | None = None,
-) -> Landing:
+) -> EntryPoints:
     """Return where states land in each leaf.
 
     Parameters
@@ -85,7 +85,7 @@ def landing(
         fits = whole[:, None] & (first < high) & (last >= low)
         near_low, land_low = np.where(fits, first, near_low), np.where(fits, first, land_low)
         near_high, land_high = np.where(fits, last, near_high), np.where(fits, last, land_high)
-    return Landing(low, high, near_low, near_high, land_low, land_high, middle)
+    return EntryPoints(low, high, near_low, near_high, land_low, land_high, middle)
 
 
 def _short_below(upper: F64, width: F64) -> F64:

@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 
 from tests.questions.trees import random_fitted
-from tripletree.leaves.landing import landing
+from tripletree.leaves.entry import entry_points
 
 
 def place(lower, upper, margin=None, whole=False, low=0.0, high=10.0):
     one = np.array([1.0])
-    return landing(
+    return entry_points(
         np.array([[lower]]), np.array([[upper]]), low * one, high * one, (high - low) * one, np.array([whole]),
         None if margin is None else margin * one,
     )  # fmt: skip
@@ -44,7 +44,9 @@ def test_landings_lie_inside():
     for seed in range(30):
         fitted = random_fitted(seed, 4, 30)
         for margin in (None, np.full(4, 0.3), np.array([0, 0.1, 0, 5.0])):
-            found = landing(*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole, margin)
+            found = entry_points(
+                *fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole, margin
+            )
             bounded = np.isfinite(found.lower)
             assert (found.land_low >= found.lower)[bounded].all()
             assert (found.land_low < found.upper)[bounded].all()
