@@ -18,11 +18,12 @@ reproduce: .venv/.test  ## run the paper's experiments, check its claims and say
 test: .venv/.test  ## run all tests (WORKERS=1 for one process, ARGS="..." for pytest)
 	$(PY) -m pytest -n $(WORKERS) -q $(ARGS)
 
-lint: .venv/.lint .venv/.test  ## style, types, and which room may import which
+lint: .venv/.lint .venv/.test  ## style, types, which room may import which, and the kernel's format
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-cache
+	.venv/bin/clang-format --dry-run -Werror src/kernel/*
 
 bench: .venv/.bench  ## measure against scikit-learn and XGBoost, side by side
 	$(PY) -m benchmarks $(ARGS)

@@ -144,7 +144,8 @@ static void make_keys(const double* x, size_t n, size_t stride, size_t features,
         for (size_t k = 0; k < features; ++k) {
             const double scale = half[k], low = lo[k] * scale, width = range[k];
             for (size_t i = 0; i < n; ++i)
-                keys[k * apart + i] = width > 0 ? static_cast<uint32_t>(static_cast<int32_t>((x[i * stride + k] * scale - low) / width * steps - middle)) ^ 0x80000000u : 0;
+                keys[k * apart + i] =
+                    width > 0 ? static_cast<uint32_t>(static_cast<int32_t>((x[i * stride + k] * scale - low) / width * steps - middle)) ^ 0x80000000u : 0;
         }
         return;
     }
@@ -252,8 +253,8 @@ static void subtract(double* parent, const double* child, size_t size) {
 }
 
 template <int NV, bool TWO>
-TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre,
-                         const Base& base, double* generic_prefix, Scan& scan) {
+TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base,
+                         double* generic_prefix, Scan& scan) {
     const int nv = NV ? NV : lanes.vectors;
     const size_t width = static_cast<size_t>(nv) * 8;
     const double *whole = centre.whole.data(), *rest = centre.rest.data(), *plain = centre.plain.data(), *deriv = centre.derivative.data();
@@ -293,7 +294,8 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
         for (int j = 0; j < nv; ++j) {
             // `whole` and `rest` are 0 in the lanes beyond the targets.
             const V8 v = load(record + 8 * j) * (TWO ? load(plain + 8 * j) + load(deriv + 8 * j) : load(plain + 8 * j));
-            const V8 here = TWO ? c * load(plain + 8 * j) + c_d * load(deriv + 8 * j) : V8{} + c, all = TWO ? left * load(plain + 8 * j) + left_d * load(deriv + 8 * j) : V8{} + left;
+            const V8 here = TWO ? c * load(plain + 8 * j) + c_d * load(deriv + 8 * j) : V8{} + c,
+                     all = TWO ? left * load(plain + 8 * j) + left_d * load(deriv + 8 * j) : V8{} + left;
             prefix[j] += v - here * load(whole + 8 * j);
             const V8 u = prefix[j] - all * load(rest + 8 * j);
             a_u += TWO ? u * u * load(plain + 8 * j) : u * u, a_v += TWO ? v * v * load(plain + 8 * j) : v * v;
@@ -314,11 +316,11 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
 }
 
 // Runs along the bins of one feature: fills everything in `scan` but `hope`.
-static void scan_bins(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base,
-                      double* generic_prefix, Scan& scan) {
-#define TT_CASE(NV)                                                                                                      \
-    if (centre.two_groups) scan_impl<NV, true>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan);     \
-    else scan_impl<NV, false>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan);                      \
+static void scan_bins(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base, double* generic_prefix,
+                      Scan& scan) {
+#define TT_CASE(NV)                                                                                                 \
+    if (centre.two_groups) scan_impl<NV, true>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan); \
+    else scan_impl<NV, false>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan);                  \
     return;
     switch (lanes.vectors) {
         case 1: TT_CASE(1)
@@ -372,7 +374,8 @@ static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, doub
 static double bin_gain(size_t b, const Centre& centre, double min_leaf, const Scan& scan) {
     const double n = centre.n, left = scan.before[b] + scan.count[b];
     if (scan.count[b] == 0 || left < min_leaf || n - left < min_leaf || left >= n) return 0;
-    return centre.two_groups ? gain_of(scan.uu[b + 1], left, scan.uu_d[b + 1], scan.before_d[b] + scan.count_d[b], n, centre.nd) : gain_of(scan.uu[b + 1], left, n);
+    return centre.two_groups ? gain_of(scan.uu[b + 1], left, scan.uu_d[b + 1], scan.before_d[b] + scan.count_d[b], n, centre.nd)
+                             : gain_of(scan.uu[b + 1], left, n);
 }
 
 // Marks the bins worth a closer look, without a root or a division: with A = max |U|^2, B = c s / 4 and T = what would be
@@ -564,8 +567,8 @@ TT_INLINE bool any_reaches(V4 a, V4 b) {
 }
 
 template <int NV, bool TWO>
-TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values,
-                               size_t count, const Base& base, double floor, double* generic, Cut* cuts) {
+TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count,
+                               const Base& base, double floor, double* generic, Cut* cuts) {
     const int nv = NV ? NV : table.lanes.vectors;
     const size_t width = static_cast<size_t>(nv) * 8;
     const double *whole = centre.whole.data(), *rest = centre.rest.data(), *plain = centre.plain.data(), *deriv = centre.derivative.data(), n = centre.n;
@@ -638,8 +641,8 @@ TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double 
 // The cuts strictly inside a range of sorted rows that gain at least `floor`, which rises with them.
 static size_t try_cuts(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count, const Base& base,
                        double floor, double* generic, Cut* cuts) {
-#define TT_CASE(NV)                                                                                                                     \
-    return centre.two_groups ? try_cuts_impl<NV, true>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts)  \
+#define TT_CASE(NV)                                                                                                              \
+    return centre.two_groups ? try_cuts_impl<NV, true>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts) \
                              : try_cuts_impl<NV, false>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts);
     switch (table.lanes.vectors) {
         case 1: TT_CASE(1)
@@ -733,8 +736,9 @@ static void complete_rows(const Table& table, size_t a, size_t b) {
     }
 }
 
-extern const Hot table = {widen_ranges, add_sums, quantise,  make_keys,    apply_block, add_rows, add_part,   subtract, scan_bins, mark_bins,      bin_gain,
-                          bin_bound, gather_codes, codes_at, sort_places, rank_places, sum_rows_by_run, sum_places, try_cuts, sum_rows,  largest_square, complete_rows};
+extern const Hot table = {widen_ranges,    add_sums,   quantise, make_keys, apply_block,    add_rows,     add_part,    subtract,
+                          scan_bins,       mark_bins,  bin_gain, bin_bound, gather_codes,   codes_at,     sort_places, rank_places,
+                          sum_rows_by_run, sum_places, try_cuts, sum_rows,  largest_square, complete_rows};
 
 }  // namespace TT_ISA
 }  // namespace tripletree
