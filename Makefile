@@ -1,6 +1,6 @@
 # The same commands for everybody. Each sets up .venv by itself; a second run finds its stamps and starts at once.
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint bench figures docs sanitize clean
+.PHONY: help demo reproduce test lint bench figures docs sanitize wheel clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -38,6 +38,9 @@ docs: .venv/.docs  ## build the manual into docs/_build (no network; warnings ar
 sanitize: .venv/.test  ## growth tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 	@sh scripts/sanitize.sh $(ARGS)
 
+wheel: .venv/.wheel  ## wheels for every Python at hand, into dist/; each is installed and tried without a compiler
+	@sh scripts/wheel.sh
+
 clean:  ## remove everything that make has made
 	rm -rf .venv build dist out docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -46,7 +49,7 @@ clean:  ## remove everything that make has made
 	@sh scripts/setup.sh
 	@touch $@
 
-.venv/.test .venv/.lint .venv/.bench .venv/.docs: .venv/.%: pyproject.toml | .venv/.package
+.venv/.test .venv/.lint .venv/.bench .venv/.docs .venv/.wheel: .venv/.%: pyproject.toml | .venv/.package
 	@echo "Installing what 'make $*' needs ..."
 	@$(PY) -m pip --disable-pip-version-check --quiet install --group $*
 	@[ $* != test ] || sh scripts/browser.sh
