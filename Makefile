@@ -1,6 +1,6 @@
 # The same commands for everybody. Each sets up .venv by itself; a second run finds its stamps and starts at once.
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint bench figures docs sanitize clean
+.PHONY: help demo reproduce test lint bench figures docs sanitize wheel clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
@@ -18,11 +18,12 @@ reproduce: .venv/.test  ## run the paper's experiments, check its claims and say
 test: .venv/.test  ## run all tests (WORKERS=1 for one process, ARGS="..." for pytest)
 	$(PY) -m pytest -n $(WORKERS) -q $(ARGS)
 
-lint: .venv/.lint .venv/.test  ## style, types, and which room may import which
+lint: .venv/.lint .venv/.test  ## style, types, which room may import which, and the kernel's format
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-cache
+	.venv/bin/clang-format --dry-run -Werror src/kernel/*
 
 bench: .venv/.bench  ## measure against scikit-learn and XGBoost, side by side
 	$(PY) -m benchmarks $(ARGS)
@@ -37,6 +38,9 @@ docs: .venv/.docs  ## build the manual into docs/_build (no network; warnings ar
 sanitize: .venv/.test  ## growth tests on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 	@sh scripts/sanitize.sh $(ARGS)
 
+wheel: .venv/.wheel  ## wheels for every Python at hand, into dist/; each is installed and tried without a compiler
+	@sh scripts/wheel.sh
+
 clean:  ## remove everything that make has made
 	rm -rf .venv build dist out docs/_build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -45,7 +49,7 @@ clean:  ## remove everything that make has made
 	@sh scripts/setup.sh
 	@touch $@
 
-.venv/.test .venv/.lint .venv/.bench .venv/.docs: .venv/.%: pyproject.toml | .venv/.package
+.venv/.test .venv/.lint .venv/.bench .venv/.docs .venv/.wheel: .venv/.%: pyproject.toml | .venv/.package
 	@echo "Installing what 'make $*' needs ..."
 	@$(PY) -m pip --disable-pip-version-check --quiet install --group $*
 	@[ $* != test ] || sh scripts/browser.sh

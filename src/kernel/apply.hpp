@@ -6,8 +6,8 @@
 
 namespace tripletree {
 
-inline void apply(const double* states, size_t n, size_t d, const int32_t* feature, const double* threshold,
-                  const int32_t* left, const int32_t* leaf_number, size_t nodes, int threads, int32_t* out) {
+inline void apply(const double* states, size_t n, size_t d, const int32_t* feature, const double* threshold, const int32_t* left, const int32_t* leaf_number,
+                  size_t nodes, int threads, int32_t* out) {
     std::vector<Step> steps(nodes);
     std::vector<int> depth(nodes, 0);
     int deepest = 0;

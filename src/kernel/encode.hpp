@@ -115,19 +115,21 @@ struct Words {
 };
 
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
-inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact,
-                           const Flag& cancel, Words& room) {
+inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact, const Flag& cancel,
+                           Words& room) {
     bool two_values = true;
     for (size_t a = 0; a < n && two_values; a += 4096)
         for (size_t i = a; i < std::min(n, a + 4096); ++i) two_values &= column[i] + 1 < 2;  // the lowest key, or the highest
-    if (two_values) return in_steps(n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
-    });
+    if (two_values)
+        return in_steps(n, cancel, [=](size_t a, size_t b) {
+            for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
+        });
     uint64_t *const words = room.words.get(), *const spare = words + n;
     // Memory is given when first touched, which may take long: a step of the sort would touch all of it.
-    if (room.fresh) in_steps(2 * n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; i += 512) words[i] = 0;
-    });
+    if (room.fresh)
+        in_steps(2 * n, cancel, [=](size_t a, size_t b) {
+            for (size_t i = a; i < b; i += 512) words[i] = 0;
+        });
     room.fresh = false;
     sort_keys(column, n, words, spare, cancel);
     auto* const starts = reinterpret_cast<uint32_t*>(spare);  // not needed any more
@@ -143,7 +145,8 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
     }
     for (size_t bin = 0; bin + 1 < firsts.size(); ++bin) {
         const size_t first = firsts[bin], size = firsts[bin + 1] - first;
-        const uint32_t spread = size == 1 || !exact ? 0 : offset_mask / static_cast<uint32_t>(size), lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0);
+        const uint32_t spread = size == 1 || !exact ? 0 : offset_mask / static_cast<uint32_t>(size),
+                       lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0);
         const size_t from = starts[first], to = starts[first + size];
         if (to - from == size) {  // as a rule
             for (size_t q = from; q < to; ++q) column[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(q - from) * spread;
@@ -156,7 +159,8 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
 }
 
 // Codes of all features, feature after feature. Eight of them (a cache line of the states) are read at a time.
-inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, std::vector<Words>& room, Team& team, const Flag& cancel, uint32_t* codes) {
+inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, std::vector<Words>& room, Team& team, const Flag& cancel,
+                   uint32_t* codes) {
     constexpr size_t side = 8, block = 1 << 13;
     const size_t blocks = (n + block - 1) / block;
     for (size_t f0 = 0; f0 < d; f0 += side) {
@@ -191,8 +195,7 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         });
         team.run(static_cast<int>(width), [&](int task, int thread) {
             const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
-            if (range[k] > 0)
-                encode_feature(codes + (f0 + k) * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, room[t]);
+            if (range[k] > 0) encode_feature(codes + (f0 + k) * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, room[t]);
         });
     }
 }

@@ -27,7 +27,7 @@ struct Grown {
 struct Node {
     size_t begin = 0, end = 0;
     int depth = 0;
-    std::vector<double> sums;  // by lane, exact integers
+    std::vector<double> sums;             // by lane, exact integers
     uint64_t squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
     Histograms::Loan histogram;
@@ -45,10 +45,11 @@ struct Node {
 
 // The large arrays of growth. The thread that calls takes them: it can use again what it gave back before, others cannot.
 struct Room {
-    Array<uint32_t> order;  // rows of each node side by side
-    Array<uint16_t> bins;   // Table::bins
+    Array<uint32_t> order;         // rows of each node side by side
+    Array<uint16_t> bins;          // Table::bins
     Array<uint16_t> lists, ranks;  // of the pools
-    Room(size_t n, size_t d) : order(make_array<uint32_t>(n)), bins(make_array<uint16_t>(n * d)), lists(make_array<uint16_t>(n * d)), ranks(make_array<uint16_t>(n * d)) {}
+    Room(size_t n, size_t d)
+        : order(make_array<uint32_t>(n)), bins(make_array<uint16_t>(n * d)), lists(make_array<uint16_t>(n * d)), ranks(make_array<uint16_t>(n * d)) {}
 };
 
 class Grower {
@@ -261,7 +262,8 @@ class Grower {
             for (Node* node : batch) search(*node, searches_[0], batch.size() == 1 && work >= inline_work ? &team_ : nullptr);
             return;
         }
-        team_.run(static_cast<int>(batch.size()), [&](int task, int thread) { search(*batch[static_cast<size_t>(task)], searches_[static_cast<size_t>(thread)], nullptr); });
+        team_.run(static_cast<int>(batch.size()),
+                  [&](int task, int thread) { search(*batch[static_cast<size_t>(task)], searches_[static_cast<size_t>(thread)], nullptr); });
     }
 
     void search(Node& node, Search& s, Team* team) {
@@ -281,7 +283,10 @@ class Grower {
             search_histogram(table_, order, count, node.histogram.get(), s, spare_ + node.begin, team, cancel_);
         } else {
             // The first to be searched of a node's children parts the lists for both.
-            if (node.member) std::call_once(node.parent->parted, [&] { pools_.part(node.parent->member, node.parent->feature, node.parent->begin, node.parent->child_begin, node.parent->end, s); });
+            if (node.member)
+                std::call_once(node.parent->parted, [&] {
+                    pools_.part(node.parent->member, node.parent->feature, node.parent->begin, node.parent->child_begin, node.parent->end, s);
+                });
             else pools_.make(node.member, node.begin, node.end, s);
             pools_.search(node.member, node.begin, node.end, s);
         }
@@ -386,7 +391,8 @@ class Grower {
                 continue;
             }
             part.assign(std::max(part.size(), width), 0.0);
-            const size_t blocks = in_blocks(team, count, [&](size_t i, size_t j, size_t k) { hot.sum_rows(table_, rows + a + i, j - i, &part[k * width], &squares[2 * k]); });
+            const size_t blocks =
+                in_blocks(team, count, [&](size_t i, size_t j, size_t k) { hot.sum_rows(table_, rows + a + i, j - i, &part[k * width], &squares[2 * k]); });
             for (size_t k = 0; k < blocks * width; ++k) node.sums[k % width] += part[k];
         }
         for (size_t k = 0; k < squares.size(); k += 2) node.squares += squares[k], node.squares_d += squares[k + 1];
@@ -441,7 +447,7 @@ class Grower {
     std::vector<Search> searches_;
     Histograms histograms_;
     std::vector<std::unique_ptr<Node>> nodes_;  // after the histograms, which they give back
-    size_t pool_limit_ = 0;  // nodes of at most so many rows are sorted
+    size_t pool_limit_ = 0;                     // nodes of at most so many rows are sorted
 };
 
 }  // namespace tripletree

@@ -1,8 +1,8 @@
-// The inner loops as a table of functions: one source (hot.inl), one binary, one table for each instruction set.
+// The inner loops as a table of functions: one source (hot.inl, which lists its parts), one binary, one table for each instruction set.
 //
 // All of them round alike: vector lanes and the order of every reduction are written out, and contraction into fused
 // multiply-add is off. So the tree does not depend on the machine. A file compiled for a newer instruction set must not
-// instantiate anything shared with the others (the linker may keep its copy for all), so hot.inl uses plain loops over
+// instantiate anything shared with the others (the linker may keep its copy for all), so those parts use plain loops over
 // pointers only.
 #pragma once
 

@@ -39,7 +39,7 @@ struct Lanes {
 // rest of at most one half.
 struct Centre {
     double n = 0, nd = 0;
-    bool two_groups = false;                 // some sample of the node lacks a derivative
+    bool two_groups = false;                             // some sample of the node lacks a derivative
     std::vector<double> whole, rest, plain, derivative;  // by lane; the last two are 0/1 masks (one group: all plain)
     double rest_length = 0;
 };
@@ -52,20 +52,20 @@ struct Table {
     int32_t* rows;          // n x lanes.width; growth fills in the count and the squares
     size_t n, d;
     Lanes lanes;
-    bool missing;                               // some derivative is missing: two groups
-    double square_unit;                         // of the squares in `rows`, which are rounded up
-    std::vector<uint32_t> first_bin;            // of each feature in a histogram, closed by the number of bins
-    std::vector<uint8_t> one_value;             // by bin: holds a single code, so there is nothing to open
+    bool missing;                     // some derivative is missing: two groups
+    double square_unit;               // of the squares in `rows`, which are rounded up
+    std::vector<uint32_t> first_bin;  // of each feature in a histogram, closed by the number of bins
+    std::vector<uint8_t> one_value;   // by bin: holds a single code, so there is nothing to open
     size_t all_bins() const { return first_bin.back(); }
 };
 
 // Scratch for one scan over the bins of a feature.
 struct Scan {
-    std::vector<double> prefix;  // record width for each bin: centred sums before it
+    std::vector<double> prefix;                         // record width for each bin: centred sums before it
     std::vector<double> before, count, uu, ss;          // plain group: samples before, in it; |U|^2 before (one more than bins); s
     std::vector<double> before_d, count_d, uu_d, ss_d;  // derivative group
-    std::vector<double> hope;             // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
-    std::vector<uint32_t> marked;         // the bins where it is not
+    std::vector<double> hope;                           // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
+    std::vector<uint32_t> marked;                       // the bins where it is not
     void reserve(size_t bins, size_t width) {
         if (hope.size() > bins && prefix.size() >= (bins + 1) * width) return;
         prefix.resize((bins + 1) * width);

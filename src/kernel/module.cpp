@@ -175,8 +175,8 @@ size_t add_sums(Columns columns, In1<double> centre, In1<double> unit, std::tupl
     return count;
 }
 
-void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> unit, In1<double> mean,
-                    In1<double> scale, nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane) {
+void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> unit, In1<double> mean, In1<double> scale,
+                    nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane) {
     const size_t n = matrix.shape(0), m = matrix.shape(1), width = out.shape(1);
     for (const auto* v : {&centre, &unit, &mean, &scale}) require(v->shape(0) == m, "centre, unit, mean and scale must have one entry per column");
     require(out.shape(0) == n && lane >= 0 && static_cast<size_t>(lane) + m <= width, "out must have room for the columns");
@@ -185,8 +185,8 @@ void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matr
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
 
-GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves,
-                        int64_t max_depth, int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool) {
+GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves, int64_t max_depth,
+                        int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool) {
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
     require(codes.shape(0) == n && codes.shape(1) == d && rows.shape(0) == n, "states, codes and rows must match");
@@ -194,7 +194,8 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
     require(width % 8 == 0 && width >= static_cast<size_t>(n_plain + n_derivative) + 4, "rows must have a multiple of 8 lanes, at least targets + 4");
     require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1 && pool >= 0, "sizes must be positive");
     const int targets = n_plain + n_derivative;
-    Table table{states.data(), codes.data(), nullptr, rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, 1, {}, {}};
+    Table table{
+        states.data(), codes.data(), nullptr, rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, 1, {}, {}};
     const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint, static_cast<size_t>(pool)};
     std::atomic<int64_t> leaves{1};
     Grown grown;

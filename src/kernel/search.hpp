@@ -76,8 +76,7 @@ struct Line {
 inline void weigh_all(const Table& table, Search& s, int feature, const Line& line, size_t count, const Base& base) {
     if (s.cuts.size() < count) s.cuts.resize(count);
     const size_t found = hot.try_cuts(table, s.centre, s.min_leaf, line.rows, line.values, count, base, s.best.floor(), s.generic[0].lane, s.cuts.data());
-    for (size_t k = 0; k < found; ++k)
-        s.best.offer(s.cuts[k].gain, feature, base.left + static_cast<double>(s.cuts[k].at), line.values[s.cuts[k].at - 1]);
+    for (size_t k = 0; k < found; ++k) s.best.offer(s.cuts[k].gain, feature, base.left + static_cast<double>(s.cuts[k].at), line.values[s.cuts[k].at - 1]);
 }
 
 // A range of rows with several values, sorted along a feature: edges of its runs, and the hopeful runs for later.
@@ -162,7 +161,8 @@ inline void gather(const Table& table, Search& s, int feature, const uint32_t* o
     if (s.gathered == feature) return;
     if (s.node_codes.size() < count) s.node_codes.resize(count);
     in_blocks(team, count, [&](size_t a, size_t b, size_t) {
-        in_steps(b - a, cancel, [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, s.node_codes.data() + a + i); });
+        in_steps(b - a, cancel,
+                 [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, s.node_codes.data() + a + i); });
     });
     s.gathered = feature;
 }
@@ -194,7 +194,8 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
             if (s.scan.hope[b] < 2 || table.one_value[first + b]) continue;
             const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
             if (bound < s.best.floor()) continue;
-            s.hopes.push_back({bound, f, b, s.hope_bases.size(), static_cast<size_t>(s.scan.count[b]), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
+            s.hopes.push_back(
+                {bound, f, b, s.hope_bases.size(), static_cast<size_t>(s.scan.count[b]), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
             const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
             s.hope_bases.insert(s.hope_bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
         }
@@ -203,8 +204,7 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
 }
 
 // Opens the hopeful bins along one feature: their rows are collected, bin by bin. `spare` has room for a number for each row.
-inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* spare, Team* team,
-                      const Flag& cancel) {
+inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* spare, Team* team, const Flag& cancel) {
     std::vector<uint32_t> slot(table.first_bin[feature + 1] - table.first_bin[feature], UINT32_MAX), fill;
     std::vector<const Hope*> opened;
     size_t rows = 0;

@@ -16,7 +16,8 @@ inline double midpoint(double lo, double hi) {
 
 // The double nearest to k * 10^e: what a person reads in decimals is what the tree uses.
 inline double decimal(long double k, int e) {
-    static const double powers[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     if (std::fabs(k) < 9e15L && e >= -22 && e <= 22) {  // both factors are exact, so the one operation rounds correctly
         const auto whole = static_cast<double>(k);
         return e < 0 ? whole / powers[-e] : whole * powers[e];

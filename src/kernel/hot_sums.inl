@@ -1,0 +1,148 @@
+// Sums of rows of targets: over a node, over the bins of a histogram, over runs of neighbours.
+#pragma once
+
+#include <algorithm>
+
+#include "hot_vectors.inl"
+
+namespace tripletree {
+namespace TT_ISA {
+
+template <int NV>
+TT_INLINE void sum_rows_impl(const Table& table, const uint32_t* order, size_t count, double* sums, uint64_t* squares) {
+    const int nv = NV ? NV : table.lanes.vectors, plain = table.lanes.plain, targets = table.lanes.targets;
+    const size_t width = static_cast<size_t>(nv) * 8;
+    V8 local[NV ? NV : 1] = {};
+    L8 square[NV ? NV : 1] = {};
+    for (size_t i = 0; i < count; ++i) {
+        if (i + 16 < count)
+            for (size_t k = 0; k < width; k += 16) __builtin_prefetch(table.rows + order[i + 16] * width + k);
+        const int32_t* y = table.rows + order[i] * width;
+        for (int j = 0; j < NV; ++j) {
+            local[j] += widen(y + 8 * j);
+            const L8 v = __builtin_convertvector(load(y + 8 * j), L8);
+            square[j] += v * v;
+        }
+        for (int j = NV; j < nv; ++j) store(sums + 8 * j, load(sums + 8 * j) + widen(y + 8 * j));
+        for (int k = NV * 8; k < targets; ++k) squares[k < plain ? 0 : 1] += static_cast<uint64_t>(int64_t{y[k]} * y[k]);
+    }
+    for (int j = 0; j < NV; ++j) store(sums + 8 * j, local[j]);
+    for (int k = 0; k < targets && k < NV * 8; ++k) squares[k < plain ? 0 : 1] += square[NV ? k / 8 : 0][k % 8];
+}
+
+// Sums of some rows by lane, and their squares, plain and derivative; all must be zero before.
+static void sum_rows(const Table& table, const uint32_t* order, size_t count, double* sums, uint64_t* squares) {
+    switch (table.lanes.vectors) {
+        case 1: return sum_rows_impl<1>(table, order, count, sums, squares);
+        case 2: return sum_rows_impl<2>(table, order, count, sums, squares);
+        case 3: return sum_rows_impl<3>(table, order, count, sums, squares);
+        case 4: return sum_rows_impl<4>(table, order, count, sums, squares);
+        case 8: return sum_rows_impl<8>(table, order, count, sums, squares);
+        default: return sum_rows_impl<0>(table, order, count, sums, squares);
+    }
+}
+
+// Adds a record of short sums to the long ones, and clears it.
+static void add_record(int vectors, int32_t* part, double* record) {
+    for (int j = 0; j < vectors; ++j) store(record + 8 * j, load(record + 8 * j) + widen(part + 8 * j));
+    std::memset(part, 0, static_cast<size_t>(vectors) * 8 * sizeof(int32_t));
+}
+
+template <int NV>
+TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
+    const int nv = NV ? NV : table.lanes.vectors, lane_count = table.lanes.count();
+    const size_t width = static_cast<size_t>(nv) * 8, d = table.d;
+    const uint32_t *first = table.first_bin.data(), from = first[f0];
+    const uint16_t* bins = table.bins;
+    const int32_t* rows = table.rows;
+    for (size_t i = 0; i < count; ++i) {
+        const size_t row = order[i];
+        if (i + 16 < count) {
+            const size_t ahead = order[i + 16];
+            for (size_t k = 0; k < width; k += 16) __builtin_prefetch(rows + ahead * width + k);
+            __builtin_prefetch(bins + ahead * d + f0);
+        }
+        const int32_t* y = rows + row * width;
+        I8 v[NV ? NV : 1];
+        for (int j = 0; j < NV; ++j) v[j] = load(y + 8 * j);
+        for (size_t f = f0; f < f1; ++f) {
+            const size_t bin = first[f] - from + bins[row * d + f];
+            int32_t* sums = part + bin * width;
+            if (__builtin_expect(sums[lane_count] == short_sum, 0)) add_record(nv, sums, histogram + bin * width);
+            for (int j = 0; j < nv; ++j) store(sums + 8 * j, load(sums + 8 * j) + (NV ? v[NV ? j : 0] : load(y + 8 * j)));
+        }
+    }
+}
+
+// Adds the rows order[0 .. count) to the bins of features f0 .. f1: to short sums first, `part`, which move half the memory, and
+// to the histogram whenever those are full. Both begin at the first of these bins.
+static void add_rows(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
+    switch (table.lanes.vectors) {
+        case 1: return add_rows_impl<1>(table, order, count, f0, f1, part, histogram);
+        case 2: return add_rows_impl<2>(table, order, count, f0, f1, part, histogram);
+        case 3: return add_rows_impl<3>(table, order, count, f0, f1, part, histogram);
+        case 4: return add_rows_impl<4>(table, order, count, f0, f1, part, histogram);
+        case 8: return add_rows_impl<8>(table, order, count, f0, f1, part, histogram);
+        default: return add_rows_impl<0>(table, order, count, f0, f1, part, histogram);
+    }
+}
+
+// Adds what is left in the short sums of some bins.
+static void add_part(const Lanes& lanes, int32_t* part, size_t bins, double* histogram) {
+    const size_t width = static_cast<size_t>(lanes.width);
+    for (size_t b = 0; b < bins; ++b)
+        if (part[b * width + static_cast<size_t>(lanes.count())]) add_record(lanes.vectors, part + b * width, histogram + b * width);
+}
+
+// The sibling: parent becomes parent - child, exactly.
+static void subtract(double* parent, const double* child, size_t size) {
+    for (size_t i = 0; i < size; ++i) parent[i] -= child[i];
+}
+
+// row(i) is the row at place i.
+template <int NV, class Row>
+TT_INLINE void sum_runs_impl(const Table& table, const Row& row, size_t count, double* sums) {
+    const int nv = NV ? NV : table.lanes.vectors;
+    const size_t width = static_cast<size_t>(nv) * 8;
+    static_assert(run_length <= short_sum, "sums of runs must fit 32 bits");
+    for (size_t a = 0; a < count; a += run_length, sums += width) {
+        const size_t end = std::min(count, a + run_length);
+        if (NV) {
+            I8 part[NV ? NV : 1] = {};
+            for (size_t i = a; i < end; ++i) {
+                const int32_t* y = table.rows + row(i) * width;
+                for (int j = 0; j < nv; ++j) part[j] += load(y + 8 * j);
+            }
+            for (int j = 0; j < nv; ++j) store(sums + 8 * j, widen(part[j]));
+        } else {
+            for (int j = 0; j < nv; ++j) {
+                I8 part = {};
+                for (size_t i = a; i < end; ++i) part += load(table.rows + row(i) * width + 8 * j);
+                store(sums + 8 * j, widen(part));
+            }
+        }
+    }
+}
+
+template <class Row>
+TT_INLINE void sum_runs_by(const Table& table, const Row& row, size_t count, double* sums) {
+    switch (table.lanes.vectors) {
+        case 1: return sum_runs_impl<1>(table, row, count, sums);
+        case 2: return sum_runs_impl<2>(table, row, count, sums);
+        case 3: return sum_runs_impl<3>(table, row, count, sums);
+        case 4: return sum_runs_impl<4>(table, row, count, sums);
+        case 8: return sum_runs_impl<8>(table, row, count, sums);
+        default: return sum_runs_impl<0>(table, row, count, sums);
+    }
+}
+
+// Sums over each run of neighbours, of rows or of places in a list of rows.
+static void sum_rows_by_run(const Table& table, const uint32_t* rows, size_t count, double* sums) {
+    sum_runs_by(table, [=](size_t i) -> size_t { return rows[i]; }, count, sums);
+}
+static void sum_places(const Table& table, const uint32_t* rows, const uint16_t* list, size_t count, double* sums) {
+    sum_runs_by(table, [=](size_t i) -> size_t { return rows[list[i]]; }, count, sums);
+}
+
+}  // namespace TT_ISA
+}  // namespace tripletree

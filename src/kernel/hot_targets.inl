@@ -1,0 +1,129 @@
+// Targets: measured, rounded to integers, and laid out as rows.
+#pragma once
+
+#include <algorithm>
+
+#include "hot_vectors.inl"
+
+namespace tripletree {
+namespace TT_ISA {
+
+// The range of a column, or of eight side by side, together with the one so far; NaN does not count.
+static void widen_ranges(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest) {
+    V8 lo = eight ? load(lowest) : V8{} + *lowest, hi = eight ? load(highest) : V8{} + *highest;
+    auto add = [&](V8 v) { lo = v < lo ? v : lo, hi = v > hi ? v : hi; };
+    if (eight) {
+        for (size_t i = 0; i < n; ++i, x += stride) add(load(x));
+        store(lowest, lo), store(highest, hi);
+        return;
+    }
+    size_t i = 0;
+    for (; i + 8 <= n && stride == 1; i += 8) add(load(x + i));
+    for (; i < n; ++i) add(V8{} + x[i * stride]);
+    for (int k = 0; k < 8; ++k) *lowest = std::min(*lowest, lo[k]), *highest = std::max(*highest, hi[k]);
+}
+
+// Adds up u = (x - centre) * unit, and u^2, where x is not NaN, of a column, or of eight side by side; returns how often the first
+// is not. Adding and subtracting a large number rounds to a grid; on two grids, one for what the other leaves, no sum is rounded.
+// sums[4 * column] is for the high part of u, the next for the low part, then those of u^2.
+static size_t add_sums(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums) {
+    const V8 middle = eight ? load(centre) : V8{} + *centre, scale = eight ? load(unit) : V8{} + *unit;
+    V8 total[4] = {}, count = {};
+    auto add = [&](V8 v) {
+        const auto known = v == v;
+        V8 u = known ? (v - middle) * scale : V8{};
+        count += known ? V8{} + 1 : V8{};
+        for (int power = 0; power < 2; ++power, u = u * u) {
+            const V8 high = (u + large[0]) - large[0];
+            total[2 * power] += high;
+            total[2 * power + 1] += ((u - high) + large[1]) - large[1];
+        }
+    };
+    if (eight) {
+        for (size_t i = 0; i < n; ++i, x += stride) add(load(x));
+        for (int k = 0; k < 8; ++k)
+            for (int j = 0; j < 4; ++j) sums[4 * k + j] += total[j][k];
+        return static_cast<size_t>(count[0]);
+    }
+    size_t i = 0;
+    for (; i + 8 <= n && stride == 1; i += 8) add(load(x + i));
+    for (; i < n; i += 8) {
+        V8 some = V8{} + __builtin_nan("");
+        for (size_t k = 0; k < 8 && i + k < n; ++k) some[k] = x[(i + k) * stride];
+        add(some);
+    }
+    for (int j = 0; j < 4; ++j) sums[j] += horizontal_sum(total[j]);
+    return static_cast<size_t>(horizontal_sum(count));
+}
+
+// out[i][k] = ((x[i][k] - centre[k]) * unit[k] - mean[k]) * scale[k], rounded half to even; 0 for NaN. |result| must stay below 2^31.
+static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
+                     const double* mean, const double* scale, int32_t* out, size_t width) {
+    const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+    if (m >= 8 && column_stride == 1) {
+        for (size_t i = 0; i < n; ++i, x += row_stride, out += width)
+            for (size_t from = 0; from < m; from += 8) {
+                const size_t k = std::min(from, m - 8);  // the last eight overlap those before
+                const V8 y = ((load(x + k) - load(centre + k)) * load(unit + k) - load(mean + k)) * load(scale + k);
+                narrow(y == y ? (y + magic) - magic : V8{}, out + k);
+            }
+        return;
+    }
+    for (size_t i = 0; i < n; ++i)
+        for (size_t k = 0; k < m; ++k) {
+            const double v = x[static_cast<int64_t>(i) * row_stride + static_cast<int64_t>(k) * column_stride];
+            const double y = ((v - centre[k]) * unit[k] - mean[k]) * scale[k], rounded = (y + magic) - magic;
+            out[i * width + k] = y == y ? static_cast<int32_t>(rounded) : 0;
+        }
+}
+
+// What no |y|^2 of rows a .. b exceeds: the sum of every target's largest square.
+static double largest_square(const Table& table, size_t a, size_t b) {
+    const size_t width = static_cast<size_t>(table.lanes.width);
+    double sum = 0;
+    for (int j = 0; j < table.lanes.vectors; ++j) {
+        I8 lo = {}, hi = {};
+        for (size_t i = a; i < b; ++i) {
+            const I8 y = load(table.rows + i * width + 8 * j);
+            lo = y < lo ? y : lo, hi = y > hi ? y : hi;
+        }
+        for (int k = 8 * j; k < 8 * j + 8 && k < table.lanes.targets; ++k) {
+            const double most = std::max(hi[k % 8], -lo[k % 8]);
+            sum += most * most;
+        }
+    }
+    return sum;
+}
+
+template <int NV>
+TT_INLINE void complete_impl(const Table& table, size_t a, size_t b) {
+    const Lanes& lanes = table.lanes;
+    const int nv = NV ? NV : lanes.vectors, plain = table.missing ? lanes.plain : lanes.targets;
+    const double per_unit = 1 / table.square_unit;
+    const I8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (size_t i = a; i < b; ++i) {
+        int32_t* y = table.rows + i * static_cast<size_t>(nv) * 8;
+        V8 sum = {}, sum_d = {};
+        for (int j = 0; j < nv; ++j) {
+            const I8 v = load(y + 8 * j), at = lane + 8 * j;
+            const V8 p = widen(at < plain ? v : I8{}), q = widen((at >= plain) & (at < lanes.targets) ? v : I8{});
+            sum += p * p, sum_d += q * q;
+        }
+        y[lanes.count()] = 1;
+        y[lanes.squares()] = static_cast<int32_t>(horizontal_sum(sum) * per_unit) + 1;
+        y[lanes.derivative_squares()] = table.missing ? static_cast<int32_t>(horizontal_sum(sum_d) * per_unit) + 1 : 0;
+    }
+}
+
+// Fills in count and squares of rows a .. b.
+static void complete_rows(const Table& table, size_t a, size_t b) {
+    switch (table.lanes.vectors) {
+        case 1: return complete_impl<1>(table, a, b);
+        case 2: return complete_impl<2>(table, a, b);
+        case 3: return complete_impl<3>(table, a, b);
+        default: return complete_impl<0>(table, a, b);
+    }
+}
+
+}  // namespace TT_ISA
+}  // namespace tripletree
