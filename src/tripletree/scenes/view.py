@@ -18,6 +18,7 @@ from tripletree.questions.expressions import read_expression
 from tripletree.questions.states import read_states
 from tripletree.questions.words.conditions import clause, condition
 from tripletree.questions.zones import read_interval
+from tripletree.scenes.guides import MINUS
 from tripletree.scenes.types import Axis
 
 F64 = npt.NDArray[np.float64]
@@ -86,9 +87,8 @@ class View:
         ticks = (
             tuple((np.arange(np.ceil(low), high) + 0.0).tolist()) if self.boxes.whole[f] and high - low <= 12 else ()
         )
-        return Axis(
-            named(feature.name, feature.unit), low, high, ticks=ticks, tick_labels=tuple(f"{t:g}" for t in ticks)
-        )
+        texts = tuple(f"{tick:.0f}".replace("-", MINUS) for tick in ticks)
+        return Axis(named(feature.name, feature.unit), low, high, ticks=ticks, tick_labels=texts)
 
 
 def named(name: str, unit: str) -> str:
