@@ -15,6 +15,7 @@ from tests.scenes.models import gears, road_tree, walk
 from tripletree import MissingDependencyError, ParameterError, TripleTree, plot
 from tripletree.demos import road
 from tripletree.errors import NotFittedError
+from tripletree.scenes.guides import bar_axis, category_entries, marked
 from tripletree.scenes.pictured import known_colours
 
 
@@ -186,3 +187,54 @@ def test_tiny_and_huge_numbers_have_their_power_in_the_label():
     shown = {text.get_text() for text in ax.get_xticklabels()}
     assert {"4", "6"} <= shown
     assert not any(part.get_offset_text().get_text() for part in (ax.xaxis, ax.yaxis, bar.yaxis))
+
+
+def shown_ticks(axis):
+    """Places and texts of the ticks between the limits."""
+    low, high = axis.get_view_interval()
+    both = zip(axis.get_majorticklocs(), (text.get_text() for text in axis.get_ticklabels()), strict=True)
+    return [(place, text) for place, text in both if low <= place <= high]
+
+
+@pytest.mark.parametrize("colour", ["value", "density", "action"])
+def test_ticks_and_legends_are_those_of_scenes(colour):
+    picture = plot.leaf_map(gears(), "x", "gear", colour=colour, at=[0.5, 0, 0])
+    picture.figure_.canvas.draw()
+    scene, ax = picture.scene_, picture.ax_
+    for axis, along in ((scene.x, ax.xaxis), (scene.y, ax.yaxis)):
+        wanted = marked(axis, 6)
+        both = zip(wanted.ticks, wanted.tick_labels, strict=True)
+        assert shown_ticks(along) == [tick for tick in both if axis.low <= tick[0] <= axis.high]
+    if colour == "action":
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+            entry.label for entry in category_entries(scene.colours)
+        ]
+    else:
+        bar = picture.figure_.axes[1].yaxis
+        assert [text for _, text in shown_ticks(bar)] == list(bar_axis(scene.colours).tick_labels)
+
+
+def test_ticks_follow_the_limits():
+    picture = plot.leaf_map(road_tree(), "pos", "speed")
+    picture.ax_.set_xlim(0.1, 0.2)
+    picture.figure_.canvas.draw()
+    assert [text for _, text in shown_ticks(picture.ax_.xaxis)] == ["0.10", "0.12", "0.14", "0.16", "0.18", "0.20"]
+    assert picture.ax_.xaxis.get_major_formatter()(0.25) == "0.25"
+    picture.zoom((1.0, 3.0))
+    picture.figure_.canvas.draw()
+    assert [text for _, text in shown_ticks(picture.ax_.xaxis)] == ["1.0", "1.5", "2.0", "2.5", "3.0"]
+
+
+def test_zooming_on_whole_numbers_leaves_other_numbers_out():
+    picture = plot.leaf_map(gears(), "gear", "x", at=[0.5, 0, 0]).zoom((0.5, 2.5))
+    picture.figure_.canvas.draw()
+    assert picture.ax_.get_xlim() == (0.5, 2.5)
+    assert [text for _, text in shown_ticks(picture.ax_.xaxis)] == ["1", "2"]
+
+
+def test_a_log_axis_has_no_other_numbers():
+    picture = plot.leaf_map(gears(), "x", colour="density")
+    picture.figure_.canvas.draw()
+    axis = picture.ax_.yaxis
+    assert [text for _, text in shown_ticks(axis)] == list(marked(picture.scene_.y).tick_labels)
+    assert not any(text.get_text() for text in axis.get_ticklabels(minor=True))

@@ -10,10 +10,11 @@ import zlib
 import numpy as np
 import pytest
 
-from tripletree.report.axes import Scale, log_ticks, power, round_numbers
-from tripletree.report.pixels import picture, shade_of, shades
+from tripletree.report.axes import Scale
+from tripletree.report.pixels import picture
 from tripletree.report.svg import Drawer
 from tripletree.scenes.colours import INK, PAPER, VIRIDIS
+from tripletree.scenes.guides import bar_axis, marked
 from tripletree.scenes.types import (
     Arrows,
     Axis,
@@ -226,34 +227,23 @@ def test_a_stack_has_one_common_axis_and_leaves_words_out():
     assert frames[0] == frames[1]
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [
-        (0, 3, [0, 1, 2, 3]),
-        (7e-6, 2.9999, [0, 1, 2, 3]),
-        (-0.1, 0.1, [-0.1, -0.05, 0, 0.05, 0.1]),
-        (0, 1.14, [0, 0.25, 0.5, 0.75, 1]),
-        (5, 5, [5]),
-    ],
-)
-def test_ticks_are_round_numbers(low, high, expected):
-    assert round_numbers(low, high) == expected
+def test_ticks_and_labels_are_those_of_scenes():
+    x, y = Axis("across", 0.0, 3e7), Axis("up", 1.0, 1e6, log=True)
+    root, _ = drawn(colours=SCALE, x=x, y=y)
+    axes, bar = root.findall("g[@class='axes']")
+    expected = [text for axis in map(marked, (x, y)) for text in (*axis.tick_labels, axis.label)]
+    assert [text.text for text in axes.findall("text")] == expected
+    assert [text.text for text in bar.findall("text")] == [*bar_axis(SCALE).tick_labels, SCALE.label]
+    left, _, right, _ = frame(root)
+    places = [float(text.get("x")) for text in axes.findall("text")[: len(marked(x).ticks)]]
+    assert places == pytest.approx([left + tick / 3e7 * (right - left) for tick in marked(x).ticks], abs=0.11)
 
 
-def test_ticks_of_a_log_scale_are_powers_of_ten():
-    assert log_ticks(5, 5e8) == [10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8]
-    assert log_ticks(2, 8) == [2, 8]
-    assert [power(tick) for tick in (1.0, 1e4, 1e8, 1e-6)] == ["1", "10000", "10⁸", "10⁻⁶"]
+def test_what_is_said_of_a_picture_has_no_power_of_ten_twice():
+    root, _ = drawn(x=Axis("across", 0.0, 3e7))
+    assert root.find("desc").text.startswith("Across: across, from 0 to 30000000.")
 
 
 def test_a_log_scale_puts_the_middle_of_powers_in_the_middle():
     scale = Scale(Axis("n", 1, 10_000, log=True), 0, 100)
     assert scale([1, 100, 10_000]) == pytest.approx([0, 50, 100])
-
-
-def test_shades_go_from_end_to_end_and_know_what_is_missing():
-    code = shade_of(SCALE, np.array([0.0, 10.0, 99.0, np.nan]))
-    assert (shades(SCALE)[code[0]], shades(SCALE)[code[1]]) == (VIRIDIS[0], VIRIDIS[-1])
-    assert (code[2], code[3]) == (code[1], -1)
-    log = ColourScale("n", VIRIDIS, 1.0, 100.0, "log")
-    assert shade_of(log, np.array([10.0]))[0] == pytest.approx(len(shades(log)) / 2, abs=1)

@@ -1,4 +1,4 @@
-"""The tree as JSON: all that a browser needs to find leaves, reasons and counterfactuals, every text ready."""
+"""The tree as JSON: all that a browser needs to draw its leaves and to answer, every text, tick and colour ready."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import gzip
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -14,10 +15,13 @@ import numpy.typing as npt
 
 from tripletree.asking.foils import Foil, read_foil
 from tripletree.language.conditions import changed_clause
+from tripletree.leaves.project import Extents
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
+from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
 from tripletree.scenes.pictured import colour_scale, known_colours, read_colour
-from tripletree.scenes.view import read_view
+from tripletree.scenes.types import Axis
+from tripletree.scenes.view import View, read_view
 
 F64 = npt.NDArray[np.float64]
 
@@ -54,15 +58,11 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
     texts = _Texts()
     discrete = schema.action.kind == "discrete"
     abouts = [*(["action"] if discrete else schema.action.names), "value"]
-    limits = zip(
-        schema.features, fitted.feature_min.tolist(), fitted.feature_max.tolist(), fitted.span.tolist(), strict=True
-    )
+    boxes = read_view(fitted, schema.feature_names[0]).boxes
     asked = usual_foils(fitted) if foils is None else foils
+    colours, palettes = _colours(fitted, boxes, known_colours(fitted))
     return {
-        "features": [
-            {"name": of.name, "unit": of.unit, "kind": of.kind, "min": low, "max": high, "span": span}
-            for of, low, high, span in limits
-        ],
+        "features": [_feature(fitted, boxes, f) for f in range(len(schema.features))],
         "splits": tree.feature.tolist(),
         "threshold": _numbers(tree.threshold),
         "left": tree.left.tolist(),
@@ -70,13 +70,16 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
         "lower": _numbers(place.lower.T),
         "upper": _numbers(place.upper.T),
         "nearHigh": _numbers(place.near_high.T),
+        "drawnLow": _numbers(boxes.lower),
+        "drawnHigh": _numbers(boxes.upper),
         "landLow": _numbers(place.land_low.T),
         "landHigh": _numbers(place.land_high.T),
         **_clauses(fitted, texts),
         "count": fitted.leaves.count.tolist(),
         "facts": {about: [texts(fact) for fact in _facts(fitted, about)] for about in abouts},
         "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
-        "colours": {name: _colour(fitted, name) for name in known_colours(fitted)},
+        "colours": colours,
+        "palettes": palettes,
         "start": (_inside(fitted)[int(fitted.leaves.count.argmax())] if start is None else start).tolist(),
         "texts": list(texts.number),
     }
@@ -151,13 +154,51 @@ def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
     }
 
 
-def _colour(fitted: Fitted, name: str) -> dict[str, Any]:
-    """Return a colour scale and the value of each leaf on it."""
-    boxes = read_view(fitted, fitted.schema.feature_names[0]).boxes
-    pictured = read_colour(fitted, boxes, name)
-    values = pictured.mean.argmax(axis=1) if pictured.scale == "categories" else pictured.mean[:, 0]
-    scale = colour_scale(pictured, values)
-    return {"title": pictured.title, "scale": scale.to_dict(), "values": [_short(x) for x in values.tolist()]}
+def _feature(fitted: Fitted, boxes: Extents, f: int) -> dict[str, Any]:
+    """Return a feature, its range in the log, and the axis along it as it is drawn."""
+    feature = fitted.schema.features[f]
+    plain = View(fitted, boxes, (f,), {}).axis(0)
+    axis = marked(plain)
+    return {
+        "name": feature.name,
+        "unit": feature.unit,
+        "whole": bool(boxes.whole[f]),
+        "min": float(fitted.feature_min[f]),
+        "max": float(fitted.feature_max[f]),
+        "span": float(fitted.span[f]),
+        "label": plain.label,
+        "axis": {"label": axis.label, "low": axis.low, "high": axis.high, "ticks": _ticks(axis, axis.ticks)},
+    }
+
+
+def _ticks(axis: Axis, places: Iterable[float]) -> list[tuple[float, str]]:
+    return list(zip(places, axis.tick_labels, strict=True))
+
+
+def _colours(fitted: Fitted, boxes: Extents, names: list[str]) -> tuple[dict[str, Any], list[tuple[str, ...]]]:
+    """Return every colour scale with what each leaf has on it, and the lists of shades that the scales share."""
+    colours: dict[str, Any] = {}
+    palettes: dict[tuple[str, ...], int] = {}
+    for name in names:
+        pictured = read_colour(fitted, boxes, name)
+        values = pictured.mean.argmax(axis=1) if pictured.scale == "categories" else pictured.mean[:, 0]
+        scale = colour_scale(pictured, values)
+        colours[name] = {
+            "title": pictured.title,
+            "label": scale.label,
+            "names": scale.categories,
+            "values": [_short(x) for x in values.tolist()],
+            "shades": shade_of(scale, values).tolist(),
+            "palette": palettes.setdefault(shades(scale), len(palettes)),
+            "legend": [(entry.label, entry.colour) for entry in category_entries(scale)],
+            "bar": None if scale.categories else _bar(bar_axis(scale)),
+        }
+    return colours, list(palettes)
+
+
+def _bar(axis: Axis) -> dict[str, Any]:
+    """Return the label of a colour bar and its ticks, as shares of its length."""
+    return {"label": axis.label, "ticks": _ticks(axis, share(axis, np.array(axis.ticks)).round(4).tolist())}
 
 
 def _numbers(array: F64) -> list[float | None]:

@@ -11,6 +11,7 @@ from tripletree.plot.shapes import links, surface
 from tripletree.plot.style import DASHES, literal
 from tripletree.plot.words import NARROW, SYMBOLS, headings, inches, legend
 from tripletree.scenes.colours import PAPER
+from tripletree.scenes.guides import bar_axis, marked
 from tripletree.scenes.types import (
     Arrows,
     Axis,
@@ -215,37 +216,20 @@ _DRAWERS: dict[type, Any] = {
 
 
 def _axis(axis: Axis, ax: Any, which: str) -> None:
-    getattr(ax, f"set_{which}label")(literal(axis.label))
+    from tripletree.plot.ticks import put_ticks
+
+    most = 6 if which == "y" or inches(ax) >= NARROW else 4
+    shown = marked(axis, most)
+    getattr(ax, f"set_{which}label")(literal(shown.label))
     if axis.upright:
-        ax.set_ylabel("\n".join(textwrap.wrap(literal(axis.label), 14)), rotation=0, ha="right", va="center")
+        ax.set_ylabel("\n".join(textwrap.wrap(literal(shown.label), 14)), rotation=0, ha="right", va="center")
     if axis.log:
         getattr(ax, f"set_{which}scale")("log")
     getattr(ax, f"set_{which}lim")(axis.low, axis.high)
     if axis.ticks:
-        getattr(ax, f"set_{which}ticks")(axis.ticks, [literal(text) for text in axis.tick_labels])
-    elif not axis.log:
-        locator = getattr(ax, f"{which}axis").get_major_locator()
-        most = 2 if axis.upright else 6 if which == "y" or inches(ax) >= NARROW else 4
-        locator.set_params(nbins=most, steps=[1, 2, 2.5, 5, 10])
-        if power := _power(axis.low, axis.high):
-            getattr(ax, f"{which}axis").set_major_formatter(_Scaled(power))
-            getattr(ax, f"set_{which}label")(f"{literal(axis.label)}, in 1e{power}")
-
-
-def _power(low: float, high: float) -> int:
-    """Return the power of ten that very large or small numbers are divided by: it stands in the label then."""
-    largest = max(abs(low), abs(high))
-    return 0 if 1e-3 <= largest < 1e5 or largest == 0 else int(np.floor(np.log10(largest)))
-
-
-class _Scaled:
-    """Writes a tick divided by a power of ten."""
-
-    def __init__(self, power: int) -> None:
-        self._power = power
-
-    def __call__(self, number: float, _: int) -> str:
-        return f"{number / 10.0**self._power:.4g}".replace("-", "\N{MINUS SIGN}")
+        getattr(ax, f"set_{which}ticks")(shown.ticks, [literal(text) for text in shown.tick_labels])
+    else:
+        put_ticks(getattr(ax, f"{which}axis"), axis, most)
 
 
 def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
@@ -256,16 +240,8 @@ def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
 
     figure = ax[0].figure if isinstance(ax, list) else ax.figure
     bar = figure.colorbar(ScalarMappable(colours.norm, colours.cmap), ax=ax, pad=0.02, fraction=0.06, aspect=24)
-    bar.set_label(literal(scale.label))
-    if scale.kind == "log" and scale.high < 100 * scale.low:
-        # A short stretch of a logarithmic scale reads better without powers of ten.
-        from matplotlib.ticker import LogLocator, NullFormatter
-
-        bar.locator = LogLocator(subs=(1, 2, 5) if scale.high > 4 * scale.low else (1, 2, 3, 4, 5, 6, 7, 8, 9))
-        bar.formatter = "{x:g}"
-        bar.ax.yaxis.set_minor_formatter(NullFormatter())
-        bar.update_ticks()
-    elif scale.kind == "linear" and (power := _power(scale.low, scale.high)):
-        bar.ax.yaxis.set_major_formatter(_Scaled(power))
-        bar.set_label(f"{literal(scale.label)}, in 1e{power}")
+    axis = bar_axis(scale)
+    bar.set_label(literal(axis.label))
+    bar.set_ticks(axis.ticks, labels=axis.tick_labels)
+    bar.minorticks_off()
     bar.outline.set_visible(False)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tripletree.plot.style import DASHES, SMALL, TITLE, literal, width_of
 from tripletree.scenes.colours import GREY
+from tripletree.scenes.guides import category_entries
 from tripletree.scenes.types import Axis, Entry, Scene
 
 SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
@@ -28,23 +29,12 @@ def legend(scene: Scene, ax: Any) -> None:
     """Draw the legend below the picture: categories of the colour scale, then the scene's own entries."""
     from matplotlib.transforms import ScaledTranslation
 
-    entries = list(scene.legend)
-    scale = scene.colours
-    if scale is not None and scale.kind == "categories":
-        named: dict[str, list[str]] = {}
-        for colour, name in zip(scale.stops, scale.categories, strict=True):
-            named.setdefault(colour, []).append(name)
-        entries = [
-            *(
-                Entry(f"{scale.label} = {names[0]}" if len(names) == 1 else f"{len(names)} others", colour)
-                for colour, names in named.items()
-            ),
-            *entries,
-        ]
+    entries = [*category_entries(scene.colours), *scene.legend]
     if not entries:
         return
     below = ax.transAxes + ScaledTranslation(0, -27 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
     # A legend that is wider than the axes would push a colour bar away, its own or that of the next row.
+    scale = scene.colours
     alone = inches(ax) >= NARROW and (scale is None or scale.kind == "categories")
     room = characters(ax, SMALL, scene.y) - (0 if alone else BAR)
     entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]

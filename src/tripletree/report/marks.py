@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from tripletree.language.markup import Markup, empty, tag, together
 from tripletree.report.axes import Scale
-from tripletree.report.pixels import picture, shade_of, shades
+from tripletree.report.pixels import picture
 from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE, TRACK
+from tripletree.scenes.guides import shade_of, shades
 from tripletree.scenes.types import (
     Arrows,
     Band,

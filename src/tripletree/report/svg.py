@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tripletree.language.markup import Markup, empty, tag, together
 from tripletree.report import words
 from tripletree.report.axes import Scale
 from tripletree.report.marks import DRAWERS, Canvas, on_paper
 from tripletree.scenes.colours import PAPER
-from tripletree.scenes.types import Axis, ColourScale, Entry, Mesh, Rectangles, Scene, Sheet, Surface
+from tripletree.scenes.guides import bar_axis, category_entries, marked
+from tripletree.scenes.types import ColourScale, Entry, Mesh, Rectangles, Scene, Sheet, Surface
 
 WIDTH, HEIGHT = 460.0, 320.0
 BELOW = 42.0
@@ -27,7 +29,7 @@ class Drawer:
 
     def figure(self, scene: Scene, width: float = WIDTH, height: float = HEIGHT) -> Markup:
         """Return a picture with its legend, title and remarks."""
-        entries = [*_categories(scene.colours), *scene.legend]
+        entries = [*category_entries(scene.colours), *scene.legend]
         remark = ". ".join(part.rstrip(".") for part in (scene.subtitle, scene.note) if part)
         caption = [tag("strong", f"{scene.title.rstrip('.')}."), *([f" {remark}."] if remark else [])]
         return tag(
@@ -46,7 +48,7 @@ class Drawer:
         scenes = [scene for row in sheet.rows for scene in row]
         tall = sheet.heights or (1.0,) * len(scenes)
         drawn = [(scene, share) for scene, share in zip(scenes, tall, strict=True) if scene.x.shown or scene.y.shown]
-        left = max(_left(scene) for scene, _ in drawn)
+        left = max(_left(_marked(scene)) for scene, _ in drawn)
         pictures = [
             self.svg(scene, width, height * share + (BELOW if scene.x.shown else 10), left) for scene, share in drawn
         ]
@@ -56,6 +58,7 @@ class Drawer:
     def svg(self, scene: Scene, width: float = WIDTH, height: float = HEIGHT, left: float | None = None) -> Markup:
         """Return the picture alone; ``left`` is the room for labels of the y axis, None for what they need."""
         self._drawn += 1
+        said, scene = _said(scene), _marked(scene)
         name = f"picture-{self._drawn}"
         bar = scene.colours if scene.colours is not None and scene.colours.kind != "categories" else None
         x, y, right = _room(scene, bar, width, height, _left(scene) if left is None else left)
@@ -64,7 +67,7 @@ class Drawer:
         marks = together(part for mark in scene.marks for part in DRAWERS[type(mark)](mark, canvas))
         frame = {"x": x.begin, "y": y.end, "width": x.end - x.begin, "height": y.begin - y.end}
         title = scene.title or scene.y.label or scene.x.label
-        described = tag("title", title, id=f"{name}-title") + tag("desc", _said(scene), id=f"{name}-text")
+        described = tag("title", title, id=f"{name}-title") + tag("desc", said, id=f"{name}-text")
         return tag(
             "svg",
             Markup(described),
@@ -76,6 +79,11 @@ class Drawer:
             role="img",
             aria_labelledby=f"{name}-title {name}-text",
         )
+
+
+def _marked(scene: Scene) -> Scene:
+    """Return a picture whose axes have ticks."""
+    return replace(scene, x=marked(scene.x), y=marked(scene.y))
 
 
 def _said(scene: Scene) -> str:
@@ -117,7 +125,7 @@ def _room(
         last = Scale(scene.x, 0, 1).ticks()[-1:]
         right = 6 + (CHARACTER * len(last[0][1]) / 2 if last and last[0][0] > 0.93 else 0)
     if bar is not None:
-        longest = max(len(label) for _, label in Scale(_bar_axis(bar), 0, 1).ticks())
+        longest = max(len(label) for _, label in Scale(bar_axis(bar), 0, 1).ticks())
         right = 46 + CHARACTER * longest
     x, y = Scale(scene.x, left, width - right), Scale(scene.y, height - bottom, 8 if scene.x.shown else 4)
     if scene.equal:
@@ -174,17 +182,14 @@ def _upright(label: str, x: float, y: float) -> Markup:
     return tag("text", label, transform=f"translate({x:.1f} {y:.1f}) rotate(-90)", text_anchor="middle")
 
 
-def _bar_axis(scale: ColourScale) -> Axis:
-    return Axis(scale.label, scale.low, scale.high, log=scale.kind == "log")
-
-
 def _bar(scale: ColourScale, name: str, left: float, y: Scale) -> Markup:
     """Return the colour bar at the right of a picture."""
-    along = Scale(_bar_axis(scale), y.begin, y.end)
+    along = Scale(bar_axis(scale), y.begin, y.end)
     stops = together(
         empty("stop", offset=f"{k / (len(scale.stops) - 1):.3g}", stop_color=stop) for k, stop in enumerate(scale.stops)
     )
     ticks = along.ticks()
+    beside = left + 30 + CHARACTER * max(len(label) for _, label in ticks)
     return tag(
         "g",
         tag("linearGradient", stops, id=f"{name}-bar", x1=0, x2=0, y1=1, y2=0),
@@ -197,20 +202,9 @@ def _bar(scale: ColourScale, name: str, left: float, y: Scale) -> Markup:
             fill=f"url(#{name}-bar)",
         ),
         *(_text(label, left + 15, at + 4, "start") for at, label in ticks),
-        _upright(scale.label, left + 30 + CHARACTER * max(len(label) for _, label in ticks), (y.begin + y.end) / 2),
+        _upright(along.axis.label, beside, (y.begin + y.end) / 2),
         class_="axes",
     )
-
-
-def _categories(scale: ColourScale | None) -> Iterator[Entry]:
-    """Yield what the colours of categories mean; labels without a colour of their own are one entry."""
-    if scale is None or scale.kind != "categories":
-        return
-    named: dict[str, list[str]] = {}
-    for colour, category in zip(scale.stops, scale.categories, strict=True):
-        named.setdefault(colour, []).append(category)
-    for colour, names in named.items():
-        yield Entry(f"{scale.label} = {names[0]}" if len(names) == 1 else f"{len(names)} others", colour)
 
 
 def _disc(ink: str) -> Markup:

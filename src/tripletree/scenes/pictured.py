@@ -13,7 +13,8 @@ from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.leaves.boxes import density
 from tripletree.leaves.project import Extents, log_volume
 from tripletree.model.fitted import Fitted
-from tripletree.scenes.colours import CATEGORIES, CIVIDIS, DIVERGING, EMBERS, OTHER, SEA, VIRIDIS
+from tripletree.scenes.colours import CIVIDIS, DIVERGING, EMBERS, SEA, VIRIDIS
+from tripletree.scenes.guides import category_scale
 from tripletree.scenes.types import ColourScale
 from tripletree.scenes.view import named
 
@@ -102,7 +103,8 @@ def known_colours(fitted: Fitted) -> list[str]:
 def colour_scale(pictured: Pictured, values: F64, limits: tuple[float, float] | None = None) -> ColourScale:
     """Return the scale of the values that a picture shows."""
     if pictured.scale == "categories":
-        return _categories(pictured)
+        total = (pictured.mean * pictured.population[:, None]).sum(axis=0)
+        return category_scale(pictured.label, pictured.labels, total)
     low, high = (float(values.min()), float(values.max())) if limits is None else limits
     if pictured.scale == "amount":
         # An attribute that is the same everywhere still gets a scale, with its colour in the middle.
@@ -118,18 +120,6 @@ def colour_scale(pictured: Pictured, values: F64, limits: tuple[float, float] | 
         low, high = (low, 1.0) if pictured.scale == "impurity" else (low - pad, high + pad)
     stops = {"diverging": DIVERGING, "impurity": EMBERS, "number": CIVIDIS}.get(pictured.scale, VIRIDIS)
     return ColourScale(pictured.label, stops, low, high)
-
-
-def _categories(pictured: Pictured) -> ColourScale:
-    labels = pictured.labels
-    if len(labels) <= len(CATEGORIES):
-        return ColourScale(pictured.label, CATEGORIES[: len(labels)], 0, len(labels) - 1, "categories", labels)
-    # The most frequent labels keep a colour of their own; the others share one.
-    total = (pictured.mean * pictured.population[:, None]).sum(axis=0)
-    frequent = set(np.argsort(-total, kind="stable")[: len(CATEGORIES)].tolist())
-    own = iter(CATEGORIES)
-    stops = tuple(next(own) if code in frequent else OTHER for code in range(len(labels)))
-    return ColourScale(pictured.label, stops, 0, len(labels) - 1, "categories", labels)
 
 
 def _signed(mean: F64) -> str:

@@ -17,8 +17,9 @@ from tripletree.language.conditions import clause
 from tripletree.language.numbers import count, measured, percent
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.model.fitted import Fitted
-from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, FAINT, GREY, INK, OTHER, PALE, TRACK
-from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Rectangles, Scene
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREY, INK, PALE, TRACK
+from tripletree.scenes.guides import category_entries, category_scale
+from tripletree.scenes.types import Axis, ColourScale, Entry, Labels, Lines, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
 
 F64 = npt.NDArray[np.float64]
@@ -93,7 +94,7 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
         Axis("", -1.0, total + 1, shown=False),
         (*_lines(fitted, nodes), *_boxes(nodes), *_stripes(fitted, nodes), *_bars(fitted, closed), *_texts(nodes)),
         "; ".join(filter(None, (_capital(bars), lines))),
-        legend=(*legend, *_labels(fitted)),
+        legend=(*legend, *category_entries(_colours(fitted))),
         equal=True,
     )
 
@@ -184,8 +185,8 @@ def _boxes(nodes: list[_Node]) -> list[Mark]:
 
 def _stripes(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
     """Return at the left of each box the shares of the labels of a discrete action, from top to bottom."""
-    table = fitted.attributes.action_count
-    if table is None:
+    table, scale = fitted.attributes.action_count, _colours(fitted)
+    if table is None or scale is None:
         return []
     marks: list[Mark] = []
     numbers = [node.number for node in nodes]
@@ -197,7 +198,7 @@ def _stripes(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
     for label in range(table.shape[1]):
         seen = ends[:, label] > starts[:, label]
         low, high = (top - height * ends[:, label])[seen], (top - height * starts[:, label])[seen]
-        marks.append(Rectangles(left[seen], left[seen] + STRIPE, low, high, fill=_colour(label)))
+        marks.append(Rectangles(left[seen], left[seen] + STRIPE, low, high, fill=scale.stops[label]))
     return marks
 
 
@@ -234,16 +235,10 @@ def _texts(nodes: list[_Node]) -> list[Mark]:
     return marks
 
 
-def _labels(fitted: Fitted) -> tuple[Entry, ...]:
-    action = fitted.schema.action
-    if action.kind == "continuous":
-        return ()
-    named = [Entry(f"{action.names[0]} = {label}", _colour(code)) for code, label in enumerate(action.labels)]
-    return tuple(named[: len(CATEGORIES)])
-
-
-def _colour(label: int) -> str:
-    return CATEGORIES[label] if label < len(CATEGORIES) else OTHER
+def _colours(fitted: Fitted) -> ColourScale | None:
+    """Return the colours of a discrete action, the same as on maps."""
+    action, table = fitted.schema.action, fitted.attributes.action_count
+    return None if table is None else category_scale(action.names[0], action.labels, table[0].astype(np.float64))
 
 
 def _capital(text: str) -> str:

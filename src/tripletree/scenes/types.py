@@ -49,7 +49,7 @@ class Axis(Plain):
     log : bool
         Whether its scale is logarithmic.
     ticks, tick_labels : tuples
-        Where to put ticks and what to write there; empty: wherever the renderer likes.
+        Where to put ticks and what to write there; empty: see ``guides.marked``.
     shown : bool
         Whether to draw it at all (a graph or a tree has no axes).
     upright : bool

@@ -17,6 +17,7 @@ from tripletree.language.conditions import clause, condition, read_interval
 from tripletree.language.parser import read_expression
 from tripletree.leaves.project import Extents, extents, within
 from tripletree.model.fitted import Fitted
+from tripletree.scenes.guides import MINUS
 from tripletree.scenes.types import Axis
 
 F64 = npt.NDArray[np.float64]
@@ -85,9 +86,8 @@ class View:
         ticks = (
             tuple((np.arange(np.ceil(low), high) + 0.0).tolist()) if self.boxes.whole[f] and high - low <= 12 else ()
         )
-        return Axis(
-            named(feature.name, feature.unit), low, high, ticks=ticks, tick_labels=tuple(f"{t:g}" for t in ticks)
-        )
+        texts = tuple(f"{tick:.0f}".replace("-", MINUS) for tick in ticks)
+        return Axis(named(feature.name, feature.unit), low, high, ticks=ticks, tick_labels=texts)
 
 
 def named(name: str, unit: str) -> str:

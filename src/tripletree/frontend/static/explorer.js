@@ -1,12 +1,10 @@
 // The leaf map that answers: hover a leaf, click or move a state, read why and what would have to change.
-import { drawAxes, isWhole, labelled, scaleOf, sidesOf } from "./axes.js";
-import { colourOf } from "./colours.js";
+import { drawAxes, scaleOf, sidesOf } from "./axes.js";
 import { add, addSvg } from "./dom.js";
-import { drawLegend, drawTable, said } from "./legend.js";
+import { colourOf, drawLegend, drawTable, said } from "./legend.js";
 import { counterfactual, factual, leafAt } from "./tree.js";
 
-const [WIDTH, HEIGHT] = [640, 460];
-const BOX = { left: 62, right: WIDTH - 10, top: 10, floor: HEIGHT - 46 };
+const DIGIT = 7.5; // width of a character of a tick
 const HELP = "Click the map, or move the state with the arrow keys (Shift: larger steps).";
 let explorers = 0;
 
@@ -15,47 +13,53 @@ export function mountExplorer(root, tree) {
   const parts = layOut(root, tree, view, draw);
   const flat = tree.features.length < 2; // one feature makes a strip instead of a map
 
+  // The map is as many units wide as the page has pixels for it, so that letters have their own size on a phone too.
   function axes() {
     const across = tree.features[view.x];
     const up = tree.features[view.y];
+    const width = parts.figure.clientWidth || 640;
+    const height = flat ? 180 : Math.min(Math.max(0.72 * width, 300), 460);
+    const longest = flat ? 0 : Math.max(0, ...up.axis.ticks.map(([, text]) => text.length));
+    const box = { left: flat ? 14 : 32 + DIGIT * longest, right: width - 14, top: 10, floor: height - 46, width, height };
     return {
-      across: { feature: across, scale: scaleOf(across, BOX.left, BOX.right) },
-      up: flat ? null : { feature: up, scale: scaleOf(up, BOX.floor, BOX.top) },
+      box,
+      across: { feature: across, scale: scaleOf(across.axis, box.left, box.right) },
+      up: flat ? null : { feature: up, scale: scaleOf(up.axis, box.floor, box.top) },
     };
   }
 
   function draw() {
-    const { across, up } = axes();
+    const { box, across, up } = axes();
     const colour = tree.colours[view.colour];
     const leaves = seen(tree, view);
+    parts.svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     parts.svg.replaceChildren();
     const tiles = addSvg(parts.svg, "g", { class: "tt-tiles" });
     for (const leaf of leaves) {
       const [x0, x1] = sidesOf(tree, leaf, view.x).map(across.scale.place);
-      const [y1, y0] = flat ? [BOX.floor, BOX.top] : sidesOf(tree, leaf, view.y).map(up.scale.place);
-      if (x1 <= x0 || y1 <= y0) continue;
-      const fill = colourOf(colour.scale, colour.values[leaf]);
+      const [y1, y0] = flat ? [box.floor, box.top] : sidesOf(tree, leaf, view.y).map(up.scale.place);
+      const fill = colourOf(tree, colour, leaf);
       addSvg(tiles, "rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, fill, "data-leaf": leaf });
     }
-    drawAxes(parts.svg, BOX, across, up);
+    drawAxes(parts.svg, box, across, up);
     const fact = factual(tree, view.state, view.about);
     const answer = counterfactual(tree, view.state, tree.foils[view.foil]);
-    drawStates(across, up, answer.foilState);
+    drawStates(box, across, up, answer.foilState);
     parts.answers.replaceChildren();
     add(parts.answers, "p", { class: "tt-why" }, fact.text);
     add(parts.answers, "p", { class: "tt-foil" }, answer.text);
     parts.inputs.forEach((input, f) => (input.value = String(Number(view.state[f].toPrecision(6)))));
-    drawLegend(parts.legend, colour);
+    drawLegend(parts.legend, tree, colour);
     const by = flat ? across.feature.name : `${across.feature.name} and ${up.feature.name}`;
     const fixed = tree.features.length > 2 ? ", through the state below in all other features" : "";
     parts.svg.setAttribute("aria-label", `${colour.title} by ${by}${fixed}. ${fact.text}`);
     if (parts.twin.open) drawTable(parts.table, tree, leaves, flat ? [view.x] : [view.x, view.y], colour);
   }
 
-  function drawStates(across, up, foilState) {
+  function drawStates(box, across, up, foilState) {
     const layer = addSvg(parts.svg, "g", { class: "tt-marks" });
     const place = (along, value) => along.scale.place(along.scale.inside(value));
-    const at = (state) => [place(across, state[view.x]), flat ? HEIGHT / 2 : place(up, state[view.y])];
+    const at = (state) => [place(across, state[view.x]), flat ? (box.top + box.floor) / 2 : place(up, state[view.y])];
     const [cx, cy] = at(view.state);
     if (foilState) {
       const [x2, y2] = at(foilState);
@@ -71,10 +75,10 @@ export function mountExplorer(root, tree) {
   // The state at a place of the map, or null beside it.
   function pointed(event) {
     const frame = parts.svg.getBoundingClientRect();
-    const x = ((event.clientX - frame.left) / frame.width) * WIDTH;
-    const y = ((event.clientY - frame.top) / frame.height) * HEIGHT;
-    if (x < BOX.left || x > BOX.right || y < BOX.top || y > BOX.floor) return null;
-    const { across, up } = axes();
+    const { box, across, up } = axes();
+    const x = ((event.clientX - frame.left) / frame.width) * box.width;
+    const y = ((event.clientY - frame.top) / frame.height) * box.height;
+    if (x < box.left || x > box.right || y < box.top || y > box.floor) return null;
     const state = [...view.state];
     state[view.x] = known(across.feature, across.scale.value(x));
     if (!flat) state[view.y] = known(up.feature, up.scale.value(y));
@@ -92,7 +96,7 @@ export function mountExplorer(root, tree) {
     const samples = state && tree.count[leaf].toLocaleString("en");
     // On top of its neighbours, so that all of its outline is seen.
     if (event.target.dataset.leaf && event.target.nextSibling) event.target.parentNode.append(event.target);
-    parts.hover.textContent = state ? `Leaf ${leaf}, ${samples} samples: ${colour.scale.label} ${said(colour, leaf)}` : "";
+    parts.hover.textContent = state ? `Leaf ${leaf}, ${samples} samples: ${colour.label} ${said(colour, leaf)}` : "";
   });
   parts.svg.addEventListener("pointerleave", () => (parts.hover.textContent = ""));
   parts.svg.addEventListener("keydown", (event) => {
@@ -102,12 +106,18 @@ export function mountExplorer(root, tree) {
     const [axis, sign] = ways[event.key];
     if (axis === "y" && flat) return;
     const feature = tree.features[view[axis]];
-    const step = isWhole(feature) ? 1 : (event.shiftKey ? 0.1 : 0.01) * feature.span;
+    const step = feature.whole ? 1 : (event.shiftKey ? 0.1 : 0.01) * feature.span;
     view.state[view[axis]] = Math.min(Math.max(view.state[view[axis]] + sign * step, feature.min), feature.max);
     draw();
   });
 
   draw();
+  let width = parts.figure.clientWidth;
+  new ResizeObserver(() => {
+    if (parts.figure.clientWidth === width) return;
+    width = parts.figure.clientWidth;
+    draw();
+  }).observe(parts.figure);
 }
 
 // What is shown first: the features that most splits of the upper tree are about, and a foil that does not hold yet.
@@ -137,24 +147,25 @@ function mostTelling(tree) {
   return [order[0], order[1] ?? order[0]].sort((a, b) => a - b);
 }
 
-// The leaves that the plane through the state cuts.
+// The leaves that the plane through the state cuts, and that have an area on it.
 function seen(tree, view) {
   const d = tree.features.length;
   const list = [];
   for (let leaf = 0; leaf < tree.leaves; leaf++) {
     let inside = true;
     for (let f = 0; f < d && inside; f++) {
-      if (f === view.x || f === view.y) continue;
-      inside = view.state[f] >= tree.lower[leaf * d + f] && view.state[f] < tree.upper[leaf * d + f];
+      const [low, high] = sidesOf(tree, leaf, f);
+      if (f === view.x || f === view.y) inside = low < high;
+      else inside = view.state[f] >= tree.lower[leaf * d + f] && view.state[f] < tree.upper[leaf * d + f];
     }
     if (inside) list.push(leaf);
   }
   return list;
 }
 
-// A value that the log may hold: whole numbers within its range for flags and counts.
+// A value that the log may hold: an axis goes on a little beyond its range, and flags and counts are whole numbers.
 function known(feature, value) {
-  return isWhole(feature) ? Math.min(Math.max(Math.round(value), feature.min), feature.max) : value;
+  return Math.min(Math.max(feature.whole ? Math.round(value) : value, feature.min), feature.max);
 }
 
 // Puts the empty parts on the page; `draw` is called when the reader chooses something else.
@@ -165,7 +176,6 @@ function layOut(root, tree, view, draw) {
   const board = add(root, "div", { class: "tt-board" });
   const figure = add(board, "figure");
   const svg = addSvg(figure, "svg", {
-    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     tabindex: 0,
     role: "application",
     "aria-roledescription": "map of the tree's leaves",
@@ -179,8 +189,8 @@ function layOut(root, tree, view, draw) {
   const state = add(side, "fieldset", { class: "tt-state" });
   add(state, "legend", {}, "The state");
   const inputs = tree.features.map((feature, f) => {
-    const label = add(state, "label", {}, labelled(feature));
-    const input = add(label, "input", { type: "number", step: isWhole(feature) ? "1" : "any" });
+    const label = add(state, "label", {}, feature.label);
+    const input = add(label, "input", { type: "number", step: feature.whole ? "1" : "any" });
     input.addEventListener("change", () => {
       if (Number.isFinite(input.valueAsNumber)) view.state[f] = input.valueAsNumber;
       draw();
@@ -191,7 +201,7 @@ function layOut(root, tree, view, draw) {
   add(twin, "summary", {}, "The same map as a table");
   const table = add(twin, "div", { class: "tt-scroll", tabindex: 0, role: "region", "aria-label": "Leaves on the map" });
   twin.addEventListener("toggle", () => draw());
-  return { svg, hover, legend, answers, inputs, twin, table };
+  return { figure, svg, hover, legend, answers, inputs, twin, table };
 }
 
 function choosers(place, tree, view, draw) {

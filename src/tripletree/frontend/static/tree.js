@@ -5,7 +5,7 @@ import { allOf, rounded, unit } from "./numbers.js";
 export function readTree(payload) {
   const tree = { ...payload, leaves: payload.count.length };
   const missing = { lower: -Infinity, landLow: -Infinity };
-  for (const name of ["threshold", "lower", "upper", "nearHigh", "landLow", "landHigh"])
+  for (const name of ["threshold", "lower", "upper", "nearHigh", "landLow", "landHigh", "drawnLow", "drawnHigh"])
     tree[name] = Float64Array.from(payload[name], (number) => number ?? missing[name] ?? Infinity);
   for (const name of ["splits", "left", "leafOf", "riseText", "fallText"]) tree[name] = Int32Array.from(payload[name]);
   return tree;
