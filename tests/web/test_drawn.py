@@ -305,6 +305,8 @@ def test_the_table_says_which_values_a_leaf_has(explorer):
     for row in rows:
         leaf = int(row.locator("th").inner_text())
         for f, cell in enumerate(row.locator("td").all_inner_texts()[:2]):
-            low, high = (np.ceil(bound[f, leaf]) for bound in (counts().landing.lower, counts().landing.upper))
+            low, high = (
+                np.ceil(bound[f, leaf]) for bound in (counts().entry_points.lower, counts().entry_points.upper)
+            )
             low, high = max(low, counts().feature_min[f]), min(high - 1, counts().feature_max[f])
             assert cell == (f"{low:g}" if low == high else f"{low:g} to {high:g}")
