@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.logs import logs, random_log
 from tripletree.errors import LogError, ParameterError
-from tripletree.log import Log
+from tripletree.log import Log, read_log
 
 ARRAYS = ("states", "actions", "rewards", "starts", "final_states", "endings", "episode_ids")
 
@@ -126,6 +127,41 @@ def test_to_npz_replaces_whole_files_only(tmp_path: Path) -> None:
     random_log(0).to_npz(path)
     random_log(1).to_npz(path)
     assert [p.name for p in tmp_path.iterdir()] == ["log.npz"]
+    assert read_log(path).fingerprint() == random_log(1).fingerprint()
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_to_npz_that_is_interrupted_leaves_the_old_log(
+    tmp_path: Path, compress: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.npz"
+    random_log(0).to_npz(path)
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt("Ctrl-C")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np.lib.format, "write_array", interrupt)
+        with pytest.raises(KeyboardInterrupt, match="Ctrl-C"):
+            random_log(1).to_npz(path, compress=compress)
+    assert [p.name for p in tmp_path.iterdir()] == ["log.npz"]
+    assert read_log(path).fingerprint() == random_log(0).fingerprint()
+
+
+def test_to_npz_follows_links(tmp_path: Path) -> None:
+    (tmp_path / "latest.npz").symlink_to("log.npz")
+    random_log(0).to_npz(tmp_path / "latest.npz")
+    assert (tmp_path / "latest.npz").is_symlink()
+    assert read_log(tmp_path / "log.npz").fingerprint() == random_log(0).fingerprint()
+
+
+def test_two_threads_write_one_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    logs_to_write = [random_log(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda log: log.to_npz(path), logs_to_write * 5))
+    assert read_log(path).fingerprint() in {log.fingerprint() for log in logs_to_write}
+    assert [p.name for p in tmp_path.iterdir()] == ["log.npz"]
 
 
 def test_to_npz_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
@@ -134,6 +170,8 @@ def test_to_npz_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
     with pytest.raises(LogError, match=r"cannot be written to .*: No such file or directory"):
         random_log().to_npz(tmp_path / "no" / "log.npz")
     (tmp_path / "folder.npz").mkdir()
-    with pytest.raises(LogError, match="cannot be written"):
+    with pytest.raises(
+        LogError, match=r"cannot be written to .*folder.npz: it is a folder\. Give the name of"
+    ):
         random_log().to_npz(tmp_path / "folder.npz")
     assert [p.name for p in tmp_path.iterdir()] == ["folder.npz"]

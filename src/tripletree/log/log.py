@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
+from tripletree.files import reason, replacing
 from tripletree.log.arrays import from_arrays
 from tripletree.log.doctor import examine
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
@@ -428,14 +429,10 @@ class Log:
         target = Path(path)
         if target.suffix.lower() != ".npz":
             raise ParameterError(f"The file's name must end in .npz, got {str(path)!r}.")
-        # Beside the target, then renamed: never half a file under the final name.
-        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+        text = np.array(json.dumps(self.schema.to_dict()))
+        write = np.savez_compressed if compress else np.savez
         try:
-            text = np.array(json.dumps(self.schema.to_dict()))
-            with partial.open("wb") as file:
-                write = np.savez_compressed if compress else np.savez
-                write(file, allow_pickle=False, tripletree_log=text, **self._arrays())
-            partial.replace(target)
+            with replacing(target) as stream:
+                write(stream, allow_pickle=False, tripletree_log=text, **self._arrays())
         except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise LogError(f"The log cannot be written to {target}: {error.strerror or error}.") from error
+            raise LogError(f"The log cannot be written to {target}: {reason(error)}.") from error
