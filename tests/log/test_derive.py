@@ -75,5 +75,5 @@ def test_gamma_must_be_a_share(gamma: float) -> None:
 @pytest.mark.parametrize("tail", [[0.0, 1.0], [float("nan")], [[0.0]]])
 def test_tail_must_fit(tail: list[float]) -> None:
     log = make_log([[0.0]], [0], [1], labels=("a",))
-    with pytest.raises(ParameterError, match="tail must hold one finite number for each of 1 episodes"):
+    with pytest.raises(ParameterError, match="tail must hold one finite number for each of 1 episode; got"):
         values(log, 0.9, np.array(tail))

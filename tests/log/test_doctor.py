@@ -11,7 +11,7 @@ import pytest
 
 from tests.logs import random_log
 from tripletree.log import Log, Report, check
-from tripletree.log.report import Finding
+from tripletree.log.findings import Finding
 
 GOOD = {"states": [[0.5, 3], [1.5, 2], [1, 7.5]], "actions": [0, 1, 1], "rewards": [0.5, 1, 0]}
 
@@ -54,19 +54,17 @@ def test_each_oddity_is_found_and_only_where_it_is(
     assert [finding.level for finding in report if finding.code == code] == [level]
     clean = examine(**GOOD, starts=[0], terminated=[True], final_states=[[3, 4.5]])
     assert list(clean) == []
-    assert str(clean) == (
-        "Log(3 samples, 1 episode, 2 features: s0, s1; discrete action: 0, 1): nothing to complain about."
-    )
+    assert str(clean) == ("Log(3 samples, 1 episode, 2 features: s0, s1; discrete action: 0, 1): no problems found.")
 
 
 def test_texts() -> None:
     log = Log.from_arrays([[0.5, 1]] * 4, [0] * 4, [1] * 4, starts=[0, 2], terminated=[True, False])
     text = str(log.check())
     assert text.startswith("Log(4 samples, 2 episodes, 2 features: s0, s1; discrete action: 0): 3 warnings, 2 notes.\n")
-    assert "  warning  `s0`, `s1`: the value never changes" in text
-    assert "           → To leave it out: ignore=['s0', 's1']." in text
-    assert "1 of 2 episodes are truncated" in text
-    assert "touches 50.0% of the samples with gamma = 0.99" in text
+    assert "  warning  `s0`, `s1` never change, so no split can use them." in text
+    assert "           → To leave them out: ignore=['s0', 's1']." in text
+    assert "1 of 2 episodes is truncated: near its end values" in text
+    assert "affects 50.0% of the samples with gamma = 0.99" in text
 
 
 def test_what_was_noticed_while_reading_is_kept() -> None:
