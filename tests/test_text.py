@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tripletree.text import count, plural
+from tripletree.text import count, plural, some_of
 
 
 @pytest.mark.parametrize(("number", "expected"), [(0, "rows"), (1, "row"), (2, "rows"), (-1, "rows"), (1_000, "rows")])
@@ -33,3 +33,11 @@ def test_counts_of_whole_phrases():
 def test_numpy_counts_too():
     assert count(np.int64(1), "row") == "1 row"
     assert count(np.array([True, True]).sum(), "row") == "2 rows"
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [(0, ""), (1, "0"), (3, "0, 1, 2"), (4, "0, 1, 2, 3"), (5, "0, 1, 2 and 2 more"), (2003, "0, 1, 2 and 2,000 more")],
+)
+def test_long_lists_are_cut(number, expected):
+    assert some_of([str(k) for k in range(number)], 3) == expected

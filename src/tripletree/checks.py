@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripletree.errors import ParameterError
+from tripletree.text import some_of
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
@@ -21,9 +22,7 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 def listing(names: Collection[str], most: int = 6) -> str:
     """Return "`a`, `b` and 7 more": names for a message, cut short when there are many."""
-    shown = list(names)[:most] if len(names) > most + 1 else list(names)
-    text = ", ".join(f"`{name}`" for name in shown)
-    return text if len(shown) == len(names) else f"{text} and {len(names) - len(shown)} more"
+    return some_of([f"`{name}`" for name in names], most)
 
 
 def is_integer(value: object) -> bool:

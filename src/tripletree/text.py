@@ -1,6 +1,8 @@
-"""Numbers and their words in messages: "1 episode has", "7 episodes have"."""
+"""Words of messages that depend on how many there are: "1 row", "7 rows", "a, b and 5 more"."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:
@@ -23,3 +25,15 @@ def count(number: int, one: str, many: str | None = None) -> str:
     '1 episode has'
     """
     return f"{number:,} {plural(number, one, many)}"
+
+
+def some_of(parts: Sequence[str], most: int) -> str:
+    """Return the parts with commas, cut short when there are many.
+
+    >>> some_of("abcd", 4), some_of("abcde", 4), some_of("abcdef", 4)
+    ('a, b, c, d', 'a, b, c, d, e', 'a, b, c, d and 2 more')
+    """
+    # "and 1 more" would take as much room as the one itself.
+    if len(parts) <= most + 1:
+        return ", ".join(parts)
+    return f"{', '.join(parts[:most])} and {len(parts) - most:,} more"

@@ -9,6 +9,7 @@ import pytest
 
 from tripletree.errors import LogError
 from tripletree.log import Log
+from tripletree.log.actions import label_text
 
 
 def make(actions: Any, **options: Any) -> Log:
@@ -102,3 +103,25 @@ def test_too_many_labels() -> None:
 def test_wrong_actions(actions: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(LogError, match=message):
         make(actions, **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "True"),
+        (3, "3"),
+        (0.001, "0.001"),
+        (2.0, "2"),
+        (np.float32(0.5), "0.5"),
+        ("left", "left"),
+        (1e300, "1e+300"),
+    ],
+)
+def test_values_as_labels(value: Any, text: str) -> None:
+    assert label_text(value) == text
+
+
+def test_three_columns_of_choices() -> None:
+    log = make([[0, 1, 1], [0, 1, 0], [0, 1, 1]])
+    assert log.schema.action.labels == ("0, 1, 0", "0, 1, 1")
+    assert log.actions.tolist() == [1, 0, 1]

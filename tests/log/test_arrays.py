@@ -72,3 +72,23 @@ def test_options_of_a_wrong_type_are_told(option: str, value: Any, message: str)
 def test_none_is_as_good_as_not_given() -> None:
     options = dict.fromkeys(("units", "kinds", "labels", "action_kind", "ending", "endless", "feature_names"))
     assert make(**options).fingerprint() == make().fingerprint()
+
+
+@pytest.mark.parametrize(("actions", "names"), [([0.5] * 4, ("action",)), ([[0.5, 1]] * 4, ("action_0", "action_1"))])
+def test_names_by_default(actions: Any, names: tuple[str, ...]) -> None:
+    log = make(actions=actions)
+    assert log.schema.feature_names == ("s0", "s1")
+    assert log.schema.action.names == names
+
+
+def test_a_single_name_needs_no_list() -> None:
+    log = make([1, 2, 3, 4], feature_names="speed", action_names="thrust")
+    assert log.schema.feature_names == ("speed",)
+    assert log.schema.action.names == ("thrust",)
+
+
+def test_errors_of_several_arguments_come_together() -> None:
+    with pytest.raises(
+        LogError, match=r"it has 3 errors:\n  1\. `states`.*\n  2\. `actions`.*\n  3\. `step` has shape"
+    ):
+        make(states=None, actions=None, steps=[[1, 2]] * 4)

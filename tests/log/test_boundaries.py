@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from tests.log.raw import make
 from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.log import TERMINATED, TRUNCATED, Log
+from tripletree.log.boundaries import by_flags, by_ids, by_pointers
+from tripletree.log.findings import Findings
 
 
 def chained(rows: int, **pointers: Any) -> Log:
@@ -142,3 +145,94 @@ def test_a_constant_stride_is_no_gap() -> None:
 def test_wrong_markers(options: dict[str, Any], message: str) -> None:
     with pytest.raises(LogError, match=message):
         make(**options)
+
+
+@given(ids=st.lists(st.integers(0, 4), min_size=1, max_size=30), text=st.booleans(), seed=st.integers(0, 9))
+def test_ids_in_any_order(ids: list[int], text: bool, seed: int) -> None:
+    """Rows are grouped by episode, episodes in the order of their first rows, rows in the order of their steps."""
+    n = len(ids)
+    steps = np.random.default_rng(seed).permutation(n)
+    for given_steps in (None, steps):
+        found = by_ids(np.array([f"e{i}" for i in ids], object) if text else np.array(ids), given_steps, Findings())
+        order = np.arange(n) if found.order is None else found.order
+        groups: dict[int, list[int]] = {}
+        for row, name in enumerate(ids):
+            groups.setdefault(name, []).append(row)
+        if given_steps is not None:
+            groups = {name: sorted(rows, key=lambda row: steps[row]) for name, rows in groups.items()}
+        assert [order[a:b].tolist() for a, b in pairwise(found.starts)] == list(groups.values())
+        assert found.ids.tolist() == [f"e{name}" if text else name for name in groups]
+
+
+@given(ends=st.lists(st.booleans(), min_size=1, max_size=20))
+def test_flags_end_episodes(ends: list[bool]) -> None:
+    found = by_flags(np.array(ends), None)
+    expected = [0, *(row + 1 for row, end in enumerate(ends) if end and row + 1 < len(ends)), len(ends)]
+    assert found.starts.tolist() == expected
+    assert found.ids.tolist() == list(range(len(expected) - 1))
+
+
+def test_pointers_that_nobody_gave() -> None:
+    assert by_pointers(None, None, Findings()) is None
+
+
+def test_rows_in_the_order_of_their_pointers_are_left_alone() -> None:
+    findings = Findings()
+    found = by_pointers(np.array([-1, 0, -1]), None, findings)
+    assert found is not None
+    assert found.order is None
+    assert findings.items == []
+
+
+def test_the_better_column_wins() -> None:
+    """Ids before row pointers, pointers before flags, flags before steps."""
+    log = chained(4, episode=[0, 0, 0, 1], prev=[-1, 0, -1, 2], terminated=[0, 0, 0, 1], step=[0, 1, 2, 0])
+    assert log.starts.tolist() == [0, 3, 4]
+    log = chained(4, prev=[-1, 0, -1, 2], terminated=[0, 1, 0, 1], step=[0, 1, 2, 3])
+    assert log.starts.tolist() == [0, 2, 4]
+    log = chained(4, terminated=[0, 0, 1, 1], step=[0, 1, 2, 3])
+    assert log.starts.tolist() == [0, 3, 4]
+
+
+def test_grouped_rows_are_a_note_when_steps_say_their_order() -> None:
+    log = make(episodes=[0, 1, 0, 1], steps=[0, 0, 1, 1])
+    (found,) = log.findings
+    assert (found.level, found.code) == ("note", "regrouped")
+    assert (
+        found.text
+        == "The rows of 2 episodes came in 4 pieces and were grouped by episode, in the order of their steps."
+    )
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ([0, 0, 0, 1], r"Episode 0 holds step 0 twice \(1 repeated step in all\); a step may occur only once"),
+        ([0, 0, 5, 5], r"Episode 0 holds step 0 twice \(2 repeated steps in all\)"),
+        ([0, 1, 0.5, 0.5], r"Episode 1 holds step 0\.5 twice"),
+    ],
+)
+def test_repeated_steps(steps: list[float], message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        make(steps=steps)
+
+
+@pytest.mark.parametrize(
+    ("pointers", "message"),
+    [
+        ({"prev": [-1, 0, 0]}, r"row 1 has 0 as its previous row, but row 0 has 2 as its next row\."),
+        (
+            {"prev": [-1, 0, -1], "next": [-1, -1, -1]},
+            r"row 1 has 0 as its previous row, but row 0 has none as its next",
+        ),
+        ({"next": [1, -1, 1]}, r"row 0 has 1 as its next row, but row 1 has 2 as its previous row\."),
+    ],
+)
+def test_contradictions_name_both_rows(pointers: dict[str, Any], message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        chained(3, **pointers)
+
+
+def test_the_log_knows_when_a_guessed_column_contradicts_endless() -> None:
+    with pytest.raises(LogError, match=r"episodes were given as well\. Leave out one of the two\. .*ignore=\[...\]"):
+        Log.from_dict({"episode": [0, 1], "x": [0.5, 1], "action": [0, 1], "reward": [0, 1]}, endless=True)

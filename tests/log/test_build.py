@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.log.raw import ACTIONS, REWARDS, STATES, make
 from tripletree.errors import LogError
+from tripletree.log import Log, build
 
 
 @pytest.mark.parametrize(
@@ -78,3 +81,81 @@ def test_all_errors_come_at_once() -> None:
         make([[np.nan, 1]] * 4, [0.5, np.nan, 0, 0], [np.inf, 0, 0, 0], episodes=None)
     text = str(caught.value)
     assert [text.index(part) for part in ("Nothing says where", "States hold", "Action `action`", "The reward is")]
+
+
+@given(
+    data=st.data(),
+    rows=st.integers(1, 30),
+    features=st.integers(1, 4),
+    block=st.integers(1, 9),
+)
+def test_survey(data: st.DataObject, rows: int, features: int, block: int) -> None:
+    number = st.sampled_from([0.0, 1.0, -2.0, 0.5, 7.25, np.nan, np.inf, -np.inf])
+    size = rows * features
+    matrix = np.array(data.draw(st.lists(number, min_size=size, max_size=size))).reshape(rows, features)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "BLOCK", block)
+        seen = build.survey(matrix)
+    for f in range(features):
+        column = matrix[:, f]
+        bad = np.flatnonzero(~np.isfinite(column))
+        good = column[np.isfinite(column)]
+        assert seen.bad_count[f] == len(bad)
+        assert seen.bad_row[f] == (bad[0] if len(bad) else 0)
+        assert seen.low[f] == (good.min() if len(good) else 0)
+        assert seen.high[f] == (good.max() if len(good) else 0)
+        assert seen.integral[f] == all(value.is_integer() for value in good.tolist())
+
+
+@given(rows=st.integers(1, 30), features=st.integers(1, 4), block=st.integers(1, 9), shuffled=st.booleans())
+def test_fill(rows: int, features: int, block: int, shuffled: bool) -> None:
+    rng = np.random.default_rng(0)
+    columns = [rng.integers(9, size=rows).astype(kind) for kind in (np.float64, np.int32, bool, np.float32)[:features]]
+    order = rng.permutation(rows) if shuffled else None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "BLOCK", block)
+        matrix = build.fill(columns, order)
+    expected = np.stack(columns, axis=1).astype(np.float64)
+    np.testing.assert_array_equal(matrix, expected if order is None else expected[order])
+    assert matrix.flags.c_contiguous
+
+
+def test_many_bad_features_are_cut_short() -> None:
+    with pytest.raises(LogError, match=r"`s7` in 4 rows \(first in row 0\) and 3 more; only finite"):
+        make(np.full((4, 11), np.nan))
+
+
+def test_rows_in_messages_are_those_of_the_source() -> None:
+    with pytest.raises(LogError, match=r"`s0` in 1 row \(first in row 3\)"):
+        make([1, 2, 3, np.nan], episodes=[0, 1, 0, 0], steps=[3, 0, 2, 1])
+
+
+def test_many_columns_of_another_length_are_cut_short() -> None:
+    with pytest.raises(LogError, match=r"4 rewards, but feature `s0` has 3, .*feature `s7` has 3 and 3 more; every"):
+        make(np.zeros((3, 11)))
+
+
+def test_one_row_of_many_is_counted_in_the_singular() -> None:
+    with pytest.raises(LogError, match="1 reward, but feature `s0` has 4"):
+        make(rewards=[1])
+
+
+def test_ids_of_episodes() -> None:
+    ids = np.array(["a", "bcd"], object)
+    log = make(episodes=None, starts=[0, 2], episode_ids=ids)
+    assert log.episode_ids.tolist() == ["a", "bcd"]
+    assert log.episode_ids.dtype.kind == "U"
+    assert make(episodes=None, starts=[0, 2], episode_ids=[7, 9]).episode_ids.tolist() == [7, 9]
+
+
+def test_units_of_an_action_that_several_columns_make() -> None:
+    log = make(actions=[[0, 1], [1, 1], [0, 0], [0, 1]], action_names=["gas", "brake"], units={"gas, brake": "N"})
+    assert log.schema.action.units == ("N",)
+    assert make(actions=[[0, 1]] * 4, action_names=["gas", "brake"], units={"gas": "N"}).schema.action.units == ("",)
+
+
+def test_a_fresh_matrix_becomes_the_logs_own() -> None:
+    states = np.array(STATES)
+    log = Log.from_episodes([{"states": states, "actions": ACTIONS, "rewards": REWARDS}])
+    assert not np.shares_memory(log.states, states)
+    np.testing.assert_array_equal(log.states, states)

@@ -126,3 +126,25 @@ def test_binary_rubbish(tmp_path: Path) -> None:
 def test_a_trailing_separator_is_no_column(tmp_path: Path) -> None:
     log = read_log(write(tmp_path, "episode,x,action,reward,\n0,0.5,1,2,\n0,1.5,0,2,\n"))
     assert log.schema.feature_names == ("x",)
+
+
+def test_one_row_that_differs(tmp_path: Path) -> None:
+    with pytest.raises(
+        LogError, match=r"^1 row of log.csv differs from the header in length: row 1 has 1 cell, the header"
+    ):
+        read_log(write(tmp_path, "episode,x,action,reward\n0,1,2,3\n7\n"))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+def test_blocks_of_any_size_give_the_same_columns(tmp_path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "a,b,c\n" + "".join(f"{k},{k / 2},{'x' if k % 3 else k}\n" for k in range(7))
+    expected = columns(tmp_path, text)
+    monkeypatch.setattr(reader, "BLOCK", rows)
+    for name, column in columns(tmp_path, text).items():
+        assert column.dtype == expected[name].dtype
+        assert column.tolist() == expected[name].tolist()
+
+
+def test_equal_labels_share_their_memory(tmp_path: Path) -> None:
+    column = columns(tmp_path, "a,b\n" + "left,1\nright,2\n" * 100)["a"]
+    assert len({id(label) for label in column}) == 2

@@ -124,3 +124,35 @@ def test_every_bad_episode_is_named_until_there_are_too_many() -> None:
         Log.from_episodes([GOOD, bad, bad])
     with pytest.raises(LogError, match="Episodes after episode 19 were not checked"):
         Log.from_episodes([bad] * 1000)
+
+
+def test_other_names_of_the_parts() -> None:
+    log = Log.from_episodes(
+        [{"obs": [[0.5], [1.5]], "acts": [0, 1], "rews": [1, 2], "episode_id": "a", "timeouts": [0, 1]}]
+    )
+    assert log.episode_ids.tolist() == ["a"]
+    assert log.endings.tolist() == [TRUNCATED]
+
+
+def test_a_flag_with_one_value_in_a_list() -> None:
+    assert Log.from_episodes([GOOD | {"terminated": [True]}]).endings.tolist() == [TERMINATED]
+
+
+@pytest.mark.parametrize(
+    ("episode", "message"),
+    [
+        (([1],), "Episode 0 is a tuple of 1 item; expected"),
+        ([[1], [2]], "Episode 0 is a list of 2 items; expected"),
+        (
+            {"states": [[1], [2], [3]], "actions": [1], "rewards": [1]},
+            "Episode 0 has 3 states, 1 action and 1 reward; it needs one action and one reward for each state",
+        ),
+        (
+            {"states": [[1]], "actions": [1], "rewards": [1], "terminated": [0, 1]},
+            "`terminated` has 2 values; expected one, or one for each of the 1 step",
+        ),
+    ],
+)
+def test_messages_agree_with_their_numbers(episode: Any, message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        Log.from_episodes([episode])

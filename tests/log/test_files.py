@@ -14,7 +14,8 @@ import pytest
 
 from tests.logs import random_log
 from tripletree.errors import LogError, MissingDependencyError, ParameterError
-from tripletree.log import read_log
+from tripletree.log import files, read_log
+from tripletree.log.files import read_table
 
 GOOD = "episode,x,action,reward\n0,0.5,1,2\n"
 TABLE = {"episode": [0, 0, 1], "x": [0.5, 1, 2], "action": ["up", "down", "up"], "reward": [1, 2, 3]}
@@ -218,3 +219,41 @@ def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "tripletree\[parquet\]"'):
         read_log(path)
+
+
+def test_a_table_need_not_be_a_log(tmp_path: Path) -> None:
+    (tmp_path / "states.csv").write_text("pos,name\n1.5,a\n2.5,b\n")
+    np.savez(tmp_path / "states.npz", pos=[1.5, 2.5])
+    pq.write_table(pa.table({"pos": [1.5, 2.5]}), tmp_path / "states.pq")
+    assert {name: column.tolist() for name, column in read_table(tmp_path / "states.csv").items()} == {
+        "pos": [1.5, 2.5],
+        "name": ["a", "b"],
+    }
+    for name in ("states.npz", "states.pq"):
+        assert read_table(str(tmp_path / name))["pos"].tolist() == [1.5, 2.5]
+    with pytest.raises(LogError, match=r"There is no file .*state.csv\. Did you mean `states.csv`\?"):
+        read_table(tmp_path / "state.csv")
+
+
+def test_capitals_in_a_mistyped_name(tmp_path: Path) -> None:
+    (tmp_path / "Lander.csv").write_text(GOOD)
+    with pytest.raises(LogError, match=r"Did you mean `Lander.csv`\?"):
+        read_log(tmp_path / "lander.CSV")
+
+
+def test_a_file_that_does_not_fit_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(files, "read_csv", exhausted)
+    (tmp_path / "run.csv").write_text(GOOD)
+    with pytest.raises(LogError, match=r"run.csv does not fit in memory\. Read only some of its rows\."):
+        read_log(tmp_path / "run.csv")
+
+
+def test_own_files_are_read_without_options(tmp_path: Path) -> None:
+    log = random_log()
+    log.to_npz(tmp_path / "log.npz", compress=True)
+    assert read_log(tmp_path / "log.npz").fingerprint() == log.fingerprint()
+    with pytest.raises(ParameterError, match=r"ending cannot be given\. Read it without options\."):
+        read_log(tmp_path / "log.npz", ending="truncated")

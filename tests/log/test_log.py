@@ -175,3 +175,32 @@ def test_to_npz_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
     with pytest.raises(LogError, match=r"cannot be written to .*folder.npz: it is a folder\. Give the name of"):
         random_log().to_npz(tmp_path / "folder.npz")
     assert [p.name for p in tmp_path.iterdir()] == ["folder.npz"]
+
+
+def test_repr_of_one_of_everything() -> None:
+    log = random_log(lengths=(1,), features=1)
+    assert repr(log).startswith("Log(1 sample, 1 episode, 1 feature: x0;")
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None, "a", [1, 2]])
+def test_seeds_are_whole_numbers_or_generators(seed: Any) -> None:
+    with pytest.raises(ParameterError, match=r"seed must be a whole number of at least 0; got .* Try seed=0\."):
+        random_log().split(seed=seed)
+    one, other = (random_log().split(seed=np.random.default_rng(3)) for _ in range(2))
+    assert [part.fingerprint() for part in one] == [part.fingerprint() for part in other]
+    assert [part.fingerprint() for part in one] == [part.fingerprint() for part in random_log().split(seed=3)]
+
+
+def test_compress_is_a_flag(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"compress must be True or False; got 'yes'\. Try compress=True\."):
+        random_log().to_npz(tmp_path / "log.npz", compress="yes")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_callers_arrays_stay_writable() -> None:
+    log = random_log()
+    states = np.array(log.states)
+    other = replace(log, states=states)
+    states[0] = 7
+    assert other.states[0, 0] == 7
+    assert not other.states.flags.writeable

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.log.raw import BASE, TABLE
-from tripletree.errors import TripleTreeWarning
+from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log import TERMINATED, TRUNCATED, Log
+from tripletree.log.findings import Findings
+from tripletree.log.roles import SYNONYMS, Naming, Roles, assign, check_options, listed
 
 
 @pytest.mark.parametrize("name", ["Episode", "ep", "traj_id", "episode id", "Rollout", "episode_index"])
@@ -96,3 +100,71 @@ def test_next_columns_without_a_feature_are_set_aside() -> None:
         log = Log.from_dict(TABLE | following)
     assert log.schema.feature_names == ("pos", "speed")
     assert Log.from_dict(TABLE | {"next_wind": [1, 2, 3]}).schema.feature_names == ("pos", "speed", "next_wind")
+
+
+@pytest.mark.parametrize(
+    ("role", "name"), [(role, name) for role, names in SYNONYMS.items() for name in names if role != "action"]
+)
+def test_every_synonym_is_recognised(role: str, name: str) -> None:
+    findings = Findings()
+    found = assign(["pos", "action", name, *(["reward"] if role != "reward" else [])], {}, findings)
+    assert found.single[role] == name
+    assert role in found.guessed
+    assert not findings.failed
+
+
+@pytest.mark.parametrize("name", SYNONYMS["action"])
+def test_every_synonym_of_the_action_is_recognised(name: str) -> None:
+    assert assign(["pos", name, "reward"], {}, Findings()).action == [name]
+
+
+def test_several_columns_that_are_set_aside() -> None:
+    with pytest.warns(
+        TripleTreeWarning,
+        match=r"`rew`, `episode_id` were set aside: the names stand for a role that another column plays\. "
+        r"If `rew` is a feature, type features=\[..., 'rew'\]; if not, ignore=\['rew'\]\.",
+    ):
+        Log.from_dict(TABLE | {"rew": [1, 2, 3], "episode_id": [7, 7, 8]})
+
+
+def test_several_next_columns_without_a_feature() -> None:
+    following = {"next_pos": [1.5, 3, 3], "next_speed": [0.5, 3, 3], "next_wind": [1, 2, 3], "next_rain": [1, 2, 3]}
+    with pytest.warns(
+        TripleTreeWarning, match="`next_rain`, `next_wind` were set aside: the names stand for a next state, but"
+    ):
+        Log.from_dict(TABLE | following)
+
+
+def test_features_that_are_named_need_no_warning() -> None:
+    log = Log.from_dict(TABLE | {"episode_id": [7, 7, 8], "next_pos": [1.5, 9, 9]}, features=["pos"])
+    assert log.final_states.tolist() == [[9], [9]]
+    assert log.findings == ()
+
+
+def test_a_prefix_of_next_states_that_leads_nowhere() -> None:
+    with pytest.raises(LogError, match=r"No column is called `after_` .*The columns are `pos`, `speed`\."):
+        Log.from_dict(TABLE, next_state="after_")
+
+
+def test_what_is_missing_is_not_said_after_a_mistyped_name() -> None:
+    with pytest.raises(LogError, match=r"^There is no column `actoin` \(given as action=\)\. Did you mean `action`\?$"):
+        Log.from_dict({"episode": [0], "x": [0.5], "action": [1], "reward": [1]}, action="actoin")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(None, []), ("x", ["x"]), (["x", "y"], ["x", "y"]), ((1, 2), ["1", "2"])]
+)
+def test_one_name_or_several(value: Any, expected: list[str]) -> None:
+    assert listed(value) == expected
+
+
+def test_options_are_checked_before_anything_else() -> None:
+    check_options({"units": {"x": "m"}, "ending": None}, Naming)
+    with pytest.raises(ParameterError, match=r"There is no option `zzz`\. Choose from `action_kind`, `ending`"):
+        check_options({"zzz": 1}, Naming)
+    with pytest.raises(ParameterError, match=r"^endless='yes' cannot be used; type endless=True\.$"):
+        check_options({"endless": "yes"}, Naming)
+    with pytest.raises(
+        ParameterError, match=r'^step=3 cannot be used; type step="\.\.\." with the name of a column\.$'
+    ):
+        check_options({"step": 3}, Roles)

@@ -143,3 +143,33 @@ class Minimal:
 
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]
+
+
+def test_names_of_several_levels_are_joined() -> None:
+    frame = pd.DataFrame(
+        {("arm", "x"): [0.5, 1], ("arm", "y"): [1.5, 2], ("action", ""): [0, 1], ("reward", ""): [0, 1]}
+    )
+    log = Log.from_frame(frame, action="action_", reward="reward_", endless=True)
+    assert log.schema.feature_names == ("arm_x", "arm_y")
+
+
+def test_the_reading_names_the_library() -> None:
+    assert Log.from_frame(pd.DataFrame(TABLE)).reading.startswith("Read 3 samples in 2 episodes from a pandas table.")
+    assert Log.from_frame(pa.table(TABLE)).reading.startswith("Read 3 samples in 2 episodes from a pyarrow table.")
+
+
+def test_several_names_that_occur_twice() -> None:
+    frame = pd.DataFrame([[0, 1, 2, 3]], columns=["x", "x", "y", "y"])
+    with pytest.raises(LogError, match=r"^`x`, `y` are the name of more than one column; names must differ"):
+        Log.from_frame(frame)
+
+
+def test_the_place_of_an_unnamed_column_counts_those_that_were_dropped() -> None:
+    with pytest.raises(
+        LogError, match=r"^Column 2 has no name, and it does more than number the rows\. Give it a name\.$"
+    ):
+        Log.from_dict({"index": [0, 1, 2], " ": [1, 1, 2]} | TABLE)
+
+
+def test_a_block_of_one_column_keeps_its_name() -> None:
+    assert Log.from_dict(TABLE | {"height": [[0.5], [1], [2]]}).schema.feature_names == ("pos", "speed", "height")

@@ -18,7 +18,7 @@ from tripletree.log.findings import BadLogError, Findings, hint
 from tripletree.log.interpretation import describe
 from tripletree.log.roles import Assignment, Naming
 from tripletree.log.schema import Action, Feature, Schema
-from tripletree.text import count
+from tripletree.text import count, some_of
 
 F64 = npt.NDArray[np.float64]
 # Rows that are handled together: with tens of features they still fit in the cache.
@@ -128,18 +128,13 @@ def _check_lengths(draft: Draft, findings: Findings) -> int:
     if odd:
         findings.fail(
             "ragged",
-            f"The columns differ in length: {count(n, 'reward')}, but {_shortened(odd)}; every column must have one "
-            "value for each step.",
+            f"The columns differ in length: {count(n, 'reward')}, but {some_of(odd, MOST_NAMED)}; every column must "
+            "have one value for each step.",
             "Episodes with one more state than actions (the final state) go into Log.from_episodes.",
         )
     if n == 0:
         findings.fail("no-samples", "The log holds no samples; it needs at least one step.")
     return n
-
-
-def _shortened(parts: Sequence[str]) -> str:
-    rest = len(parts) - MOST_NAMED
-    return ", ".join(parts[:MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int64] | None, findings: Findings) -> None:
@@ -152,7 +147,7 @@ def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int6
         ]
         findings.error(
             "states-not-finite",
-            f"States hold NaN or infinite values: {_shortened(places)}; only finite numbers are allowed.",
+            f"States hold NaN or infinite values: {some_of(places, MOST_NAMED)}; only finite numbers are allowed.",
             "Drop those episodes, fill the gaps, or leave the feature out: ignore=[...].",
         )
     for f in np.flatnonzero(np.maximum(np.abs(seen.low), np.abs(seen.high)) > LARGEST).tolist():

@@ -17,7 +17,7 @@ from tripletree.log.endings import TRUNCATED, UNKNOWN
 from tripletree.log.files import read_log
 from tripletree.log.findings import BadLogError, Finding, Findings, Report
 from tripletree.log.log import Log
-from tripletree.text import count, plural
+from tripletree.text import count, plural, some_of
 
 # Sorting a column is the most expensive look of all; in longer logs the first rows have to do.
 ROWS_SORTED = 1_000_000
@@ -98,11 +98,12 @@ def _look_at_features(
     constant = [name for name, same in zip(names, low == high, strict=True) if same]
     if constant:
         number = len(constant)
+        shown = ", ".join(map(repr, constant[:3])) + ", ..." * (number > 3)
         findings.warning(
             "constant-features",
             f"{listing(constant)} never {plural(number, 'changes', 'change')}, so no split can use "
             f"{plural(number, 'it', 'them')}.",
-            f"To leave {plural(number, 'it', 'them')} out: ignore={constant[:3]!r}{' ...' if number > 3 else ''}.",
+            f"To leave {plural(number, 'it', 'them')} out: ignore=[{shown}].",
         )
     close = []
     for f in np.flatnonzero(low < high):
@@ -114,7 +115,7 @@ def _look_at_features(
         findings.note(
             "near-duplicates",
             "Values that differ by less than 1e-9 of their range (rounding noise) count as equal: "
-            f"{', '.join(close[:8])}{' ...' if len(close) > 8 else ''}.",
+            f"{some_of(close, 8)}.",
         )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tripletree.log.endings import ENDING_NAMES
 from tripletree.log.roles import Assignment
-from tripletree.text import count
+from tripletree.text import count, some_of
 
 # Names that a line lists before it says "and 8 more".
 MOST_NAMED = 12
@@ -65,6 +65,5 @@ def _line(role: str, text: str, guessed: bool) -> str:
     return f"  {role:<12} {text}{' (guessed)' * guessed}"
 
 
-def _list(names: list[str] | tuple[str, ...]) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
-    return shown if len(names) <= MOST_NAMED else f"{shown} and {len(names) - MOST_NAMED} more"
+def _list(names: Sequence[str]) -> str:
+    return some_of(names, MOST_NAMED)
