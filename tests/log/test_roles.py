@@ -94,6 +94,14 @@ def test_next_columns_that_lack_some_feature_are_not_used() -> None:
     assert np.isnan(log.final_states).all()
 
 
+def test_several_next_columns_that_lack_some_feature() -> None:
+    following = {"wind": [1, 2, 3], "next_pos": [1.5, 3, 3], "next_speed": [0.5, 3, 3]}
+    with pytest.warns(
+        TripleTreeWarning, match=r"there are `next_pos`, `next_speed`, but no column next_... for `wind`"
+    ):
+        Log.from_dict(TABLE | following)
+
+
 def test_next_columns_without_a_feature_are_set_aside() -> None:
     following = {"next_pos": [1.5, 3, 3], "next_speed": [0.5, 3, 3], "next_wind": [1, 2, 3]}
     with pytest.warns(TripleTreeWarning, match="`next_wind` was set aside: the name stands for a next state"):

@@ -52,7 +52,7 @@ def _read_continuous(
         findings.error(
             "labels",
             "A continuous action has no labels.",
-            'Leave labels= out; or, if the actions are choices, type action_kind="discrete".',
+            'Leave the labels out; or, if the actions are choices, type action_kind="discrete".',
         )
     out = np.empty((len(columns[0]), len(columns)))
     for k, (name, column) in enumerate(zip(names, columns, strict=True)):

@@ -182,7 +182,7 @@ def by_pointers(previous: Array | None, following: Array | None, findings: Findi
                 "pointers",
                 f"The row pointers contradict each other: row {row} has {other} as its {direction} row, but row "
                 f"{other} has {said} as its {reverse} row.",
-                "Rows are counted from 0; -1 means none. Or name the episode column: episode=...",
+                'Rows are counted from 0; -1 means none. Or name the episode column: episode="...".',
             )
             return None
     rows = np.flatnonzero(forth >= 0)

@@ -5,22 +5,20 @@ from __future__ import annotations
 import csv
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
-import numpy.typing as npt
 
+from tripletree.log.coerce import Array
 from tripletree.log.findings import Findings
 from tripletree.text import count, plural
 
-# Rows that are read together: what is text in memory at one moment stays small.
+# Rows that are read together. As Python's strings they take many times the memory of the numbers they become.
 BLOCK = 2048
 SEPARATORS = ",;\t|"
 # Missing among numbers; in a column of text only an empty cell is missing ("none" may well be an action).
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "null", "none"})
 BOOLEANS = {"true": True, "false": False}
-
-Array = npt.NDArray[Any]
 
 
 def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], list[Array]]:

@@ -107,11 +107,11 @@ class _Reader:
         options: dict[str, Any] = self.table("columns", _COLUMNS)
         action, episodes = self.table("action", _ACTION), self.table("episodes", _EPISODES)
         units, kinds = dict(action.get("units", {})), {}
-        for name, told in self.subtable("features").items():
-            feature = {"unit": told} if isinstance(told, str) else told
+        for name, given in self.subtable("features").items():
+            feature = {"unit": given} if isinstance(given, str) else given
             if not isinstance(feature, dict):
                 raise LogError(
-                    f'{self.file} has features.{name} = {told!r}; type {name} = "m", or {name} = {{ unit = "m", '
+                    f'{self.file} has features.{name} = {given!r}; type {name} = "m", or {name} = {{ unit = "m", '
                     'kind = "angle" }.'
                 )
             self.check(f"features.{name}", feature, _FEATURE)

@@ -26,7 +26,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "truncated": ("truncated", "truncations", "timeouts"),
     "id": ("id", "episode_id", "episode"),
 }
-# After so many errors they are most likely the same mistake again and again.
+# By then it is most likely the same mistake again and again.
 MOST_ERRORS = 20
 
 
@@ -110,11 +110,11 @@ def _parts(episode: object, what: str, findings: Findings) -> dict[str, Any] | N
                 break
     lacking = [part for part in ("states", "actions", "rewards") if part not in parts]
     if lacking:
-        came = (
+        got = (
             f"with {listing([str(key) for key in episode])}" if isinstance(episode, Mapping) else type(episode).__name__
         )
         findings.error(
-            "episode", f"{what} ({came}) has no {' and no '.join(lacking)}.", "Name them states, actions, rewards."
+            "episode", f"{what} ({got}) has no {' and no '.join(lacking)}.", "Name them states, actions, rewards."
         )
         return None
     return parts

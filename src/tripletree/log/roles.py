@@ -205,8 +205,8 @@ def _find_next(free: list[str], given: list[str], prefix: str | None, result: As
             result.aside += others
             findings.warning(
                 "next-incomplete",
-                f"Final states are not used: there is {listing(pairs.values())}, but no column {candidate}... for "
-                f"{listing(lacking)}.",
+                f"Final states are not used: there {plural(len(pairs), 'is', 'are')} {listing(pairs.values())}, but no "
+                f"column {candidate}... for {listing(lacking)}.",
                 f"Log the next state of every feature; or, if some are not features, type ignore={lacking!r}.",
             )
         else:
