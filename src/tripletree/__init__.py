@@ -16,10 +16,10 @@ if TYPE_CHECKING:
         TripleTreeError,
         TripleTreeWarning,
     )
-    from tripletree.log.check import check
     from tripletree.log.description import read_description
+    from tripletree.log.doctor import check
+    from tripletree.log.files import read_log
     from tripletree.log.log import Log
-    from tripletree.log.read import read_log
     from tripletree.log.record import record
     from tripletree.log.schema import Action, Feature, Schema
 

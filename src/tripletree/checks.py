@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripletree.errors import ParameterError
+from tripletree.text import some_of
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
@@ -21,9 +22,7 @@ def did_you_mean(word: object, known: Iterable[str]) -> str:
 
 def listing(names: Collection[str], most: int = 6) -> str:
     """Return "`a`, `b` and 7 more": names for a message, cut short when there are many."""
-    shown = list(names)[:most] if len(names) > most + 1 else list(names)
-    text = ", ".join(f"`{name}`" for name in shown)
-    return text if len(shown) == len(names) else f"{text} and {len(names) - len(shown)} more"
+    return some_of([f"`{name}`" for name in names], most)
 
 
 def is_integer(value: object) -> bool:
@@ -47,17 +46,43 @@ class Rule:
 
 
 def one_of(*names: str) -> Rule:
-    """Return the rule of a parameter that is one of a few words."""
-    return Rule(
-        lambda value: isinstance(value, str) and value in names, " or ".join(map(repr, names)), names[0], choices=names
-    )
+    """Return the rule of a parameter that is one of several words."""
+    *others, last = map(repr, names)
+    allowed = f"{', '.join(others)} or {last}" if others else last
+    return Rule(lambda value: isinstance(value, str) and value in names, allowed, names[0], choices=names)
 
 
-def _whole(least: int, example: int, none: str = "") -> Rule:
-    allowed = f"a whole number of at least {least}" + (f", or None ({none})" if none else "")
-    return Rule(
-        lambda value: (none != "" and value is None) or (is_integer(value) and value >= least), allowed, example
-    )
+def whole(least: int, most: int | None = None, example: int | None = None, none: str = "") -> Rule:
+    """Return the rule of a whole number; ``none`` says what None means, and without it None is refused."""
+    allowed = f"a whole number of at least {least:,}" if most is None else f"a whole number from {least:,} to {most:,}"
+
+    def passes(value: Any) -> bool:
+        if value is None:
+            return none != ""
+        return is_integer(value) and value >= least and (most is None or value <= most)
+
+    return Rule(passes, allowed + (f", or None ({none})" if none else ""), least if example is None else example)
+
+
+def number(least: float, most: float | None = None, *, example: float, ends: bool = True) -> Rule:
+    """Return the rule of a finite number from ``least`` to ``most``; without ``ends``, neither of them is allowed."""
+    if ends:
+        allowed = f"a number of at least {least:g}" if most is None else f"a number from {least:g} to {most:g}"
+    else:
+        allowed = f"a number above {least:g}" + ("" if most is None else f" and below {most:g}")
+
+    def passes(value: Any) -> bool:
+        if not is_number(value):
+            return False
+        at_an_end = value in (least, most)
+        return ends if at_an_end else bool(value > least and (most is None or value < most))
+
+    return Rule(passes, allowed, example)
+
+
+def flag(example: bool = True) -> Rule:
+    """Return the rule of a parameter that is True or False; a 0 or a 1 is more often a mistake than shorthand."""
+    return Rule(lambda value: isinstance(value, bool), "True or False", example)
 
 
 def _is_theta(value: Any) -> bool:
@@ -69,20 +94,20 @@ def _is_theta(value: Any) -> bool:
 
 
 PARAMETERS: dict[str, Rule] = {
-    "max_leaves": _whole(1, 200),
+    "max_leaves": whole(1, example=200),
     "theta": Rule(_is_theta, "three non-negative numbers, not all zero", (1, 1, 1)),
-    "gamma": Rule(lambda value: is_number(value) and 0 <= value <= 1, "a number from 0 to 1", 0.99),
+    "gamma": number(0, 1, example=0.99),
     "priority": one_of("impurity", "gain"),
     "mode": one_of("exact", "histogram"),
-    "bins": Rule(lambda value: is_integer(value) and 2 <= value <= 1024, "a whole number from 2 to 1024", 1024),
+    "bins": whole(2, 1024, example=1024),
     "thresholds": one_of("short", "midpoint"),
     "derivative_scale": one_of("sigma", "paper"),
     "truncation": one_of("paper", "bootstrap"),
-    "min_samples_leaf": _whole(1, 1),
-    "max_depth": _whole(0, 20, none="no limit"),
-    "min_quality": Rule(lambda value: is_number(value) and value >= 0, "a non-negative number", 0.0),
-    "early_stopping": Rule(lambda value: isinstance(value, bool), "True or False", True),
-    "threads": _whole(1, 2, none="all cores"),
+    "min_samples_leaf": whole(1),
+    "max_depth": whole(0, example=20, none="no limit"),
+    "min_quality": number(0, example=0.0),
+    "early_stopping": flag(),
+    "threads": whole(1, example=2, none="all cores"),
     "progress": Rule(
         lambda value: value is None or callable(value),
         "a function of (leaves so far, max_leaves), or None",
@@ -92,14 +117,50 @@ PARAMETERS: dict[str, Rule] = {
 """The parameters of TripleTree: the one table that fit checks them against."""
 
 
+def objection(value: object, name: str, rule: Rule) -> str:
+    """Return what is wrong with a value, what is allowed and what to type; nothing if the value passes."""
+    if rule.passes(value):
+        return ""
+    hint = did_you_mean(value, rule.choices) or f" Try {name}={rule.example!r}."
+    return f"{name} must be {rule.allowed}; got {value!r}.{hint}"
+
+
+def _check(value: object, name: str, rule: Rule) -> None:
+    if wrong := objection(value, name, rule):
+        raise ParameterError(wrong)
+
+
+def check_whole(
+    value: object, name: str, least: int, most: int | None = None, example: int | None = None, none: str = ""
+) -> None:
+    """Raise ParameterError unless ``value`` is a whole number from ``least`` to ``most``.
+
+    ``none`` says what None means, such as "no limit"; without it, None is refused.
+    """
+    _check(value, name, whole(least, most, example, none))
+
+
+def check_number(
+    value: object, name: str, least: float, most: float | None = None, *, example: float, ends: bool = True
+) -> None:
+    """Raise ParameterError unless ``value`` is a finite number from ``least`` to ``most``; see `number`."""
+    _check(value, name, number(least, most, example=example, ends=ends))
+
+
+def check_flag(value: object, name: str, example: bool = True) -> None:
+    """Raise ParameterError unless ``value`` is True or False."""
+    _check(value, name, flag(example))
+
+
+def check_choice(value: object, name: str, choices: Iterable[str]) -> None:
+    """Raise ParameterError unless ``value`` is one of the ``choices``."""
+    _check(value, name, one_of(*choices))
+
+
 def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Raise ParameterError for the first of ``parameters`` that breaks its rule in ``PARAMETERS``."""
     for name, value in parameters.items():
-        rule = PARAMETERS[name]
-        if rule.passes(value):
-            continue
-        hint = did_you_mean(value, rule.choices) or f" Try {name}={rule.example!r}."
-        raise ParameterError(f"{name} must be {rule.allowed}; got {value!r}.{hint}")
+        _check(value, name, PARAMETERS[name])
     if parameters.get("truncation") == "bootstrap" and parameters.get("gamma") == 1:
         raise ParameterError(
             'truncation="bootstrap" needs gamma below 1, otherwise the value of an endless episode has no bound; '

@@ -26,7 +26,7 @@ def test_check_of_a_bad_log_is_exit_code_1(run, folder):
     assert "→ Type --column action=NAME" in told.out
     told = run("check", "bad.csv", "--column", "action=thrust", "--endless")
     assert told.code == 1
-    assert "`pos` 1 time (first in row 1)" in told.out
+    assert "`pos` in 1 row (first in row 1)" in told.out
     assert "--ignore NAME" in told.out
 
 

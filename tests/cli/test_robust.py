@@ -51,7 +51,7 @@ def one_line(told):
     ("content", "message"),
     [
         (None, "There is no file log.csv."),
-        (b"", "log.csv is empty; a header line and one line for each step are needed."),
+        (b"", "log.csv is empty; expected a header line, and a line for each step."),
         (b"episode,pos,action,reward\n", "log.csv holds a header and no samples"),
         (
             "episode,größe,action,reward\n0,1,2,3\n".encode("latin-1"),
@@ -96,7 +96,7 @@ def test_models_that_are_none(run, work, monkeypatch, command, model, message):
 def test_a_directory_for_a_log(run, work, monkeypatch):
     monkeypatch.chdir(work)
     message = one_line(run("grow", ".", "-o", "m.tripletree"))
-    assert message == "error: . is a directory; a file is needed. Did you mean `run.csv`?\n"
+    assert message == "error: . is a folder; expected a file. Did you mean `run.csv`?\n"
 
 
 def test_places_where_no_file_can_go(run, work, monkeypatch):

@@ -129,3 +129,23 @@ def raws(draw: st.DrawFn) -> Raw:
         truncated=np.array(draw(flags)),
         ids=ids,
     )
+
+
+STATES = [[0.5, 1.0], [1.5, 0.0], [2.5, 1.0], [3.5, 0.0]]
+ACTIONS = [0, 1, 1, 0]
+REWARDS = [0.5, 0.25, 0.0, 1.0]
+
+
+def make(states: Any = STATES, actions: Any = ACTIONS, rewards: Any = REWARDS, **options: Any) -> Log:
+    """Return a log of four steps in two episodes, or of what is given instead."""
+    return Log.from_arrays(states, actions, rewards, **({"episodes": [0, 0, 1, 1]} | options))
+
+
+TABLE: dict[str, Any] = {
+    "episode": [0, 0, 1],
+    "pos": [0.5, 1.5, 2.5],
+    "speed": [0.25, 0.5, 0.75],
+    "action": [0, 1, 0],
+    "reward": [1, 2, 3],
+}
+BASE = {name: column for name, column in TABLE.items() if name != "episode"}

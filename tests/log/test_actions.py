@@ -9,6 +9,7 @@ import pytest
 
 from tripletree.errors import LogError
 from tripletree.log import Log
+from tripletree.log.actions import label_text
 
 
 def make(actions: Any, **options: Any) -> Log:
@@ -76,8 +77,51 @@ def test_too_many_labels() -> None:
     assert len(make(np.arange(1024)).schema.action.labels) == 1024
     with pytest.raises(LogError, match=r'1,025 different values.*type action_kind="continuous"'):
         make(np.arange(1025))
-    with pytest.raises(LogError, match=r"1,025 different values.*Group the labels first"):
+    with pytest.raises(LogError, match=r"1,025 different values.*Group the values first"):
         make([f"a{i}" for i in range(1025)])
     pairs = np.stack(np.divmod(np.arange(40 * 40), 40), axis=1)
     with pytest.raises(LogError, match="`action_0, action_1` has 1,600 different values"):
         make(pairs)
+
+
+@pytest.mark.parametrize(
+    ("actions", "options", "message"),
+    [
+        ([0.5, np.nan, 0, np.inf], {}, "Action `action` is NaN or infinite in 2 rows, first in row 1"),
+        ([0, None, 1, 0], {}, "Action `action` is NaN or infinite in 1 row, first in row 1"),
+        ([0.5, 1e200, 0, 0], {}, r"Action `action` goes beyond 1e\+100"),
+        (["a", None, "b", "b"], {}, "Action `action` is missing in 1 row, first in row 1"),
+        ([0.5, np.nan, 1, 1], {"action_kind": "discrete"}, "Action `action` is missing in 1 row"),
+        (["a", "b"], {"action_kind": "continuous"}, r"`action` holds text \(first in row 0: 'a'\)"),
+        ([0, 1], {"action_kind": "discreet"}, r"action_kind must be 'discrete' or .*Did you mean `discrete`\?$"),
+        ([0, 1], {"action_kind": "zzz"}, r"got 'zzz'\. Try action_kind='discrete'\.$"),
+        ([0, 1], {"labels": ["only"]}, "No label was given for `1`; there are labels for `0`"),
+        ([0, 1], {"labels": {0: "same", 1: "same"}}, "action labels must differ; `same` occurs more than once"),
+        ([0, 1], {"labels": ["a", "b"], "action_kind": "continuous"}, "A continuous action has no labels"),
+    ],
+)
+def test_wrong_actions(actions: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        make(actions, **options)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (True, "True"),
+        (3, "3"),
+        (0.001, "0.001"),
+        (2.0, "2"),
+        (np.float32(0.5), "0.5"),
+        ("left", "left"),
+        (1e300, "1e+300"),
+    ],
+)
+def test_values_as_labels(value: Any, text: str) -> None:
+    assert label_text(value) == text
+
+
+def test_three_columns_of_choices() -> None:
+    log = make([[0, 1, 1], [0, 1, 0], [0, 1, 1]])
+    assert log.schema.action.labels == ("0, 1, 0", "0, 1, 1")
+    assert log.actions.tolist() == [1, 0, 1]

@@ -75,5 +75,20 @@ def test_gamma_must_be_a_share(gamma: float) -> None:
 @pytest.mark.parametrize("tail", [[0.0, 1.0], [float("nan")], [[0.0]]])
 def test_tail_must_fit(tail: list[float]) -> None:
     log = make_log([[0.0]], [0], [1], labels=("a",))
-    with pytest.raises(ParameterError, match="tail must hold one finite number for each of 1 episodes"):
+    with pytest.raises(ParameterError, match="tail must hold one finite number for each of 1 episode; got"):
         values(log, 0.9, np.array(tail))
+
+
+def test_what_is_wrong_with_a_tail_is_said() -> None:
+    log = make_log([[0.0], [1.0]], [0, 0], [1, 1], [0, 1, 2], labels=("a",))
+    with pytest.raises(ParameterError, match=r"for each of 2 episodes; got shape \(3,\)\."):
+        values(log, 0.9, np.zeros(3))
+    with pytest.raises(ParameterError, match="for each of 2 episodes; got NaN or infinity among them"):
+        values(log, 0.9, np.array([0, np.inf]))
+
+
+@given(log=logs(), data=st.data())
+def test_derivatives_of_some_rows(log: Log, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, log.n_samples - 1))
+    stop = data.draw(st.integers(start + 1, log.n_samples))
+    np.testing.assert_array_equal(derivatives(log, start, stop), derivatives(log)[start:stop])

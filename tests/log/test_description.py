@@ -70,15 +70,15 @@ def test_a_log_is_read_as_described(described, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[columns\n", r"run.toml is no valid TOML: .*line 1"),
+        ("[columns\n", r"run.toml is not valid TOML: .*line 1"),
         (b"\xff", "is not UTF-8 text, as TOML files must be"),
         (
             "[colums]\n",
-            r"has `colums`; a description has `columns`, .*, `encoding`. Did you mean `columns`\?",
+            r"has `colums`; a description may have `columns`, .*, `encoding`. Did you mean `columns`\?",
         ),
         ('episode = "run"', r"has `episode`; .*It belongs in \[columns\]."),
-        ("columns = 3", r"has columns = 3; it is a table: begin a line with \[columns\]."),
-        ('[columns]\nepisod = "run"', r"has columns.episod; \[columns\] has .*Did you mean `episode`\?"),
+        ("columns = 3", r"has columns = 3; columns is a table, which begins with a line \[columns\]."),
+        ('[columns]\nepisod = "run"', r"has columns.episod; \[columns\] may have .*Did you mean `episode`\?"),
         ("[columns]\nepisode = 3", r'has columns.episode = 3; type episode = "..."'),
         ("[columns]\nfeatures = [1, 2]", r'type features = "..." or \["...", "..."\]'),
         ("[features]\npos = 3", r'has features.pos = 3; type pos = "m", or pos = \{ unit = "m", kind = "angle" \}.'),
@@ -86,8 +86,8 @@ def test_a_log_is_read_as_described(described, tmp_path):
         ("[action]\nlabels = { 0 = 1 }", r'type labels = \["left", "right"\] or \{ 0 = "left", 1 = "right" \}'),
         ('[episodes]\nendless = "yes"', "has episodes.endless = 'yes'; type endless = true or false."),
         ("encoding = 8", 'has encoding = 8; type encoding = "...".'),
-        ("a = " + "[" * 5000, "no valid TOML"),
-        ("#" * 1_000_001, "1,000,001 bytes long; a description has at most 1,000,000"),
+        ("a = " + "[" * 5000, "not valid TOML"),
+        ("#" * 1_000_001, "1,000,001 bytes long; a description may have at most 1,000,000"),
     ],
 )
 def test_what_is_not_understood(described, text, message):

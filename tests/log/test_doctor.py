@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from tests.logs import random_log
-from tripletree.log import Log, Report, check
-from tripletree.log.report import Finding
+from tripletree.errors import ParameterError
+from tripletree.log import Log, Report, check, doctor
 
 GOOD = {"states": [[0.5, 3], [1.5, 2], [1, 7.5]], "actions": [0, 1, 1], "rewards": [0.5, 1, 0]}
 
@@ -54,19 +54,193 @@ def test_each_oddity_is_found_and_only_where_it_is(
     assert [finding.level for finding in report if finding.code == code] == [level]
     clean = examine(**GOOD, starts=[0], terminated=[True], final_states=[[3, 4.5]])
     assert list(clean) == []
-    assert str(clean) == (
-        "Log(3 samples, 1 episode, 2 features: s0, s1; discrete action: 0, 1): nothing to complain about."
-    )
+    assert str(clean) == ("Log(3 samples, 1 episode, 2 features: s0, s1; discrete action: 0, 1): no problems found.")
+
+
+# What the doctor says when there is one of something, and when there are several.
+def single_steps(number: int) -> dict[str, Any]:
+    """``number`` episodes of one step, and one of two steps."""
+    n = number + 2
+    return {
+        "states": [[0.5 * k * k, 7.0 - k**3] for k in range(n)],
+        "actions": [k % 2 for k in range(n)],
+        "rewards": [0.25 * k for k in range(n)],
+        "starts": list(range(number + 1)),
+    }
+
+
+def finals(number: int, unknown: int) -> list[list[float]]:
+    return [[np.nan] * 2 if e < unknown else [-e - 0.5, 99.0] for e in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("given", "text", "fix"),
+    [
+        (
+            GOOD | {"states": [[0.5, 3], [1.5, 3], [1, 3]], "starts": [0]},
+            "`s1` never changes, so no split can use it.",
+            "To leave it out: ignore=['s1'].",
+        ),
+        (
+            GOOD | {"states": [[4, 3]] * 3, "starts": [0]},
+            "`s0`, `s1` never change, so no split can use them.",
+            "To leave them out: ignore=['s0', 's1'].",
+        ),
+        (
+            GOOD | {"states": [[1, 2, 3, 4]] * 3, "starts": [0]},
+            "`s0`, `s1`, `s2`, `s3` never change, so no split can use them.",
+            "To leave them out: ignore=['s0', 's1', 's2', ...].",
+        ),
+        (
+            GOOD | {"states": [[0.5, 3], [1.5, 3 + 1e-12], [1, 7]], "starts": [0]},
+            "Values that differ by less than 1e-9 of their range (rounding noise) count as equal: `s1` 1 pair.",
+            "",
+        ),
+        (
+            GOOD
+            | {"states": [[0, 3], [7, 3 + 1e-12], [1e-12, 3 + 2e-12], [7, 99]], "actions": [0, 1, 1, 0]}
+            | {"rewards": [0.5, 1, 0, 2], "starts": [0]},
+            "Values that differ by less than 1e-9 of their range (rounding noise) count as equal: "
+            "`s0` 1 pair, `s1` 2 pairs.",
+            "",
+        ),
+        (single_steps(1), "1 of 2 episodes has a single step.", ""),
+        (single_steps(3), "3 of 4 episodes have a single step.", ""),
+        (
+            {"states": [[0.5]], "actions": [0], "rewards": [1], "starts": [0]},
+            "The only episode has a single step and no final state: nothing shows how states change.",
+            "Log final states (final_state, or next_* columns), and check the episode column.",
+        ),
+        (
+            {"states": [[0.5], [1]], "actions": [0, 1], "rewards": [1, 2], "starts": [0, 1]},
+            "Every episode has a single step and no final state: nothing shows how states change.",
+            "Log final states (final_state, or next_* columns), and check the episode column.",
+        ),
+        (GOOD | {"starts": [0]}, "No final state in 1 of 1 episode: its last step has no derivative.", ""),
+        (
+            single_steps(2) | {"final_states": finals(3, 1)},
+            "No final state in 1 of 3 episodes: its last step has no derivative.",
+            "",
+        ),
+        (single_steps(2), "No final state in 3 of 3 episodes: their last step has no derivative.", ""),
+        (
+            single_steps(1) | {"final_states": [[0.5, 6], [0, 0]]},
+            "In 1 of 2 episodes the final state is the first state of the next episode. Vector environments that reset "
+            "themselves return that state in place of the true final one.",
+            "Take the final state from infos (final_observation, final_obs), or leave final states out.",
+        ),
+        (
+            single_steps(2) | {"final_states": [[0.5, 6], [2, -1], [0, 0]]},
+            "In 2 of 3 episodes the final state is the first state of the next episode. Vector environments that reset "
+            "themselves return that state in place of the true final one.",
+            "Take the final state from infos (final_observation, final_obs), or leave final states out.",
+        ),
+        (
+            GOOD | {"starts": [0]},
+            "How 1 of 1 episode ended is unknown.",
+            'Give terminated= and truncated=, or one for all: ending="terminated" or ending="truncated".',
+        ),
+        (
+            single_steps(2),
+            "How 3 of 3 episodes ended is unknown.",
+            'Give terminated= and truncated=, or one for all: ending="terminated" or ending="truncated".',
+        ),
+        (
+            GOOD | {"starts": [0], "ending": "truncated"},
+            "1 of 1 episode is truncated: near its end values are too small or too large, which affects 100.0% of the "
+            "samples with gamma = 0.99.",
+            "",
+        ),
+        (
+            single_steps(2) | {"terminated": [True, False, True]},
+            "1 of 3 episodes is truncated: near its end values are too small or too large, which affects 25.0% of the "
+            "samples with gamma = 0.99.",
+            "",
+        ),
+        (
+            single_steps(2) | {"terminated": [True, False, False]},
+            "2 of 3 episodes are truncated: near their ends values are too small or too large, which affects 75.0% of "
+            "the samples with gamma = 0.99.",
+            "",
+        ),
+        (GOOD | {"starts": [0], "labels": ["a", "b", "c"]}, "Never taken: `c`.", ""),
+        (GOOD | {"starts": [0], "labels": ["a", "b", "c", "d"]}, "Never taken: `c`, `d`.", ""),
+        (
+            GOOD | {"starts": [0], "actions": [1, 1, 1]},
+            "Only one action was ever taken (`1`), so the log does not show what makes the agent choose another.",
+            "",
+        ),
+        (
+            GOOD | {"starts": [0], "actions": [0.5, 0.5, 0.5]},
+            "Action `action` never changes, so the log does not show what makes the agent change it.",
+            "",
+        ),
+        (
+            GOOD | {"starts": [0], "actions": [0.5, 0.25, 0.5]},
+            "Action `action` has only 2 different values and is taken as continuous.",
+            'If they are choices, type action_kind="discrete".',
+        ),
+        (
+            GOOD | {"starts": [0], "rewards": [2, 2, 2]},
+            "The reward is always 2, so values differ only by the time that is left.",
+            "",
+        ),
+        (
+            GOOD | {"starts": [0], "rewards": [1, 2, 2]},
+            "Rewards are whole numbers; they are taken as real numbers, which is fine.",
+            "",
+        ),
+        (
+            GOOD | {"starts": [0], "states": [[0.5, 4], [1.5, 5], [1, 6]]},
+            "Feature `s1` only counts the rows; it is not a state.",
+            "To leave it out: ignore=['s1'].",
+        ),
+        (
+            GOOD | {"starts": [0], "rewards": [3, 2, 7.5]},
+            "Feature `s1` equals the reward: the tree would only repeat it.",
+            "To leave it out: ignore=['s1'].",
+        ),
+        (
+            GOOD | {"starts": [0], "states": [[0.5, 0], [1.5, 1], [1, 1]]},
+            "Feature `s1` equals the action `action`: the tree would only repeat it.",
+            "To leave it out: ignore=['s1'].",
+        ),
+        (
+            GOOD | {"starts": [0], "states": [[0.5, 0.5], [1.5, 1.5], [1, 1]]},
+            "Features `s0` and `s1` are the same; splits name the first.",
+            "",
+        ),
+    ],
+)
+def test_every_message_is_right_for_one_and_for_many(given: dict[str, Any], text: str, fix: str) -> None:
+    assert (text, fix) in [(finding.text, finding.fix) for finding in examine(**given)]
+
+
+def test_long_lists_of_features_are_cut() -> None:
+    states = np.outer([0.0, 1e-12, 1.0], np.arange(1.0, 12.0))
+    (found,) = [finding for finding in examine(states, [0, 1, 0], [1, 2.5, 3], starts=[0]) if "pair" in finding.text]
+    assert found.text.endswith("`s6` 1 pair, `s7` 1 pair and 3 more.")
+
+
+def test_columns_with_equal_sums_are_not_taken_for_the_same() -> None:
+    states = [[1, 1], [2, 3], [3, 2], [5, 5]]
+    assert "same-features" not in codes(examine(states, [0, 1, 0, 1], [1, 2.5, 3, 1], starts=[0]))
+
+
+def test_an_action_with_many_values_after_a_while_is_not_called_a_choice() -> None:
+    n = doctor.ROWS_GLANCED + 20
+    actions = np.append(np.zeros(doctor.ROWS_GLANCED), np.arange(20) + 0.5)
+    assert "few-actions" not in codes(examine(np.sqrt(np.arange(n)), actions, np.cos(np.arange(n)), starts=[0]))
 
 
 def test_texts() -> None:
     log = Log.from_arrays([[0.5, 1]] * 4, [0] * 4, [1] * 4, starts=[0, 2], terminated=[True, False])
     text = str(log.check())
     assert text.startswith("Log(4 samples, 2 episodes, 2 features: s0, s1; discrete action: 0): 3 warnings, 2 notes.\n")
-    assert "  warning  `s0`, `s1`: the value never changes" in text
-    assert "           → To leave it out: ignore=['s0', 's1']." in text
-    assert "1 of 2 episodes are truncated" in text
-    assert "touches 50.0% of the samples with gamma = 0.99" in text
+    assert "  warning  `s0`, `s1` never change, so no split can use them." in text
+    assert "           → To leave them out: ignore=['s0', 's1']." in text
+    assert "1 of 2 episodes is truncated: near its end values" in text
+    assert "affects 50.0% of the samples with gamma = 0.99" in text
 
 
 def test_what_was_noticed_while_reading_is_kept() -> None:
@@ -122,7 +296,14 @@ def test_check_stays_silent_about_what_it_reports() -> None:
     assert "regrouped" in codes(check(table))  # a warning would be an error here
 
 
-def test_reports_put_errors_first() -> None:
-    report = Report("It", (Finding("error", "e", "Wrong."), Finding("note", "n", "Fine.", "Go on.")))
-    assert [len(part) for part in (report.errors, report.warnings, report.notes)] == [1, 0, 1]
-    assert str(report) == "It: 1 error, 1 note.\n  error    Wrong.\n  note     Fine.\n           → Go on."
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ({"x": [1.5]}, {"rewards": "r"}),
+        ([{"states": [[1]], "actions": [0], "rewards": [0]}], {"reward": "r"}),
+        ("run.csv", {"colour": "red"}),
+    ],
+)
+def test_check_refuses_options_that_no_constructor_takes(source: Any, options: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError, match="There is no option"):
+        check(source, **options)

@@ -72,36 +72,45 @@ def test_the_log_does_not_share_memory_with_its_source() -> None:
     ("episodes", "message"),
     [
         ([], "The list holds no episodes"),
-        (None, "A list of episodes is needed, NoneType came"),
-        ("log.csv", r"str came. .*read_log\(path\)"),
-        (GOOD, r"dict came. .*Log.from_dict\(...\)"),
-        (3, "int came"),
+        (None, "Expected a list of episodes, got NoneType"),
+        ("log.csv", r"got str. .*read_log\(path\)"),
+        (GOOD, r"got dict. .*Log.from_dict\(...\)"),
+        (3, "got int"),
         ([GOOD | {"rewards": None}], r"Episode 0 \(with `states`, `actions`, `rewards`\) has no rewards"),
         ([{}], "has no states and no actions and no rewards"),
         ([3], r"Episode 0 \(int\) has no states"),
-        ([([1], [2])], r"tuple of 2 items; \(states, actions, rewards\)"),
-        ([GOOD | {"rewards": [1]}], "Episode 0 has 2 states, 2 actions and 1 rewards"),
-        ([GOOD | {"states": [[1]]}], "Episode 0 has 1 states, 2 actions"),
+        ([([1], [2])], r"tuple of 2 items; expected \(states, actions, rewards\)"),
+        ([GOOD | {"rewards": [1]}], "Episode 0 has 2 states, 2 actions and 1 reward;"),
+        ([GOOD | {"states": [[1]]}], "Episode 0 has 1 state, 2 actions"),
         ([GOOD, {"states": [[1]], "actions": [], "rewards": []}], "Episode 1 has no steps"),
-        ([GOOD | {"states": [[1], [2], [3]], "final_state": [3]}], "one state more than actions and a final_state"),
-        ([GOOD | {"states": [[1, 2], [3]]}], "Episode 0: states is ragged: row 0 has 2 values, row 1 has 1 value"),
-        ([GOOD, GOOD | {"states": [[1, 2], [3, 4]]}], "Episode 1: states have 2 values each, before 1"),
-        ([GOOD, GOOD | {"actions": [[1, 2], [3, 4]]}], "Episode 1: actions have 2 values each, before 1"),
+        (
+            [GOOD | {"states": [[1], [2], [3]], "final_state": [3]}],
+            "one more state than actions, and a final_state as well",
+        ),
+        ([GOOD | {"states": [[1, 2], [3]]}], "Episode 0: `states` is ragged: row 0 has 2 values, row 1 has 1 value"),
+        (
+            [GOOD, GOOD | {"states": [[1, 2], [3, 4]]}],
+            "Episode 1: each row of `states` has 2 values; in earlier episodes it has 1",
+        ),
+        (
+            [GOOD, GOOD | {"actions": [[1, 2], [3, 4]]}],
+            "Episode 1: each row of `actions` has 2 values; in earlier episodes it has 1",
+        ),
         ([GOOD, GOOD | {"actions": ["a", "b"]}], "actions are numbers in episode 0 and text in episode 1"),
         ([GOOD, GOOD | {"states": [["a"], ["b"]]}], "states are numbers in episode 0 and text in episode 1"),
-        ([GOOD | {"states": [["a"], ["b"]]}], "Feature `s0` holds text, first 'a' in row 0"),
-        ([GOOD | {"final_state": [1, 2]}], r"final_state has shape \(2,\), \(1,\) is needed"),
-        ([GOOD | {"final_state": ["a"]}], "Episode 0: final_state holds text; numbers are needed"),
-        ([GOOD | {"final_state": [{}]}], r"Episode 0: final_state holds Python objects \(dict\)"),
+        ([GOOD | {"states": [["a"], ["b"]]}], r"Feature `s0` holds text \(first in row 0: 'a'\)"),
+        ([GOOD | {"final_state": [1, 2]}], r"`final_state` has shape \(2,\); expected \(1,\)"),
+        ([GOOD | {"final_state": ["a"]}], "Episode 0: `final_state` holds text; only numbers are allowed"),
+        ([GOOD | {"final_state": [{}]}], r"Episode 0: `final_state` holds Python objects \(dict\)"),
         ([GOOD | {"final_state": [np.inf]}], "final state of episode 0 is infinite"),
-        ([GOOD | {"terminated": [True, False]}], "Episode 0: terminated is true before the last step"),
-        ([GOOD | {"terminated": [0, 0, 1]}], "Episode 0: terminated has 3 values"),
-        ([GOOD | {"terminated": "yes"}], "Episode 0: terminated holds 'yes'"),
-        ([GOOD | {"terminated": {}}], "Episode 0: terminated is {}, of type dict"),
-        ([GOOD | {"states": {"x": [1, 2]}}], "Episode 0: states is .*, of type dict"),
-        ([GOOD | {"states": [[np.nan], [1]]}], r"NaN or infinite values: `s0` 1 time \(first in row 0\)"),
+        ([GOOD | {"terminated": [True, False]}], "Episode 0: `terminated` is true before the last step"),
+        ([GOOD | {"terminated": [0, 0, 1]}], "Episode 0: `terminated` has 3 values"),
+        ([GOOD | {"terminated": "yes"}], "Episode 0: `terminated` holds 'yes'"),
+        ([GOOD | {"terminated": {}}], "Episode 0: `terminated` is {}, of type dict"),
+        ([GOOD | {"states": {"x": [1, 2]}}], "Episode 0: `states` is .*, of type dict"),
+        ([GOOD | {"states": [[np.nan], [1]]}], r"NaN or infinite values: `s0` in 1 row \(first in row 0\)"),
         ([GOOD | {"id": np.array([1, 2])}, GOOD | {"id": np.array([3, 4])}], r"`episode_ids` has shape \(2, 2\)"),
-        ([GOOD | {"rewards": [[1, 2], [3, 4]]}], r"Episode 0: rewards has shape \(2, 2\)"),
+        ([GOOD | {"rewards": [[1, 2], [3, 4]]}], r"Episode 0: `rewards` has shape \(2, 2\)"),
     ],
 )
 def test_odd_episodes(episodes: Any, message: str) -> None:
@@ -113,5 +122,37 @@ def test_every_bad_episode_is_named_until_there_are_too_many() -> None:
     bad = GOOD | {"rewards": [1]}
     with pytest.raises(LogError, match=r"2 errors:\n  1. Episode 1 has .*\n  2. Episode 2 has"):
         Log.from_episodes([GOOD, bad, bad])
-    with pytest.raises(LogError, match="Episodes after 19 were not looked at"):
+    with pytest.raises(LogError, match="Episodes after episode 19 were not checked"):
         Log.from_episodes([bad] * 1000)
+
+
+def test_other_names_of_the_parts() -> None:
+    log = Log.from_episodes(
+        [{"obs": [[0.5], [1.5]], "acts": [0, 1], "rews": [1, 2], "episode_id": "a", "timeouts": [0, 1]}]
+    )
+    assert log.episode_ids.tolist() == ["a"]
+    assert log.endings.tolist() == [TRUNCATED]
+
+
+def test_a_flag_with_one_value_in_a_list() -> None:
+    assert Log.from_episodes([GOOD | {"terminated": [True]}]).endings.tolist() == [TERMINATED]
+
+
+@pytest.mark.parametrize(
+    ("episode", "message"),
+    [
+        (([1],), "Episode 0 is a tuple of 1 item; expected"),
+        ([[1], [2]], "Episode 0 is a list of 2 items; expected"),
+        (
+            {"states": [[1], [2], [3]], "actions": [1], "rewards": [1]},
+            "Episode 0 has 3 states, 1 action and 1 reward; it needs one action and one reward for each state",
+        ),
+        (
+            {"states": [[1]], "actions": [1], "rewards": [1], "terminated": [0, 1]},
+            "`terminated` has 2 values; expected one, or one for each of the 1 step",
+        ),
+    ],
+)
+def test_messages_agree_with_their_numbers(episode: Any, message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        Log.from_episodes([episode])

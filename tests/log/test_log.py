@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.logs import logs, random_log
 from tripletree.errors import LogError, ParameterError
-from tripletree.log import Log
+from tripletree.log import Log, read_log
 
 ARRAYS = ("states", "actions", "rewards", "starts", "final_states", "endings", "episode_ids")
 
@@ -36,18 +37,18 @@ def test_repr_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"states": np.zeros((120, 3))}, r"Log.states has shape \(120, 3\); \(120, 2\) is needed"),
+        ({"states": np.zeros((120, 3))}, r"Log.states has shape \(120, 3\); expected \(120, 2\)"),
         ({"states": np.full((120, 2), np.nan)}, "must be finite"),
         ({"rewards": np.full(120, np.inf)}, "must be finite"),
-        ({"starts": np.array([0, 70, 70, 120])}, "Log.starts must go up from 0"),
-        ({"starts": np.array([1, 40, 70, 120])}, "Log.starts must go up from 0"),
-        ({"actions": np.full(120, 3)}, "holds a code that has no label"),
-        ({"actions": np.full(120, -1)}, "holds a code that has no label"),
+        ({"starts": np.array([0, 70, 70, 120])}, "Log.starts must increase from 0"),
+        ({"starts": np.array([1, 40, 70, 120])}, "Log.starts must increase from 0"),
+        ({"actions": np.full(120, 3)}, "holds a code without a label; there are 3 labels"),
+        ({"actions": np.full(120, -1)}, "holds a code without a label; there are 3 labels"),
         ({"actions": np.full(120, 2**32)}, "Log.actions must hold whole numbers that fit int32"),
         ({"actions": np.full(120, 0.5)}, "Log.actions must hold whole numbers"),
         ({"final_states": np.full((3, 2), np.inf)}, "Log.final_states must be finite, or a whole row of NaN"),
         ({"final_states": np.array([[0, np.nan]] * 3)}, "Log.final_states must be finite, or a whole row of NaN"),
-        ({"endings": np.array([0, 1, 3])}, "Log.endings holds a number beyond 2"),
+        ({"endings": np.array([0, 1, 3])}, "Log.endings holds 3; the largest code is 2"),
     ],
 )
 def test_a_log_put_together_by_hand_is_checked(change: dict[str, Any], message: str) -> None:
@@ -82,13 +83,13 @@ def test_select_by_mask_and_slice() -> None:
 @pytest.mark.parametrize(
     ("episodes", "message"),
     [
-        ([3], "positions from 0 to 2, a slice or a mask of 3 booleans"),
+        ([3], "positions from 0 to 2, a slice, or a mask of 3 booleans"),
         ("a", "positions from 0 to 2"),
         ([0.5], "positions from 0 to 2"),
         ([True, False], "positions from 0 to 2"),
-        ([], "At least one episode"),
-        ([[0, 1]], "At least one episode|positions from 0"),
-        (slice(3, None), "At least one episode must be selected"),
+        ([], "at least one episode"),
+        ([[0, 1]], "at least one episode|positions from 0"),
+        (slice(3, None), "must select at least one episode"),
     ],
 )
 def test_select_what_is_not_there(episodes: Any, message: str) -> None:
@@ -114,10 +115,12 @@ def test_split_depends_on_the_seed() -> None:
 
 
 def test_split_needs_two_episodes_and_a_share() -> None:
-    with pytest.raises(LogError, match="A log of one episode cannot be split by episodes"):
+    with pytest.raises(LogError, match="A log with one episode cannot be split by episodes"):
         random_log(lengths=(5,)).split()
     for share in (0, 1, -1, 2.5, "0.2", True, None):
-        with pytest.raises(ParameterError, match="validation must be a share between 0 and 1"):
+        with pytest.raises(
+            ParameterError, match=r"validation must be a number above 0 and below 1; got .* Try validation=0.2"
+        ):
             random_log().split(share)  # type: ignore[arg-type]
 
 
@@ -126,14 +129,78 @@ def test_to_npz_replaces_whole_files_only(tmp_path: Path) -> None:
     random_log(0).to_npz(path)
     random_log(1).to_npz(path)
     assert [p.name for p in tmp_path.iterdir()] == ["log.npz"]
+    assert read_log(path).fingerprint() == random_log(1).fingerprint()
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_to_npz_that_is_interrupted_leaves_the_old_log(
+    tmp_path: Path, compress: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "log.npz"
+    random_log(0).to_npz(path)
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt("Ctrl-C")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np.lib.format, "write_array", interrupt)
+        with pytest.raises(KeyboardInterrupt, match="Ctrl-C"):
+            random_log(1).to_npz(path, compress=compress)
+    assert [p.name for p in tmp_path.iterdir()] == ["log.npz"]
+    assert read_log(path).fingerprint() == random_log(0).fingerprint()
+
+
+def test_to_npz_follows_links(tmp_path: Path) -> None:
+    (tmp_path / "latest.npz").symlink_to("log.npz")
+    random_log(0).to_npz(tmp_path / "latest.npz")
+    assert (tmp_path / "latest.npz").is_symlink()
+    assert read_log(tmp_path / "log.npz").fingerprint() == random_log(0).fingerprint()
+
+
+def test_two_threads_write_one_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.npz"
+    logs_to_write = [random_log(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda log: log.to_npz(path), logs_to_write * 5))
+    assert read_log(path).fingerprint() in {log.fingerprint() for log in logs_to_write}
+    assert [p.name for p in tmp_path.iterdir()] == ["log.npz"]
 
 
 def test_to_npz_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"must end in .npz"):
+    with pytest.raises(ParameterError, match=r"path must end in .npz; got .*log.csv'. Try 'log.npz'"):
         random_log().to_npz(tmp_path / "log.csv")
     with pytest.raises(LogError, match=r"cannot be written to .*: No such file or directory"):
         random_log().to_npz(tmp_path / "no" / "log.npz")
     (tmp_path / "folder.npz").mkdir()
-    with pytest.raises(LogError, match="cannot be written"):
+    with pytest.raises(LogError, match=r"cannot be written to .*folder.npz: it is a folder\. Give the name of"):
         random_log().to_npz(tmp_path / "folder.npz")
     assert [p.name for p in tmp_path.iterdir()] == ["folder.npz"]
+
+
+def test_repr_of_one_of_everything() -> None:
+    log = random_log(lengths=(1,), features=1)
+    assert repr(log).startswith("Log(1 sample, 1 episode, 1 feature: x0;")
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None, "a", [1, 2]])
+def test_seeds_are_whole_numbers_or_generators(seed: Any) -> None:
+    with pytest.raises(ParameterError, match=r"seed must be a whole number of at least 0; got .* Try seed=0\."):
+        random_log().split(seed=seed)
+    one, other = (random_log().split(seed=np.random.default_rng(3)) for _ in range(2))
+    assert [part.fingerprint() for part in one] == [part.fingerprint() for part in other]
+    assert [part.fingerprint() for part in one] == [part.fingerprint() for part in random_log().split(seed=3)]
+
+
+def test_compress_is_a_flag(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match=r"compress must be True or False; got 'yes'\. Try compress=True\."):
+        random_log().to_npz(tmp_path / "log.npz", compress="yes")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_callers_arrays_stay_writable() -> None:
+    log = random_log()
+    states = np.array(log.states)
+    other = replace(log, states=states)
+    states[0] = 7
+    assert other.states[0, 0] == 7
+    assert not other.states.flags.writeable

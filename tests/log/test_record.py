@@ -106,7 +106,9 @@ def test_an_id_that_nobody_knows():
 
 @pytest.mark.parametrize("amount", [{}, {"episodes": 1, "samples": 1}])
 def test_one_amount_is_needed(amount):
-    with pytest.raises(ParameterError, match="episodes=100 or samples=10_000, one of the two"):
+    with pytest.raises(
+        ParameterError, match=r"Give either episodes or samples; got (both|neither).*episodes=100 or samples=10_000"
+    ):
         record(counting(), lambda state: 5, **amount)
 
 
@@ -146,3 +148,26 @@ def test_a_missing_engine_is_named(monkeypatch):
     monkeypatch.setattr(gymnasium, "make", broken)
     with pytest.raises(MissingDependencyError, match=r"LunarLander-v3 needs another package: .*pip install"):
         record("LunarLander-v3", lambda state: 0, episodes=1)
+
+
+@pytest.mark.parametrize(("amount", "got"), [({}, "neither"), ({"episodes": 1, "samples": 1}, "both")])
+def test_what_was_given_is_said(amount, got):
+    with pytest.raises(ParameterError, match=rf"got {got}\. Try episodes=100 or samples=10_000\."):
+        record(counting(), lambda state: 5, **amount)
+
+
+def test_wrong_amounts_get_an_example():
+    with pytest.raises(
+        ParameterError, match=r"episodes must be a whole number of at least 1; got 0\. Try episodes=100\."
+    ):
+        record(counting(), lambda state: 5, episodes=0)
+    with pytest.raises(ParameterError, match=r"samples must be .*; got '9'\. Try samples=10000\."):
+        record(counting(), lambda state: 5, samples="9")
+
+
+def test_an_environment_made_here_is_closed_even_after_an_error(monkeypatch):
+    made = []
+    monkeypatch.setattr(gymnasium, "make", lambda name, **options: made.append(counting()) or made[-1])
+    with pytest.raises(ZeroDivisionError, match="division"):
+        record("Counting", lambda state: 1 // 0, episodes=1)
+    assert made[0].closed

@@ -28,15 +28,21 @@ def test_json_and_back(action: Action) -> None:
         (lambda: Feature(3), "A feature's name is 3"),  # type: ignore[arg-type]
         (lambda: Feature("x", None), "The unit of feature `x` is None"),  # type: ignore[arg-type]
         (lambda: Feature("x", "", "reel"), "Did you mean `real`"),
-        (lambda: Action("discreet"), "The kind of the action is 'discreet'.*Did you mean `discrete`"),
-        (lambda: Action("discrete"), "1 to 1024 labels, got 1 names and 0 labels"),
-        (lambda: Action("discrete", ("a", "b"), ("x",), ("", "")), "got 2 names and 1 labels"),
-        (lambda: Action("discrete", labels=("a", "a")), "action labels must differ; `a` came more than once"),
+        (
+            lambda: Action("discreet"),
+            "Action: kind must be 'discrete' or 'continuous'; got 'discreet'.*Did you mean `discrete`",
+        ),
+        (lambda: Action("discrete"), "1 to 1,024 labels; got 1 name and 0 labels"),
+        (lambda: Action("discrete", ("a", "b"), ("x",), ("", "")), "got 2 names and 1 label"),
+        (lambda: Action("discrete", labels=("a", "a")), "action labels must differ; `a` occurs more than once"),
         (lambda: Action("discrete", labels=("a", "")), "An action's label is ''"),
-        (lambda: Action("discrete", labels=tuple(map(str, range(1025)))), "1025 labels"),
-        (lambda: Action("continuous", labels=("a",)), "A continuous action has names and no labels"),
+        (lambda: Action("discrete", labels=tuple(map(str, range(1025)))), "1,025 labels"),
+        (
+            lambda: Action("continuous", labels=("a",)),
+            "A continuous action has at least one name and no labels; got 1 name and 1 label",
+        ),
         (lambda: Action("continuous", ("a", "a"), (), ("", "")), "action names must differ"),
-        (lambda: Action("continuous", ("a", "b")), "1 action units came for 2 action names"),
+        (lambda: Action("continuous", ("a", "b")), "Got 1 unit for 2 action names"),
         (lambda: Action("continuous", ("",)), "An action's name is ''"),
         (lambda: Action("continuous", ("a",), (), (1,)), "An action's unit is 1"),  # type: ignore[arg-type]
         (lambda: Schema((), DISCRETE), "at least one feature"),
@@ -46,5 +52,24 @@ def test_json_and_back(action: Action) -> None:
     ],
 )
 def test_wrong_schemas(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Feature("x", "", "reel"),
+            "Feature `x`: kind must be 'real', 'binary', 'integer' or 'angle'; got 'reel'",
+        ),
+        (lambda: Feature("x", "", "zzz"), r"got 'zzz'\. Try kind='real'\.$"),
+        (lambda: Feature("x", "", None), r"got None\. Try kind='real'\.$"),  # type: ignore[arg-type]
+        (lambda: Action("continuous", (), (), ()), "at least one name and no labels; got 0 names and 0 labels"),
+        (lambda: Action("continuous", ("a",), (), ("m", "m")), "Got 2 units for 1 action name; give one for each"),
+        (lambda: Action("discrete", labels=("a", "a", "b", "b")), "`a`, `b` occur more than once"),
+    ],
+)
+def test_messages_say_what_is_allowed(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(LogError, match=message):
         make()

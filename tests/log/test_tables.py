@@ -1,8 +1,7 @@
-"""Log.from_dict and Log.from_frame: the roles of columns, guessed and given."""
+"""Log.from_dict and Log.from_frame: tables of all sorts."""
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import numpy as np
@@ -10,64 +9,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from tripletree.errors import LogError, ParameterError, TripleTreeWarning
+from tests.log.raw import BASE, TABLE
+from tripletree.errors import LogError, ParameterError
 from tripletree.log import TERMINATED, TRUNCATED, Log
-
-BASE: dict[str, Any] = {"pos": [0.5, 1.5, 2.5], "speed": [0.25, 0.5, 0.75], "action": [0, 1, 0], "reward": [1, 2, 3]}
-TABLE: dict[str, Any] = {"episode": [0, 0, 1]} | BASE
-
-
-def test_what_was_guessed_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "tripletree"):
-        log = Log.from_dict(TABLE | {"index": [0, 1, 2]}, step="speed")
-    assert log.reading.splitlines() == [
-        "Read 3 samples in 2 episodes from a dict.",
-        "  episode      episode (guessed)",
-        "  step         speed",
-        "  reward       reward (guessed)",
-        "  features     pos (real)",
-        "  action       action (discrete, 2 labels: 0, 1) (guessed)",
-        "  endings      2 unknown",
-        "  final state  not recorded",
-        "  set aside    index",
-        'To change a guess, name the column: episode="...", action=[...], features=[...], ignore=[...].',
-    ]
-    assert caplog.messages == [log.reading]
-
-
-def test_long_readings_are_cut() -> None:
-    columns = {f"x{i}": [0.5, 1, 2] for i in range(30)}
-    assert "x11 and 20 more (real); pos" not in (reading := Log.from_dict(TABLE | columns).reading)
-    assert "and 20 more (real)" in reading
-
-
-@pytest.mark.parametrize("name", ["Episode", "ep", "traj_id", "episode id", "Rollout", "episode_index"])
-def test_episode_by_other_names(name: str) -> None:
-    log = Log.from_dict({name: ["a", "a", "b"]} | BASE)
-    assert log.schema.feature_names == ("pos", "speed")
-    assert log.episode_ids.tolist() == ["a", "b"]
-
-
-def test_the_road_layout() -> None:
-    """Row pointers, single letters and an unnamed row counter, as the paper's author wrote them."""
-    log = Log.from_dict(
-        {"": [0, 1, 2], "p": [0.5, 1, 2], "v": [0.5, 0, 1], "a": [0, 1, 1], "r": [0, 1, 2]}
-        | {"prev": [-1, 0, -1], "next": [1, -1, -1]}
-    )
-    assert log.starts.tolist() == [0, 2, 3]
-    assert log.schema.feature_names == ("p", "v")
-    assert "  set aside    (unnamed)" in log.reading
-
-
-def test_the_lander_layout() -> None:
-    table = {"episode": [0, 0, 1], "step": [0, 1, 0], "x": [0.5, 1, 2], "action_main": [0.5, 0, 0]}
-    table |= {"action_side": [1, 0, 1], "reward": [0, 0, 0], "terminated": [False, True, False]}
-    log = Log.from_dict(table | {"truncated": [False, False, True], "next_x": [1, 7, 8]})
-    assert log.schema.feature_names == ("x",)
-    assert log.schema.action.names == ("action_main", "action_side")
-    assert log.schema.action.kind == "continuous"
-    assert log.final_states.tolist() == [[7], [8]]
-    assert log.endings.tolist() == [TERMINATED, TRUNCATED]
 
 
 def test_blocks_become_columns() -> None:
@@ -89,67 +33,10 @@ def test_columns_of_lists_become_blocks() -> None:
         Log.from_frame(frame)
 
 
-def test_features_can_be_named() -> None:
-    log = Log.from_dict(TABLE | {"when": ["a", "b", "c"], "t": [5, 6, 7]}, features=["t", "pos"])
-    assert log.schema.feature_names == ("t", "pos")
-    assert "set aside    speed, when" in log.reading
-
-
 def test_ignored_columns_are_not_looked_at() -> None:
     log = Log.from_dict(TABLE | {"junk": object()}, ignore=["junk", "speed"])
     assert log.schema.feature_names == ("pos",)
     assert Log.from_dict(TABLE | {"junk": None}, ignore="junk").n_features == 2
-
-
-def test_all_roles_can_be_given() -> None:
-    columns = {"e": [1, 1, 2], "k": [0, 1, 0], "x": [0.5, 1, 2], "u": [0, 1, 0], "w": [1, 2, 3]}
-    columns |= {"crash": [False, True, False], "limit": [False, False, True], "after x": [1, 8, 9]}
-    log = Log.from_dict(
-        columns,
-        episode="e",
-        step="k",
-        action="u",
-        reward="w",
-        terminated="crash",
-        truncated="limit",
-        next_state="after ",
-    )
-    assert log.schema.feature_names == ("x",)
-    assert log.endings.tolist() == [TERMINATED, TRUNCATED]
-    assert log.final_states.tolist() == [[8], [9]]
-    assert "guessed" not in log.reading
-
-
-def test_an_exact_name_beats_a_prefix() -> None:
-    log = Log.from_dict(TABLE | {"action_prob": [0.5, 0.5, 0.5]})
-    assert log.schema.action.names == ("action",)
-    assert log.schema.feature_names == ("pos", "speed")
-    assert "set aside    action_prob" in log.reading
-
-
-def test_a_second_column_for_a_role_is_set_aside_with_a_warning() -> None:
-    with pytest.warns(TripleTreeWarning, match="`episode_id` set aside: the name means a role that another"):
-        log = Log.from_dict(TABLE | {"episode_id": [7, 7, 8]})
-    assert log.schema.feature_names == ("pos", "speed")
-
-
-def test_everyday_names_stay_features_when_the_role_is_taken() -> None:
-    log = Log.from_dict(TABLE | {"step": [0, 1, 0], "t": [0.5, 1, 2], "a": [1, 2, 3]})
-    assert log.schema.feature_names == ("pos", "speed", "t", "a")
-
-
-def test_next_columns_that_lack_some_feature_are_not_used() -> None:
-    with pytest.warns(TripleTreeWarning, match=r"Final states are not used: `next_pos` came, but no .* for `speed`"):
-        log = Log.from_dict(TABLE | {"next_pos": [1.5, 3, 3]})
-    assert np.isnan(log.final_states).all()
-
-
-def test_next_columns_without_a_feature_are_set_aside() -> None:
-    following = {"next_pos": [1.5, 3, 3], "next_speed": [0.5, 3, 3], "next_wind": [1, 2, 3]}
-    with pytest.warns(TripleTreeWarning, match="`next_wind` set aside: the name means a next state"):
-        log = Log.from_dict(TABLE | following)
-    assert log.schema.feature_names == ("pos", "speed")
-    assert Log.from_dict(TABLE | {"next_wind": [1, 2, 3]}).schema.feature_names == ("pos", "speed", "next_wind")
 
 
 @pytest.mark.parametrize("rows", [[0, 1, 2], [5, 6, 7]])
@@ -172,16 +59,20 @@ def test_row_counters_are_dropped(rows: list[int]) -> None:
         (BASE, {}, "Nothing says where episodes begin or end"),
         (TABLE, {"reward": "rewad"}, r"no column `rewad` \(given as reward=\). Did you mean `reward`"),
         (TABLE, {"features": ["pos", "Speed"]}, r"no column `Speed` \(given as features=\). Did you mean `speed`"),
-        (TABLE, {"ignore": ["zzz"]}, r"no column `zzz` \(given as ignore=\). There is `episode`, `pos`"),
-        (TABLE, {"features": ["pos"], "action": "pos"}, "`pos` came as features= and as action="),
-        (TABLE, {"next_state": "after_"}, r"No column begins with `after_` \(given as next_state=\)"),
+        (TABLE, {"ignore": ["zzz"]}, r"no column `zzz` \(given as ignore=\). Choose from `episode`, `pos`"),
+        (TABLE, {"features": ["pos"], "action": "pos"}, "`pos` was given as features= and as action="),
+        (
+            TABLE,
+            {"next_state": "after_"},
+            r"No column is called `after_` \(given as next_state=\) followed by the name",
+        ),
         (TABLE | {"when": pd.to_datetime(["2024-01-01"] * 3)}, {}, r"`when` holds dates or times.*ignore=\['when'\]"),
-        (TABLE | {"who": ["x", "y", "z"]}, {}, r"`who` holds text, first 'x' in row 0.*ignore=\['who'\]"),
+        (TABLE | {"who": ["x", "y", "z"]}, {}, r"`who` holds text \(first in row 0: 'x'\).*ignore=\['who'\]"),
         (TABLE | {"image": np.zeros((3, 2, 2))}, {}, r"Column `image` has shape \(3, 2, 2\)"),
         (TABLE | {"k": 3}, {}, r"Column `k` has shape \(\)"),
-        (TABLE | {"pos": [1, 2]}, {}, "the rewards have 3 rows, but feature `pos` 2"),
-        (TABLE | {"": [1, 1, 2]}, {}, "Column 6 has no name and does not just number the rows"),
-        (BASE | {"prev": [-1, 0, 7]}, {}, "previous-row pointer of row 2 is 7; -1 to 2 are allowed"),
+        (TABLE | {"pos": [1, 2]}, {}, "3 rewards, but feature `pos` has 2"),
+        (TABLE | {"": [1, 1, 2]}, {}, "Column 6 has no name, and it does more than number the rows"),
+        (BASE | {"prev": [-1, 0, 7]}, {}, "previous-row pointer of row 2 is 7; it must be from 0 to 2, or -1 for none"),
     ],
 )
 def test_what_cannot_be_read_is_told(columns: dict[str, Any], options: dict[str, Any], message: str) -> None:
@@ -190,13 +81,13 @@ def test_what_cannot_be_read_is_told(columns: dict[str, Any], options: dict[str,
 
 
 def test_not_a_table() -> None:
-    with pytest.raises(LogError, match="A dict of columns is needed, list came"):
+    with pytest.raises(LogError, match="Expected a dict of columns, got list"):
         Log.from_dict([1, 2])  # type: ignore[arg-type]
     for thing in (3, "text", [1, 2], {"a": [1]}):
-        with pytest.raises(LogError, match=r"A DataFrame \(pandas, polars\) or an Arrow table is needed"):
+        with pytest.raises(LogError, match=r"Expected a DataFrame \(pandas, polars\) or an Arrow table, got"):
             Log.from_frame(thing)
     for option in ("ignore", "features", "action", "episode"):
-        with pytest.raises(ParameterError, match=rf"{option}=3 is not possible; type {option}="):
+        with pytest.raises(ParameterError, match=rf"{option}=3 cannot be used; type {option}="):
             Log.from_dict(TABLE, **{option: 3})  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"There is no option `rewards`. Did you mean `reward`"):
         Log.from_dict(TABLE, rewards="reward")  # type: ignore[call-arg]
@@ -204,7 +95,7 @@ def test_not_a_table() -> None:
 
 def test_doubled_names_in_a_frame() -> None:
     frame = pd.DataFrame([[0, 1.5, 2.5, 1, 0]], columns=["episode", "x", "x", "action", "reward"])
-    with pytest.raises(LogError, match="`x` came as a column name more than once; names must differ"):
+    with pytest.raises(LogError, match="`x` is the name of more than one column; names must differ"):
         Log.from_frame(frame)
 
 
@@ -225,7 +116,7 @@ def test_frames_of_all_sorts() -> None:
 def test_missing_values_in_a_frame() -> None:
     frame = pd.DataFrame(TABLE).convert_dtypes()
     frame.loc[1, "speed"] = pd.NA
-    with pytest.raises(LogError, match=r"`speed` 1 time \(first in row 1\)"):
+    with pytest.raises(LogError, match=r"`speed` in 1 row \(first in row 1\)"):
         Log.from_frame(frame)
     frame = pd.DataFrame(TABLE | {"action": ["a", None, "b"]})
     with pytest.raises(LogError, match="Action `action` is missing in 1 row, first in row 1"):
@@ -252,3 +143,33 @@ class Minimal:
 
     def __getitem__(self, name: str) -> Any:
         return self._columns[name]
+
+
+def test_names_of_several_levels_are_joined() -> None:
+    frame = pd.DataFrame(
+        {("arm", "x"): [0.5, 1], ("arm", "y"): [1.5, 2], ("action", ""): [0, 1], ("reward", ""): [0, 1]}
+    )
+    log = Log.from_frame(frame, action="action_", reward="reward_", endless=True)
+    assert log.schema.feature_names == ("arm_x", "arm_y")
+
+
+def test_the_reading_names_the_library() -> None:
+    assert Log.from_frame(pd.DataFrame(TABLE)).reading.startswith("Read 3 samples in 2 episodes from a pandas table.")
+    assert Log.from_frame(pa.table(TABLE)).reading.startswith("Read 3 samples in 2 episodes from a pyarrow table.")
+
+
+def test_several_names_that_occur_twice() -> None:
+    frame = pd.DataFrame([[0, 1, 2, 3]], columns=["x", "x", "y", "y"])
+    with pytest.raises(LogError, match=r"^`x`, `y` are the name of more than one column; names must differ"):
+        Log.from_frame(frame)
+
+
+def test_the_place_of_an_unnamed_column_counts_those_that_were_dropped() -> None:
+    with pytest.raises(
+        LogError, match=r"^Column 2 has no name, and it does more than number the rows\. Give it a name\.$"
+    ):
+        Log.from_dict({"index": [0, 1, 2], " ": [1, 1, 2]} | TABLE)
+
+
+def test_a_block_of_one_column_keeps_its_name() -> None:
+    assert Log.from_dict(TABLE | {"height": [[0.5], [1], [2]]}).schema.feature_names == ("pos", "speed", "height")

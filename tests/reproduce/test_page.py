@@ -66,6 +66,12 @@ def page(tmp_path):
     return write(SECTIONS, "A title", "An introduction.", tmp_path)
 
 
+def test_a_page_replaces_an_older_one_and_leaves_nothing_else(page, tmp_path):
+    write(SECTIONS[:1], "Another title", "An introduction.", tmp_path)
+    assert "Another title" in page.read_text(encoding="utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "index.md"]
+
+
 def test_the_html_is_whole_and_says_everything(page):
     reader = Reader()
     reader.feed(page.read_text(encoding="utf-8"))

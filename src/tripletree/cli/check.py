@@ -32,8 +32,8 @@ def check(ctx: click.Context, /, log: Path, as_json: bool, **options: Any) -> No
     LOG is a .csv, .tsv, .parquet or .npz file with one row a step. Prints how the log was read and what deserves a
     look; the exit code is 1 when the log cannot be used.
     """
-    from tripletree.log.check import check as examine
-    from tripletree.log.read import read_log
+    from tripletree.log.doctor import check as examine
+    from tripletree.log.files import read_log
 
     roles, found = reading(options), None
     with contextlib.suppress(LogError), warnings.catch_warnings():

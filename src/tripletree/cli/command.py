@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -85,19 +84,6 @@ def file_to_write(_: click.Context, __: click.Parameter, path: Path | None) -> P
     if not os.access(path if path.exists() else folder, os.W_OK, effective_ids=effective):
         raise ParameterError(f"{path} cannot be written: the {'file' if path.exists() else 'folder'} is read-only.")
     return path
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a file to write instead, which takes the place of ``path`` when all went well."""
-    partial = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        yield partial
-        partial.replace(path)
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be written: {error.strerror or error}.") from error
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 model_argument = click.argument("model", type=click.Path(path_type=Path))

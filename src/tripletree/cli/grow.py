@@ -87,8 +87,8 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
     LOG is a .csv, .tsv, .parquet or .npz file with one row a step; `tripletree check LOG` says how it is read.
     """
     from tripletree.api import TripleTree
-    from tripletree.log.read import read_log
-    from tripletree.log.report import plural
+    from tripletree.log.files import read_log
+    from tripletree.text import count
 
     roles = reading(options)
     training = read_log(log, **roles)
@@ -99,8 +99,8 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
     if as_json:
         console.show_json({"model": str(out), **summary(tree)})
         return
-    samples, episodes = plural(training.n_samples, "sample"), plural(training.n_episodes, "episode")
-    held = "" if held_out is None else f", {plural(held_out.n_episodes, 'episode')} held out"
+    samples, episodes = count(training.n_samples, "sample"), count(training.n_episodes, "episode")
+    held = "" if held_out is None else f", {count(held_out.n_episodes, 'episode')} held out"
     leaves = "1 leaf" if tree.n_leaves_ == 1 else f"{tree.n_leaves_:,} leaves"
     console.say(f"{samples} in {episodes}{held}; a tree of {leaves}.", "")
     console.show(goodness(tree), "")
@@ -109,7 +109,7 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
 
 def _held_out(log: Log, validation: str | None, seed: int, roles: dict[str, Any]) -> tuple[Log, Log | None]:
     """Return the training and the validation log."""
-    from tripletree.log.read import read_log
+    from tripletree.log.files import read_log
 
     if validation is None:
         return log, None

@@ -149,7 +149,7 @@ def open_model(path: Path) -> TripleTree:
 def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log | None:
     """Return a log to ask a tree about, read by the tree's own features and kind of action; None for no path."""
     from tripletree.log.description import read_description
-    from tripletree.log.read import read_log
+    from tripletree.log.files import read_log
 
     if path is None:
         return None

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from tripletree.checks import listing
 from tripletree.cli import console
-from tripletree.cli.command import command, model_argument, out_option, replacing
+from tripletree.cli.command import command, model_argument, out_option
 from tripletree.cli.inputs import episode_of, log_of, log_option, open_model
 from tripletree.errors import ParameterError
 
@@ -143,7 +143,5 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
         raise ParameterError(f"{out.name} ends in `{out.suffix}`; pictures are written as {listing(ENDINGS)}.")
     if options.get("episode") is not None and options["log_path"] is None:
         raise click.UsageError("--episode points into a log: give --log LOG, too.")
-    picture = draw(open_model(model), **options)
-    with replacing(out) as partial:
-        picture.save(partial)
+    draw(open_model(model), **options).save(out)
     console.show_wide(f"The picture is in {out}.")

@@ -36,7 +36,7 @@ def predict(model: Path, states: Path | None, as_json: bool, **options: Any) -> 
         answer = tree.predict(state_of(tree, **options))
         console.show_json(answer.to_dict()) if as_json else console.say(str(answer))
         return
-    from tripletree.log.read import read_table
+    from tripletree.log.files import read_table
 
     if any(value is not None for value in options.values()):
         raise click.UsageError("Give a file of states, or one state by --state or --log; not both.")

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from tripletree.checks import is_integer
 from tripletree.errors import ParameterError
+from tripletree.log.files import read_log
 from tripletree.log.log import Log
-from tripletree.log.read import read_log
 from tripletree.log.record import make
 from tripletree.log.record import record as record_env
 

@@ -1,12 +1,12 @@
 """Data in: logs from arrays, episodes, tables and files, checked by a doctor."""
 
-from tripletree.log.check import check
 from tripletree.log.description import read_description
+from tripletree.log.doctor import check
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
+from tripletree.log.files import read_log
+from tripletree.log.findings import Finding, Report
 from tripletree.log.log import Log
-from tripletree.log.read import read_log
 from tripletree.log.record import record
-from tripletree.log.report import Finding, Report
 from tripletree.log.schema import Action, Feature, Schema
 
 __all__ = [

@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tripletree.checks import listing
+from tripletree.checks import listing, objection, one_of
 from tripletree.errors import LogError
-from tripletree.log.report import Findings, hint, plural
+from tripletree.log.coerce import LARGEST, NUMERIC, Array, as_numbers, factorise
+from tripletree.log.findings import Findings
 from tripletree.log.schema import ACTION_KINDS, MAX_LABELS, Action
-from tripletree.log.tidy import NUMERIC, Array, as_numbers, factorise
+from tripletree.text import count
+
+FINAL_ROW = "If the last row of an episode holds only its final state, give that as final_state, or in next_* columns."
+"""The fix for a row without an action or a reward, which is how some recorders write the final state."""
 
 
 def guess_kind(columns: Sequence[Array]) -> str:
-    """Return "continuous" when any column holds floats, else "discrete"."""
+    """Return "continuous" if any column holds floats, otherwise "discrete"."""
     return "continuous" if any(column.dtype.kind == "f" for column in columns) else "discrete"
 
 
@@ -26,15 +30,11 @@ def read_actions(
     units: Mapping[str, str],
     findings: Findings,
 ) -> tuple[Array, Action] | None:
-    """Return the actions (codes or float64 columns) and their description, or None after errors were noted."""
+    """Return the actions (codes, or float64 columns) and what they are, or None after errors were noted."""
     if kind is None:
         kind = guess_kind(columns) if labels is None else "discrete"
-    if kind not in ACTION_KINDS:
-        findings.error(
-            "action-kind",
-            f"action_kind is {kind!r}; allowed are {listing(ACTION_KINDS)}.",
-            hint(kind, ACTION_KINDS),
-        )
+    if wrong := objection(kind, "action_kind", one_of(*ACTION_KINDS)):
+        findings.error("action-kind", wrong)
         return None
     try:
         if kind == "continuous":
@@ -49,11 +49,15 @@ def _read_continuous(
     columns: Sequence[Array], names: Sequence[str], labelled: bool, units: Mapping[str, str], findings: Findings
 ) -> tuple[Array, Action] | None:
     if labelled:
-        findings.error("labels", "Labels came for a continuous action.", 'Leave them out, or action_kind="discrete".')
+        findings.error(
+            "labels",
+            "A continuous action has no labels.",
+            'Leave the labels out; or, if the actions are choices, type action_kind="discrete".',
+        )
     out = np.empty((len(columns[0]), len(columns)))
     for k, (name, column) in enumerate(zip(names, columns, strict=True)):
         values = as_numbers(
-            column, f"Action `{name}`", findings, 'Text is fine for a discrete action: action_kind="discrete".'
+            column, f"Action `{name}`", findings, 'If the actions are choices, type action_kind="discrete".'
         )
         if values is None:
             continue
@@ -62,12 +66,12 @@ def _read_continuous(
         if bad.any():
             findings.error(
                 "actions-not-finite",
-                f"Action `{name}` is NaN or infinite in {plural(int(bad.sum()), 'row')}, first in row "
-                f"{int(bad.argmax())}; finite numbers are allowed.",
-                "A last row that only holds the final state belongs in final_state, or in next_* columns.",
+                f"Action `{name}` is NaN or infinite in {count(int(bad.sum()), 'row')}, first in row "
+                f"{int(bad.argmax())}; only finite numbers are allowed.",
+                FINAL_ROW,
             )
-        elif np.abs(out[:, k]).max() > 1e100:
-            findings.error("too-large", f"Action `{name}` goes beyond 1e100; its squares would overflow.")
+        elif np.abs(out[:, k]).max() > LARGEST:
+            findings.error("too-large", f"Action `{name}` goes beyond {LARGEST:g}; its squares would overflow.")
     return out, Action("continuous", tuple(names), (), tuple(units.get(name, "") for name in names))
 
 
@@ -80,20 +84,15 @@ def _read_discrete(
 ) -> tuple[Array, Action] | None:
     texts: list[str] = [""]
     codes = np.zeros(len(columns[0]), np.int64)
+    # Several discrete columns are one action whose labels are the combinations that occur.
     for name, column in zip(names, columns, strict=True):
-        missing = (
-            np.isnan(column)
-            if column.dtype.kind == "f"
-            else np.array([value is None for value in column], bool)
-            if column.dtype.kind == "O"
-            else np.zeros(1, bool)
-        )
+        missing = _missing(column)
         if missing.any():
             findings.error(
                 "actions-missing",
-                f"Action `{name}` is missing in {plural(int(missing.sum()), 'row')}, first in row "
+                f"Action `{name}` is missing in {count(int(missing.sum()), 'row')}, first in row "
                 f"{int(missing.argmax())}; every row needs an action.",
-                "A last row that only holds the final state belongs in final_state, or in next_* columns.",
+                FINAL_ROW,
             )
             return None
         values, own = factorise(column if column.dtype.kind in NUMERIC + "O" else column.astype(str).astype(object))
@@ -103,7 +102,7 @@ def _read_discrete(
         if len(columns) == 1:
             texts, codes = [label_text(value) for value in values], own
             break
-        # Several discrete columns are one action whose labels are the combinations that occur.
+        # After each column only the pairs that occur are kept, so that codes stay small however many columns there are.
         used, codes = np.unique(codes * len(values) + own, return_inverse=True)
         if len(used) > MAX_LABELS:
             _say_too_many(len(used), ", ".join(names), columns, findings)
@@ -122,19 +121,27 @@ def _read_discrete(
     return recode[codes.reshape(-1)], action
 
 
+def _missing(column: Array) -> Array:
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind == "O":
+        return np.array([value is None for value in column], bool)
+    return np.zeros(1, bool)
+
+
 def _say_too_many(number: int, name: str, columns: Sequence[Array], findings: Findings) -> None:
     numeric = all(column.dtype.kind in NUMERIC for column in columns)
     findings.error(
         "too-many-labels",
-        f"Action `{name}` has {number:,} different values; a discrete action may have {MAX_LABELS:,}.",
-        'If they are numbers on a scale, type action_kind="continuous".' if numeric else "Group the labels first.",
+        f"Action `{name}` has {number:,} different values; a discrete action may have at most {MAX_LABELS:,}.",
+        'If they are numbers on a scale, type action_kind="continuous".' if numeric else "Group the values first.",
     )
 
 
 def _known_labels(
     texts: list[str], column: Array, labels: Mapping[object, str] | Sequence[str] | None, findings: Findings
 ) -> dict[str, str] | None:
-    """Return the label of each value, values as text, in the order of their codes."""
+    """Return the label of each value (the values as text), in the order of their codes."""
     if labels is None:
         return {text: text for text in texts}
     if isinstance(labels, Mapping):
@@ -149,7 +156,7 @@ def _known_labels(
     if unknown:
         findings.error(
             "labels",
-            f"The actions hold {listing(unknown)}, for which no label came; labels came for {listing(known)}.",
+            f"No label was given for {listing(unknown)}; there are labels for {listing(known)}.",
             'Type labels={0: "left", 1: "right"}, with every value that occurs.',
         )
         return None

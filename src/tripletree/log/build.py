@@ -1,39 +1,85 @@
-"""From columns of any source to the checked, ordered arrays of a Log."""
+"""From the columns of any source to the checked, ordered arrays of a Log."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import LogError
-from tripletree.log.actions import read_actions
-from tripletree.log.cut import Cut, by_flags, by_ids, by_pointers, by_starts, by_steps
-from tripletree.log.draft import F64, LARGEST, Draft
-from tripletree.log.ends import read_endings, read_final_states
-from tripletree.log.report import BadLogError, Findings, hint, plural
-from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
-from tripletree.log.survey import Survey, fill, survey
-from tripletree.log.tidy import Array, as_flags, as_ids, as_numbers
+from tripletree.log.actions import FINAL_ROW, read_actions
+from tripletree.log.boundaries import FLAGS, Boundaries, Markers, find_boundaries
+from tripletree.log.coerce import LARGEST, Array, as_ids, as_numbers
+from tripletree.log.endings import read_endings, read_final_states
+from tripletree.log.findings import BadLogError, Findings, hint
+from tripletree.log.interpretation import describe
+from tripletree.log.roles import Assignment, Naming
+from tripletree.log.schema import Action, Feature, Schema
+from tripletree.text import count, some_of
+
+F64 = npt.NDArray[np.float64]
+# Rows that are handled together: with tens of features they still fit in the cache.
+BLOCK = 8192
+# Features that a message names before it says "and 3 more".
+MOST_NAMED = 8
+
+
+@dataclass
+class Draft:
+    """What a source delivers before it is checked: columns with one value a row, as `coerce` makes them.
+
+    Attributes
+    ----------
+    source : str
+        Where the log comes from, for the user: "run.csv", "a dict".
+    roles : Assignment, optional
+        Which column plays which role, for a source whose columns have names.
+    matrix : float64 array of shape (samples, features), optional
+        The states once more, as a matrix that nobody else holds: it may become the log's own, without a copy.
+    next_states : sequence of columns, optional
+        The state after each step.
+    final_states : array of shape (episodes, features), optional
+        The state after each episode's last step.
+    endings, episode_ids : array of shape (episodes,), optional
+        How the episodes ended and what they are called, where a source knows it by itself.
+    """
+
+    source: str
+    feature_names: Sequence[str]
+    states: Sequence[Array]
+    action_names: Sequence[str]
+    actions: Sequence[Array]
+    rewards: Array
+    markers: Markers = field(default_factory=Markers)
+    naming: Naming = field(default_factory=Naming)
+    roles: Assignment | None = None
+    matrix: F64 | None = None
+    next_states: Sequence[Array] | None = None
+    final_states: Array | None = None
+    endings: npt.NDArray[np.uint8] | None = None
+    episode_ids: Array | None = None
 
 
 def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     """Return the fields of a Log; raises one error that lists all errors found."""
     n = _check_lengths(draft, findings)
-    cut = _cut(draft, n, findings)
+    endless = bool(draft.naming.get("endless"))
+    found = find_boundaries(draft.markers, n, endless, findings)
     columns = [
-        as_numbers(column, f"Feature `{name}`", findings, f"If it is no feature: ignore=[{name!r}].")
+        as_numbers(column, f"Feature `{name}`", findings, f"If it is not a feature: ignore=[{name!r}].")
         for name, column in zip(draft.feature_names, draft.states, strict=True)
     ]
-    order = None if cut is None else cut.order
+    order = None if found is None else found.order
     if draft.matrix is not None and order is None:
         states = draft.matrix
     else:
+        # Zeros for what is no number, so that the other features are looked at before the one error is raised.
         states = fill([np.zeros(n) if column is None else column for column in columns], order)
-    found = survey(states)
-    _check_states(found, draft.feature_names, order, findings)
+    seen = survey(states)
+    _check_states(seen, draft.feature_names, order, findings)
     units = dict(draft.naming.get("units") or {})
     actions = read_actions(
         draft.actions,
@@ -44,122 +90,67 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         findings,
     )
     rewards = _read_rewards(draft.rewards, findings)
-    if cut is None or actions is None or rewards is None:
+    if found is None or actions is None or rewards is None:
         raise BadLogError(findings.report())
-    endings = read_endings(draft, cut, findings)
-    finals = read_final_states(draft, cut, states, findings)
-    schema = _schema(draft, found, survey(finals), actions[1], units, findings)
-    ids = _episode_ids(draft, cut, findings)
+    endings = read_endings(
+        draft.markers, found, draft.endings, str(draft.naming.get("ending") or "unknown"), endless, findings
+    )
+    finals = read_final_states(draft.final_states, draft.next_states, draft.feature_names, found, states, findings)
+    schema = _schema(draft, seen, survey(finals), actions[1], units, findings)
+    ids = _episode_ids(draft.episode_ids, found, findings)
     findings.stop_if_failed()
     take = slice(None) if order is None else order
-    return {
+    fields = {
         "states": states,
         "actions": actions[0][take],
         "rewards": rewards[take],
-        "starts": cut.starts,
+        "starts": found.starts,
         "final_states": finals,
         "endings": endings,
         "episode_ids": ids,
         "schema": schema,
     }
+    return {**fields, "reading": describe(fields, draft.source, draft.roles)}
 
 
 def _check_lengths(draft: Draft, findings: Findings) -> int:
+    """Return the number of rows; raises if the columns differ in length, or there is no row."""
+    # With starts, the flags may have one value for each episode.
+    elsewhere = ("starts",) if draft.markers.starts is None else ("starts", *FLAGS)
     columns = [
         *((f"feature `{name}`", column) for name, column in zip(draft.feature_names, draft.states, strict=True)),
         *((f"action `{name}`", column) for name, column in zip(draft.action_names, draft.actions, strict=True)),
-        ("the rewards", draft.rewards),
-        *((f"`{role}`", getattr(draft, role)) for role in ("episode", "step", "previous_row", "next_row", "done")),
+        *((f"`{role}`", column) for role, column in vars(draft.markers).items() if role not in elsewhere),
         *((f"next state {f}", column) for f, column in enumerate(draft.next_states or ())),
     ]
-    # With starts, endings may be given for each episode instead of each row.
-    if draft.starts is None:
-        columns += [("`terminated`", draft.terminated), ("`truncated`", draft.truncated)]
-    lengths = {what: len(column) for what, column in columns if column is not None}
-    n = lengths["the rewards"]
-    odd = [f"{what} {length:,}" for what, length in lengths.items() if length != n]
+    n = len(draft.rewards)
+    odd = [f"{what} has {len(column):,}" for what, column in columns if column is not None and len(column) != n]
     if odd:
         findings.fail(
             "ragged",
-            f"The columns differ in length: the rewards have {plural(n, 'row')}, but {', '.join(odd[:8])}"
-            f"{' ...' if len(odd) > 8 else ''}; all must have one value for each step.",
+            f"The columns differ in length: {count(n, 'reward')}, but {some_of(odd, MOST_NAMED)}; every column must "
+            "have one value for each step.",
             "Episodes with one more state than actions (the final state) go into Log.from_episodes.",
         )
     if n == 0:
-        findings.fail("no-samples", "The log holds no samples; at least one step is needed.")
+        findings.fail("no-samples", "The log holds no samples; it needs at least one step.")
     return n
 
 
-def _cut(draft: Draft, n: int, findings: Findings) -> Cut | None:
-    """Find the episodes by the most telling of the columns that came."""
-    step = None if draft.step is None else _steps(draft.step, findings)
-    flags = [
-        as_flags(column, f"`{role}`", findings)
-        for role in ("terminated", "truncated", "done")
-        if (column := getattr(draft, role)) is not None and len(column) == n
-    ]
-    if draft.naming.get("endless"):
-        if draft.episode is not None or draft.starts is not None:
-            findings.error(
-                "endless",
-                "endless=True says that all rows are one recording, but episodes came too.",
-                "Leave out one of them (a guessed column: ignore=[...]).",
-            )
-        return Cut.at(np.zeros(n, bool))
-    if draft.starts is not None:
-        if draft.episode is not None:
-            findings.error("starts", "Both starts and episodes came; one of them is enough.")
-        return by_starts(draft.starts, n, step, findings)
-    if draft.episode is not None:
-        ids = as_ids(draft.episode, "`episode`", findings)
-        return None if ids is None else by_ids(ids, step, findings)
-    if draft.previous_row is not None or draft.next_row is not None:
-        pointers = [
-            None if column is None else as_numbers(column, f"`{role}`", findings)
-            for role, column in (("previous_row", draft.previous_row), ("next_row", draft.next_row))
-        ]
-        return None if findings.failed else by_pointers(pointers[0], pointers[1], findings)
-    if flags:
-        known = [flag for flag in flags if flag is not None]
-        return by_flags(np.logical_or.reduce(known), step) if len(known) == len(flags) else None
-    if step is not None:
-        return by_steps(step)
-    if draft.step is None:
-        findings.error(
-            "no-episodes",
-            "Nothing says where episodes begin or end.",
-            "Give episode= (an id for each row), or step=, or terminated= / truncated= / done=; "
-            "if all rows are one recording without end, type endless=True.",
-        )
-    return None
-
-
-def _steps(column: Array, findings: Findings) -> Array | None:
-    if column.dtype.kind in "mM":
-        column = column.astype(np.int64)
-    fix = "If it does not count steps, name the features: features=[...]."
-    step = as_numbers(column, "`step`", findings, fix)
-    if step is not None and step.dtype.kind == "f" and bool(np.isnan(step).any()):
-        row = int(np.isnan(step).argmax())
-        findings.error("step-missing", f"`step` is missing (NaN) in row {row}; every row needs one.", fix)
-        return None
-    return step
-
-
-def _check_states(found: Survey, names: Sequence[str], order: npt.NDArray[np.int64] | None, findings: Findings) -> None:
-    bad = np.flatnonzero(found.bad_count)
+def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int64] | None, findings: Findings) -> None:
+    bad = np.flatnonzero(seen.bad_count)
     if len(bad):
-        rows = found.bad_row if order is None else order[found.bad_row]
+        # Rows are those of the source, where the user will look for them.
+        rows = seen.bad_row if order is None else order[seen.bad_row]
         places = [
-            f"`{names[int(f)]}` {plural(int(found.bad_count[f]), 'time')} (first in row {rows[f]})" for f in bad[:8]
+            f"`{names[f]}` in {count(int(seen.bad_count[f]), 'row')} (first in row {rows[f]})" for f in bad.tolist()
         ]
         findings.error(
             "states-not-finite",
-            f"States hold NaN or infinite values: {', '.join(places)}"
-            f"{f' and {len(bad) - 8} more features' if len(bad) > 8 else ''}; finite numbers are allowed.",
+            f"States hold NaN or infinite values: {some_of(places, MOST_NAMED)}; only finite numbers are allowed.",
             "Drop those episodes, fill the gaps, or leave the feature out: ignore=[...].",
         )
-    for f in np.flatnonzero(np.maximum(np.abs(found.low), np.abs(found.high)) > LARGEST).tolist():
+    for f in np.flatnonzero(np.maximum(np.abs(seen.low), np.abs(seen.high)) > LARGEST).tolist():
         findings.error("too-large", f"Feature `{names[f]}` goes beyond {LARGEST:g}; its squares would overflow.")
 
 
@@ -172,18 +163,18 @@ def _read_rewards(column: Array, findings: Findings) -> F64 | None:
     if bad.any():
         findings.error(
             "rewards-not-finite",
-            f"Rewards hold NaN or infinite values in {plural(int(bad.sum()), 'row')}, first in row "
-            f"{int(bad.argmax())}; finite numbers are allowed.",
-            "A last row that only holds the final state belongs in final_state, or in next_* columns.",
+            f"The reward is NaN or infinite in {count(int(bad.sum()), 'row')}, first in row {int(bad.argmax())}; only "
+            "finite numbers are allowed.",
+            FINAL_ROW,
         )
         return None
     if np.abs(rewards).max() > LARGEST:
-        findings.error("too-large", f"Rewards go beyond {LARGEST:g}; their squares would overflow.")
+        findings.error("too-large", f"The reward goes beyond {LARGEST:g}; its squares would overflow.")
     return rewards
 
 
 def _schema(
-    draft: Draft, found: Survey, final: Survey, action: Action, units: dict[str, str], findings: Findings
+    draft: Draft, seen: Survey, final: Survey, action: Action, units: dict[str, str], findings: Findings
 ) -> Schema | None:
     kinds = dict(draft.naming.get("kinds") or {})
     names = list(draft.feature_names)
@@ -192,19 +183,16 @@ def _schema(
         for name in given:
             if name not in known:
                 findings.error("unknown-column", f"There is no feature `{name}` (in {option}=).", hint(name, known))
-    integral = found.integral & final.integral
-    binary = integral & (np.minimum(found.low, final.low) >= 0) & (np.maximum(found.high, final.high) <= 1)
+    # Final states count: they are states that the agent was in.
+    integral = seen.integral & final.integral
+    binary = integral & (np.minimum(seen.low, final.low) >= 0) & (np.maximum(seen.high, final.high) <= 1)
     features = []
     try:
         for f, name in enumerate(names):
             guess = "binary" if binary[f] else "integer" if integral[f] else "real"
             kind = kinds.get(name, guess)
-            if (
-                kind in FEATURE_KINDS
-                and kind in ("binary", "integer")
-                and not (binary if kind == "binary" else integral)[f]
-            ):
-                findings.error("kind", f"Feature `{name}` was said to be {kind}, but holds other values ({guess}).")
+            if (kind == "binary" and not binary[f]) or (kind == "integer" and not integral[f]):
+                findings.error("kind", f"Feature `{name}` was given as {kind}, but its values are {guess}.")
             features.append(Feature(name, units.get(name, ""), kind))
         return Schema(tuple(features), action)
     except LogError as error:
@@ -212,10 +200,62 @@ def _schema(
         return None
 
 
-def _episode_ids(draft: Draft, cut: Cut, findings: Findings) -> Array:
-    if draft.episode_ids is None:
-        return cut.ids
-    ids = as_ids(draft.episode_ids, "`episode_ids`", findings)
-    if ids is not None and len(ids) != len(cut.ids):
-        findings.error("ragged", f"{plural(len(ids), 'episode id')} came for {plural(len(cut.ids), 'episode')}.")
+def _episode_ids(given: Array | None, found: Boundaries, findings: Findings) -> Array:
+    if given is None:
+        return found.ids
+    ids = as_ids(given, "`episode_ids`", findings)
+    if ids is not None and len(ids) != len(found.ids):
+        findings.error("ragged", f"Got {count(len(ids), 'episode id')} for {count(len(found.ids), 'episode')}.")
     return np.array(ids, str) if ids is not None and ids.dtype.kind == "O" else np.asarray(ids)
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What each column of a matrix holds; NaN and infinite values count as bad and are left out of the rest."""
+
+    bad_count: npt.NDArray[np.int64]
+    bad_row: npt.NDArray[np.int64]  # the first bad row, 0 if there is none
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    integral: npt.NDArray[np.bool_]
+
+
+def survey(matrix: F64) -> Survey:
+    """Return what the columns of a matrix hold."""
+    d = matrix.shape[1]
+    bad_count = np.zeros(d, np.int64)
+    bad_row = np.zeros(d, np.int64)
+    low, high = np.full(d, np.inf), np.full(d, -np.inf)
+    integral = np.ones(d, bool)
+    for begin in range(0, len(matrix), BLOCK):
+        block = matrix[begin : begin + BLOCK]
+        finite = np.isfinite(block)
+        if not finite.all():
+            number = (~finite).sum(axis=0)
+            new = (number > 0) & (bad_count == 0)
+            bad_row[new] = begin + (~finite).argmax(axis=0)[new]
+            bad_count += number
+            low = np.minimum(low, np.where(finite, block, np.inf).min(axis=0))
+            high = np.maximum(high, np.where(finite, block, -np.inf).max(axis=0))
+            block = np.where(finite, block, 0.0)
+        else:
+            low = np.minimum(low, block.min(axis=0))
+            high = np.maximum(high, block.max(axis=0))
+        # Once a column is known to hold fractions there is no need to look again.
+        integral[integral] = (block[:, integral] == np.floor(block[:, integral])).all(axis=0)
+    empty = low > high
+    low[empty] = high[empty] = 0.0
+    return Survey(bad_count, bad_row, low, high, integral)
+
+
+def fill(columns: Sequence[Array], order: npt.NDArray[np.int64] | None) -> F64:
+    """Return the columns, their rows in ``order``, as one C-contiguous matrix."""
+    n = len(columns[0])
+    out = np.empty((n, len(columns)))
+    # Row blocks: writing a whole column at a time would touch every cache line of the matrix once a column.
+    for begin in range(0, n, BLOCK):
+        rows = slice(begin, begin + BLOCK)
+        take = rows if order is None else order[rows]
+        for f, column in enumerate(columns):
+            out[rows, f] = column[take]
+    return out

@@ -1,4 +1,4 @@
-"""What follows from a log: values, successors, derivatives."""
+"""What is derived from a log: values, successors, derivatives."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from tripletree import _kernel
 from tripletree.checks import check_parameters
 from tripletree.errors import ParameterError
 from tripletree.log.endings import TRUNCATED
+from tripletree.text import count
 
 if TYPE_CHECKING:
     from tripletree.log.log import Log
@@ -40,7 +41,10 @@ def values(log: Log, gamma: float, tail: F64 | None = None) -> F64:
         tail = np.zeros(log.n_episodes)
     tail = np.ascontiguousarray(tail, np.float64)
     if tail.shape != (log.n_episodes,) or not np.isfinite(tail).all():
-        raise ParameterError(f"tail must hold one finite number for each of {log.n_episodes} episodes.")
+        got = "NaN or infinity among them" if tail.shape == (log.n_episodes,) else f"shape {tail.shape}"
+        raise ParameterError(
+            f"tail must hold one finite number for each of {count(log.n_episodes, 'episode')}; got {got}."
+        )
     return _kernel.discounted(log.rewards, log.starts, float(gamma), tail)
 
 
@@ -62,7 +66,10 @@ def derivative(log: Log, f: int) -> F64:
 
 
 def derivatives(log: Log, start: int = 0, stop: int | None = None) -> F64:
-    """Return the change of every feature to the next step in rows ``start`` to ``stop``, NaN without a successor."""
+    """Return the change of every feature to the next step in rows ``start`` to ``stop``, NaN without a successor.
+
+    Row blocks, so that callers need not hold the derivatives of a whole log in memory.
+    """
     rows = slice(start, log.n_samples if stop is None else stop)
     states = log.states[rows]
     change = np.empty_like(states)
@@ -81,7 +88,7 @@ def truncation_share(log: Log, gamma: float) -> float:
     """
     check_parameters({"gamma": gamma})
     lengths = np.diff(log.starts)[log.endings == TRUNCATED]
-    # gamma ** k falls with k, so the biased samples are the last few of each episode: as many as `reach`.
+    # gamma ** k falls with k, so the biased samples are the last ones of each episode: as many as `reach`.
     if gamma == 1:
         reach = log.n_samples
     else:

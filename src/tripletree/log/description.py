@@ -1,4 +1,4 @@
-"""A log described in a small TOML file: which column is what, units, kinds, names of actions."""
+"""Descriptions of logs in small TOML files: which column is what, units, kinds, names of actions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripletree.checks import listing
+from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError
-from tripletree.log.report import hint
+from tripletree.files import reason
 from tripletree.log.roles import SYNONYMS
 
 LARGEST = 1_000_000
-"""Bytes that a description may have."""
+"""A description with more bytes than this is some other file, and not worth parsing."""
 
 
 def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     LogError
-        If the file cannot be read, is no TOML, or says something that is not understood.
+        If the file cannot be read, is not TOML, or says something that is not understood.
 
     Examples
     --------
@@ -43,14 +43,14 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     file = Path(path)
     try:
         if file.stat().st_size > LARGEST:
-            raise LogError(f"{file} is {file.stat().st_size:,} bytes long; a description has at most {LARGEST:,}.")
+            raise LogError(f"{file} is {file.stat().st_size:,} bytes long; a description may have at most {LARGEST:,}.")
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
-        raise LogError(f"{file} cannot be read: {error.strerror or error}.") from error
+        raise LogError(f"{file} cannot be read: {reason(error)}.") from error
     except UnicodeDecodeError:
         raise LogError(f"{file} is not UTF-8 text, as TOML files must be.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise LogError(f"{file} is no valid TOML: {error}.") from None
+        raise LogError(f"{file} is not valid TOML: {error}.") from None
     return _Reader(str(file), content).options()
 
 
@@ -91,7 +91,7 @@ _TOP = ("columns", "features", "action", "episodes", "encoding")
 
 
 class _Reader:
-    """One pass over the content of a file."""
+    """Turns the content of a file into keywords, checking all of it on the way."""
 
     def __init__(self, file: str, content: Mapping[str, Any]) -> None:
         self.file = file
@@ -100,17 +100,18 @@ class _Reader:
     def options(self) -> dict[str, Any]:
         for key in self.content:
             if key not in _TOP:
-                # Somebody put "episode" at the top.
+                # A common mistake: a key such as "episode" above the first table.
                 where = next((f" It belongs in [{t}]." for t, known in _TABLES.items() if key in known), "")
-                raise LogError(f"{self.file} has `{key}`; a description has {listing(_TOP)}.{where or _hint(key)}")
+                hint = where or did_you_mean(key, _TOP)
+                raise LogError(f"{self.file} has `{key}`; a description may have {listing(_TOP)}.{hint}")
         options: dict[str, Any] = self.table("columns", _COLUMNS)
         action, episodes = self.table("action", _ACTION), self.table("episodes", _EPISODES)
         units, kinds = dict(action.get("units", {})), {}
-        for name, told in self.subtable("features").items():
-            feature = {"unit": told} if isinstance(told, str) else told
+        for name, given in self.subtable("features").items():
+            feature = {"unit": given} if isinstance(given, str) else given
             if not isinstance(feature, dict):
                 raise LogError(
-                    f'{self.file} has features.{name} = {told!r}; type {name} = "m", or {name} = {{ unit = "m", '
+                    f'{self.file} has features.{name} = {given!r}; type {name} = "m", or {name} = {{ unit = "m", '
                     'kind = "angle" }.'
                 )
             self.check(f"features.{name}", feature, _FEATURE)
@@ -130,7 +131,7 @@ class _Reader:
     def subtable(self, name: str) -> dict[str, Any]:
         table = self.content.get(name, {})
         if not isinstance(table, dict):
-            raise LogError(f"{self.file} has {name} = {table!r}; it is a table: begin a line with [{name}].")
+            raise LogError(f"{self.file} has {name} = {table!r}; {name} is a table, which begins with a line [{name}].")
         return dict(table)
 
     def table(self, name: str, known: Mapping[str, _Test]) -> dict[str, Any]:
@@ -142,15 +143,12 @@ class _Reader:
         for key, value in table.items():
             place = f"{where}.{key}".lstrip(".")
             if key not in known:
-                raise LogError(f"{self.file} has {place}; [{where}] has {listing(known, 14)}.{_hint(key, known)}")
+                raise LogError(
+                    f"{self.file} has {place}; [{where}] may have {listing(known, 14)}.{did_you_mean(key, known)}"
+                )
             passes, example = known[key]
             if not passes(value):
                 raise LogError(f"{self.file} has {place} = {value!r}; type {key} = {example}.")
 
 
 _TABLES = {"columns": _COLUMNS, "action": _ACTION, "episodes": _EPISODES}
-
-
-def _hint(key: str, known: Any = _TOP) -> str:
-    text = hint(key, list(known))
-    return f" {text}" if text.startswith("Did") else ""

@@ -1,28 +1,84 @@
-"""The doctor: what is odd about a log that could be read, all at once."""
+"""The doctor: everything that is wrong with, or odd about, a log or something that should become one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.checks import listing
+from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.log.derive import truncation_share
 from tripletree.log.endings import TRUNCATED, UNKNOWN
-from tripletree.log.report import Findings, Report, plural
-from tripletree.log.survey import BLOCK
+from tripletree.log.files import read_log
+from tripletree.log.findings import BadLogError, Finding, Findings, Report
+from tripletree.log.log import Log
+from tripletree.text import count, plural, some_of
 
-if TYPE_CHECKING:
-    from tripletree.log.log import Log
-
-# Sorting a column is the dearest look; beyond this many rows the first ones speak for all.
+# Sorting a column is the most expensive look of all; in longer logs the first rows have to do.
 ROWS_SORTED = 1_000_000
+# The first rows show cheaply that a column has many values.
+ROWS_GLANCED = 8192
+# A continuous action with at most this many values may well be a choice.
+FEW_VALUES = 10
 USUAL_GAMMA = 0.99
 
 
+def check(source: Any, **options: Any) -> Report:
+    """Return every problem of a log at once: errors, warnings and notes.
+
+    Parameters
+    ----------
+    source : Log, path, dict of columns, DataFrame, list of episodes, or tuple (states, actions, rewards)
+        A log, or what should become one.
+    **options
+        Those of the constructor that fits: ``read_log``, ``Log.from_dict``, ``Log.from_frame``, ``Log.from_episodes``
+        or ``Log.from_arrays``.
+
+    Returns
+    -------
+    Report
+        ``report.ok`` says whether there are no errors; ``print(report)`` is meant to be read.
+
+    Examples
+    --------
+    >>> print(check({"pos": [1.5, float("nan")], "action": [0, 1], "reward": [0, 1]}))
+    This log: 2 errors.
+      error    Nothing says where episodes begin or end.
+               → Give episode= (an id for each row), or step=, or terminated= / truncated= / done=; if all rows are one recording without end, type endless=True.
+      error    States hold NaN or infinite values: `pos` in 1 row (first in row 1); only finite numbers are allowed.
+               → Drop those episodes, fill the gaps, or leave the feature out: ignore=[...].
+    """  # noqa: E501
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TripleTreeWarning)  # they come back as findings
+            return examine(_make(source, options))
+    except BadLogError as error:
+        return error.report
+    except LogError as error:
+        return Report("This log", (Finding("error", "unreadable", str(error)),))
+
+
+def _make(source: Any, options: dict[str, Any]) -> Log:
+    if isinstance(source, Log):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return read_log(source, **options)
+    if isinstance(source, Mapping):
+        return Log.from_dict(source, **options)
+    if isinstance(source, tuple) and len(source) == 3:
+        return Log.from_arrays(*source, **options)
+    if hasattr(source, "columns"):
+        return Log.from_frame(source, **options)
+    return Log.from_episodes(source, **options)
+
+
 def examine(log: Log) -> Report:
-    """Return warnings and notes about a log, with what was noticed while it was read."""
+    """Return warnings and notes about a log, together with what was noticed while it was read."""
     findings = Findings(repr(log))
     findings.items += log.findings
     low, high = log.states.min(axis=0), log.states.max(axis=0)
@@ -41,27 +97,30 @@ def _look_at_features(
     names = log.schema.feature_names
     constant = [name for name, same in zip(names, low == high, strict=True) if same]
     if constant:
+        number = len(constant)
+        shown = ", ".join(map(repr, constant[:3])) + ", ..." * (number > 3)
         findings.warning(
             "constant-features",
-            f"{listing(constant)}: the value never changes, so no split can use it.",
-            f"To leave it out: ignore={constant[:3]!r}{' ...' if len(constant) > 3 else ''}.",
+            f"{listing(constant)} never {plural(number, 'changes', 'change')}, so no split can use "
+            f"{plural(number, 'it', 'them')}.",
+            f"To leave {plural(number, 'it', 'them')} out: ignore=[{shown}].",
         )
     close = []
     for f in np.flatnonzero(low < high):
         gaps = np.diff(np.sort(log.states[:ROWS_SORTED, f]))
         number = int(((gaps > 0) & (gaps <= 1e-9 * (high[f] - low[f]))).sum())
         if number:
-            close.append(f"`{names[f]}` {plural(number, 'pair')}")
+            close.append(f"`{names[f]}` {count(number, 'pair')}")
     if close:
         findings.note(
             "near-duplicates",
             "Values that differ by less than 1e-9 of their range (rounding noise) count as equal: "
-            f"{', '.join(close[:8])}{' ...' if len(close) > 8 else ''}.",
+            f"{some_of(close, 8)}.",
         )
 
 
 def _look_for_leaks(log: Log, varies: npt.NDArray[np.bool_], findings: Findings) -> None:
-    """Look for columns that equal another: a doubled feature, or a feature that gives the answer away."""
+    """Look for columns that equal another one: a doubled feature, or a feature that gives the answer away."""
     names = log.schema.feature_names
     moves = log.actions.reshape(log.n_samples, -1)
     answers = [(f"the action `{name}`", moves[:, k]) for k, name in enumerate(log.schema.action.names)]
@@ -76,9 +135,9 @@ def _look_for_leaks(log: Log, varies: npt.NDArray[np.bool_], findings: Findings)
                 )
         if log.n_samples > 2 and (np.diff(column) == 1).all():
             findings.warning(
-                "row-counter", f"Feature `{names[f]}` just counts the rows; it is no state.", _ignore(names[f])
+                "row-counter", f"Feature `{names[f]}` only counts the rows; it is not a state.", _ignore(names[f])
             )
-        # Equal sums are rare among different columns, so that few are compared in full.
+        # Columns that differ hardly ever have the same sum and ends, so only equal ones are compared in full.
         key = np.array([column.sum(), column[0], column[-1]]).tobytes()
         twin = first.setdefault(key, int(f))
         if twin != f and np.array_equal(column, log.states[:, twin]):
@@ -98,18 +157,21 @@ def _look_at_actions(log: Log, findings: Findings) -> None:
         if (counts > 0).sum() == 1:
             findings.warning(
                 "one-action",
-                f"Only one action was ever taken ({action.labels[int(counts.argmax())]}); it says nothing.",
+                f"Only one action was ever taken (`{action.labels[int(counts.argmax())]}`), so the log does not show "
+                "what makes the agent choose another.",
             )
-        unused = [label for label, count in zip(action.labels, counts, strict=True) if not count]
+        unused = [label for label, number in zip(action.labels, counts, strict=True) if not number]
         if unused:
             findings.note("unused-actions", f"Never taken: {listing(unused)}.")
         return
     for k, name in enumerate(action.names):
         column = log.actions[:, k]
         if column.min() == column.max():
-            findings.warning("one-action", f"Action `{name}` never changes; it says nothing.")
-        # The first rows show cheaply that a column has many values.
-        elif len(np.unique(column[:BLOCK])) <= 10 and (values := np.unique(column)).size <= 10:
+            findings.warning(
+                "one-action",
+                f"Action `{name}` never changes, so the log does not show what makes the agent change it.",
+            )
+        elif len(np.unique(column[:ROWS_GLANCED])) <= FEW_VALUES and (values := np.unique(column)).size <= FEW_VALUES:
             findings.note(
                 "few-actions",
                 f"Action `{name}` has only {len(values)} different values and is taken as continuous.",
@@ -120,7 +182,10 @@ def _look_at_actions(log: Log, findings: Findings) -> None:
 def _look_at_rewards(log: Log, findings: Findings) -> None:
     rewards = log.rewards
     if rewards.min() == rewards.max():
-        findings.warning("constant-rewards", f"The reward is always {rewards[0]:g}; values differ by time left only.")
+        findings.warning(
+            "constant-rewards",
+            f"The reward is always {rewards[0]:g}, so values differ only by the time that is left.",
+        )
     elif (rewards == np.floor(rewards)).all():
         findings.note("integer-rewards", "Rewards are whole numbers; they are taken as real numbers, which is fine.")
 
@@ -132,26 +197,28 @@ def _look_at_episodes(log: Log, findings: Findings) -> None:
     if not (known | (lengths > 1)).any():
         findings.warning(
             "no-derivatives",
-            "Every episode has one step and no final state: nothing shows how states change.",
-            "Log final states (final_state, or next_* columns); check the episode column.",
+            f"{plural(log.n_episodes, 'The only episode has', 'Every episode has')} a single step and no final state: "
+            "nothing shows how states change.",
+            "Log final states (final_state, or next_* columns), and check the episode column.",
         )
     elif single:
-        findings.note("tiny-episodes", f"{plural(single, 'episode')} of {log.n_episodes:,} have a single step.")
+        findings.note("tiny-episodes", f"{_of_all(single, log)} {plural(single, 'has', 'have')} a single step.")
     missing = int((~known).sum())
     if missing:
         findings.note(
             "final-state-missing",
-            f"No final state in {missing:,} of {plural(log.n_episodes, 'episode')}: their last step has no derivative.",
+            f"No final state in {_of_all(missing, log)}: {plural(missing, 'its', 'their')} last step has no "
+            "derivative.",
         )
     if log.n_episodes > 1:
         both = known[:-1]
-        same = (log.final_states[:-1] == log.states[log.starts[1:-1]]).all(axis=1)
-        if same.any() and 2 * same.sum() >= both.sum():
+        same = int((log.final_states[:-1] == log.states[log.starts[1:-1]]).all(axis=1).sum())
+        if same and 2 * same >= both.sum():
             findings.warning(
                 "auto-reset",
-                f"The final state of {plural(int(same.sum()), 'episode')} is the first state of the next one. "
-                "Vector environments that reset by themselves return it in place of the true final state.",
-                "Take it from infos (final_observation, final_obs), or leave final states out.",
+                f"In {_of_all(same, log)} the final state is the first state of the next episode. Vector environments "
+                "that reset themselves return that state in place of the true final one.",
+                "Take the final state from infos (final_observation, final_obs), or leave final states out.",
             )
 
 
@@ -160,13 +227,19 @@ def _look_at_endings(log: Log, findings: Findings) -> None:
     if unknown:
         findings.note(
             "ending-unknown",
-            f"How {unknown:,} of {plural(log.n_episodes, 'episode')} ended is unknown.",
+            f"How {_of_all(unknown, log)} ended is unknown.",
             'Give terminated= and truncated=, or one for all: ending="terminated" or ending="truncated".',
         )
     if truncated:
         share = truncation_share(log, USUAL_GAMMA)
         findings.note(
             "truncated",
-            f"{truncated:,} of {plural(log.n_episodes, 'episode')} are truncated: near their ends values are too small "
-            f"or too large, which touches {share:.1%} of the samples with gamma = {USUAL_GAMMA}.",
+            f"{_of_all(truncated, log)} {plural(truncated, 'is', 'are')} truncated: near "
+            f"{plural(truncated, 'its end', 'their ends')} values are too small or too large, which affects "
+            f"{share:.1%} of the samples with gamma = {USUAL_GAMMA}.",
         )
+
+
+def _of_all(number: int, log: Log) -> str:
+    """Return "3 of 20 episodes"."""
+    return f"{number:,} of {count(log.n_episodes, 'episode')}"

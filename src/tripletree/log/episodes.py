@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from tripletree.checks import listing
-from tripletree.log.arrays import as_column, as_matrix, from_arrays, sort_of
+from tripletree.log.arrays import from_arrays
+from tripletree.log.coerce import Array, as_array, as_column, as_flags, as_matrix, sort_of
 from tripletree.log.endings import decide
-from tripletree.log.report import Findings, plural
+from tripletree.log.findings import Findings
 from tripletree.log.roles import Naming
-from tripletree.log.tidy import Array, as_array, as_flags
+from tripletree.text import count
 
-# Names under which the parts of an episode are looked for, as keys and as attributes.
+# Names by which the parts of an episode are looked up, as keys and as attributes.
 PARTS: dict[str, tuple[str, ...]] = {
     "states": ("states", "observations", "obs"),
     "actions": ("actions", "acts"),
@@ -25,6 +26,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "truncated": ("truncated", "truncations", "timeouts"),
     "id": ("id", "episode_id", "episode"),
 }
+# By then it is most likely the same mistake again and again.
 MOST_ERRORS = 20
 
 
@@ -52,7 +54,7 @@ def from_episodes(
     if isinstance(episodes, (str, bytes, Mapping)) or not isinstance(episodes, Iterable):
         findings.fail(
             "type",
-            f"A list of episodes is needed, {type(episodes).__name__} came.",
+            f"Expected a list of episodes, got {type(episodes).__name__}.",
             "For a dict of columns type Log.from_dict(...), for a file read_log(path).",
         )
     pieces = _Pieces()
@@ -61,10 +63,10 @@ def from_episodes(
         if parts is not None:
             _add(pieces, parts, f"Episode {number}", findings)
         if len(findings.items) >= MOST_ERRORS:
-            findings.fail("many-errors", f"Episodes after {number} were not looked at.")
+            findings.fail("many-errors", f"Episodes after episode {number} were not checked.")
     if not pieces.rewards:
         findings.stop_if_failed()
-        findings.fail("no-samples", "The list holds no episodes; at least one with one step is needed.")
+        findings.fail("no-samples", "The list holds no episodes; it needs at least one, with at least one step.")
     states = _join(pieces.states, "states", findings)
     actions = _join(pieces.actions, "actions", findings)
     rewards = _join(pieces.rewards, "rewards", findings)
@@ -75,14 +77,15 @@ def from_episodes(
         states,
         actions,
         rewards,
-        {"starts": np.cumsum([0, *map(len, pieces.rewards)]), "episode_ids": episode_ids},
+        {"starts": np.cumsum([0, *map(len, pieces.rewards)])},
         feature_names,
         action_names,
         naming,
         findings,
-        source=plural(len(pieces.ids), "listed episode"),
+        source="a list of episodes",
         final_states=_stack_finals(pieces, findings),
         endings=np.array(pieces.endings, np.uint8),
+        episode_ids=episode_ids,
         fresh=True,
     )
 
@@ -94,8 +97,8 @@ def _parts(episode: object, what: str, findings: Findings) -> dict[str, Any] | N
             return dict(zip(("states", "actions", "rewards", "final_state"), episode, strict=False))
         findings.error(
             "episode",
-            f"{what} is a {type(episode).__name__} of {len(episode)} items; (states, actions, rewards) or (states, "
-            "actions, rewards, final_state) is allowed, each with all steps of the episode.",
+            f"{what} is a {type(episode).__name__} of {count(len(episode), 'item')}; expected (states, actions, "
+            "rewards) or (states, actions, rewards, final_state), each with all steps of the episode.",
         )
         return None
     parts: dict[str, Any] = {}
@@ -107,11 +110,11 @@ def _parts(episode: object, what: str, findings: Findings) -> dict[str, Any] | N
                 break
     lacking = [part for part in ("states", "actions", "rewards") if part not in parts]
     if lacking:
-        came = (
+        got = (
             f"with {listing([str(key) for key in episode])}" if isinstance(episode, Mapping) else type(episode).__name__
         )
         findings.error(
-            "episode", f"{what} ({came}) has no {' and no '.join(lacking)}.", "Name them states, actions, rewards."
+            "episode", f"{what} ({got}) has no {' and no '.join(lacking)}.", "Name them states, actions, rewards."
         )
         return None
     return parts
@@ -120,37 +123,44 @@ def _parts(episode: object, what: str, findings: Findings) -> dict[str, Any] | N
 def _add(pieces: _Pieces, parts: dict[str, Any], what: str, findings: Findings) -> None:
     """Check one episode against itself and the first one, and append its parts."""
     before = len(findings.items)
-    states = as_matrix(parts["states"], f"{what}: states", findings)
-    actions = as_matrix(parts["actions"], f"{what}: actions", findings)
-    rewards = as_column(parts["rewards"], f"{what}: rewards", findings)
+    states = as_matrix(parts["states"], f"{what}: `states`", findings)
+    actions = as_matrix(parts["actions"], f"{what}: `actions`", findings)
+    rewards = as_column(parts["rewards"], f"{what}: `rewards`", findings)
     final = parts.get("final_state")
     if states is None or actions is None or rewards is None:
         return
     steps = len(rewards)
     if steps == 0:
-        findings.error("no-samples", f"{what} has no steps; at least one is needed.", "Leave it out.")
+        findings.error("no-samples", f"{what} has no steps; it needs at least one.", "Leave it out.")
     elif len(actions) != steps or len(states) not in (steps, steps + 1):
         findings.error(
             "ragged",
-            f"{what} has {len(states)} states, {len(actions)} actions and {steps} rewards; actions and rewards must be "
-            "as many as steps, states as many or one more (the final state).",
+            f"{what} has {count(len(states), 'state')}, {count(len(actions), 'action')} and {count(steps, 'reward')}; "
+            "it needs one action and one reward for each state, except for a final state at the end.",
         )
     elif len(states) == steps + 1:
         if final is not None:
-            findings.error("final-states", f"{what} has one state more than actions and a final_state; one is enough.")
+            findings.error(
+                "final-states",
+                f"{what} has one more state than actions, and a final_state as well; give the final state only once.",
+            )
         states, final = states[:-1], states[-1]
     for name, own, others in (("states", states, pieces.states), ("actions", actions, pieces.actions)):
         if others and own.shape[1] != others[0].shape[1]:
             findings.error(
-                "ragged", f"{what}: {name} have {plural(own.shape[1], 'value')} each, before {others[0].shape[1]}."
+                "ragged",
+                f"{what}: each row of `{name}` has {count(own.shape[1], 'value')}; in earlier episodes it has "
+                f"{others[0].shape[1]}.",
             )
     if final is not None:
-        final = as_array(final, f"{what}: final_state", findings)
+        final = as_array(final, f"{what}: `final_state`", findings)
         if final is not None and final.reshape(-1).shape != states.shape[1:]:
             findings.error(
-                "final-states", f"{what}: final_state has shape {final.shape}, {states.shape[1:]} is needed."
+                "final-states", f"{what}: `final_state` has shape {final.shape}; expected {states.shape[1:]}."
             )
-    flags = [_ending_flag(parts.get(name), steps, f"{what}: {name}", findings) for name in ("terminated", "truncated")]
+    flags = [
+        _ending_flag(parts.get(name), steps, f"{what}: `{name}`", findings) for name in ("terminated", "truncated")
+    ]
     if len(findings.items) == before:
         pieces.states.append(states)
         pieces.actions.append(actions)
@@ -172,10 +182,12 @@ def _ending_flag(value: object, steps: int, what: str, findings: Findings) -> An
     if flags is None:
         return None
     if len(flags) not in (1, steps):
-        findings.error("ragged", f"{what} has {len(flags)} values; one, or one for each of {steps} steps, is allowed.")
+        findings.error(
+            "ragged", f"{what} has {len(flags):,} values; expected one, or one for each of the {count(steps, 'step')}."
+        )
         return None
     if flags[:-1].any():
-        findings.error("flag-inside", f"{what} is true before the last step; an episode goes on until it ends.")
+        findings.error("flag-inside", f"{what} is true before the last step; it may be true only in the last one.")
     return flags[-1:]
 
 
@@ -193,6 +205,8 @@ def _stack_finals(pieces: _Pieces, findings: Findings) -> Array:
     for row, final in enumerate(pieces.finals):
         if final is not None:
             if sort_of(final) != "numbers":
-                findings.fail("final-states", f"Episode {row}: final_state holds {sort_of(final)}; numbers are needed.")
+                findings.fail(
+                    "final-states", f"Episode {row}: `final_state` holds {sort_of(final)}; only numbers are allowed."
+                )
             finals[row] = final
     return finals

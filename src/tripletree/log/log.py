@@ -16,16 +16,17 @@ from typing import Any, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.checks import check_flag, check_number, check_whole
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
+from tripletree.files import reason, replacing
 from tripletree.log.arrays import from_arrays
-from tripletree.log.doctor import examine
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
-from tripletree.log.frame import from_frame
-from tripletree.log.report import Finding, Findings, Report, plural
+from tripletree.log.findings import Finding, Findings, Report
 from tripletree.log.roles import Naming, Roles
 from tripletree.log.schema import Schema
-from tripletree.log.table import from_columns
+from tripletree.log.tables import from_columns, from_frame
+from tripletree.text import count
 
 __all__ = ["ENDING_NAMES", "TERMINATED", "TRUNCATED", "UNKNOWN", "Log"]
 
@@ -34,7 +35,7 @@ _logger = logging.getLogger("tripletree")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log:
-    """Episodes of states, actions and rewards, one row a step; episodes stand one after the other.
+    """Episodes of states, actions and rewards, one row for each step, one episode after the other.
 
     Make one with :meth:`from_arrays`, :meth:`from_episodes`, :meth:`from_dict`, :meth:`from_frame` or
     :func:`tripletree.read_log`. All arrays are read-only.
@@ -44,7 +45,7 @@ class Log:
     states : float64 array of shape (samples, features)
         The state before each action.
     actions : int32 array of shape (samples,), or float64 array of shape (samples, dimensions)
-        Positions in ``schema.action.labels`` when discrete, the numbers themselves when continuous.
+        Positions in ``schema.action.labels`` if discrete, the numbers themselves if continuous.
     rewards : float64 array of shape (samples,)
         The reward of each action.
     starts : int64 array of shape (episodes + 1,)
@@ -58,7 +59,7 @@ class Log:
     schema : Schema
         Names, units and kinds of features and actions.
     reading : str
-        How the log was read, in words: which column became what, and what was guessed.
+        How the source was interpreted, in words: which column became what, and what was guessed.
     findings : tuple of Finding
         What was noticed while reading; part of :meth:`check`.
 
@@ -108,29 +109,34 @@ class Log:
             if array.dtype.kind in "iu" and given.dtype != array.dtype and not np.array_equal(given, array):
                 raise LogError(f"Log.{name} must hold whole numbers that fit {array.dtype}.")
             if array.shape != shape:
-                raise LogError(f"Log.{name} has shape {array.shape}; {shape} is needed.")
+                raise LogError(f"Log.{name} has shape {array.shape}; expected {shape}.")
             # A view, so that the caller's own array stays writable for the caller.
             array = array.view()
             array.setflags(write=False)
             object.__setattr__(self, name, array)
         starts = self.starts
         if n == 0 or starts[0] != 0 or starts[-1] != n or (np.diff(starts) < 1).any():
-            raise LogError(f"Log.starts must go up from 0 to the number of samples ({n}), every episode at least 1.")
+            raise LogError(
+                f"Log.starts must increase from 0 to the number of samples ({n}): every episode has at least one step."
+            )
         if discrete and not ((self.actions >= 0) & (self.actions < len(self.schema.action.labels))).all():
-            raise LogError("Log.actions holds a code that has no label.")
+            raise LogError(
+                f"Log.actions holds a code without a label; there are {count(len(self.schema.action.labels), 'label')}."
+            )
         if not all(np.isfinite(part).all() for part in (self.states, self.actions, self.rewards)):
             raise LogError(
-                "Log.states, actions and rewards must be finite; make logs with Log.from_arrays, which says where."
+                "Log.states, actions and rewards must be finite. Make the log with Log.from_arrays, which says where "
+                "they are not."
             )
         missing = np.isnan(self.final_states)
         if np.isinf(self.final_states).any() or (missing.any(axis=1) != missing.all(axis=1)).any():
-            raise LogError("Log.final_states must be finite, or a whole row of NaN where it was not recorded.")
+            raise LogError("Log.final_states must be finite, or a whole row of NaN where one was not recorded.")
         if (self.endings > TRUNCATED).any():
-            raise LogError(f"Log.endings holds a number beyond {TRUNCATED}.")
+            raise LogError(f"Log.endings holds {self.endings.max()}; the largest code is {TRUNCATED} (truncated).")
 
     @property
     def n_samples(self) -> int:
-        """Number of steps of all episodes."""
+        """Number of steps in all episodes."""
         return len(self.rewards)
 
     @property
@@ -153,8 +159,8 @@ class Log:
         values = action.labels or action.names
         moves = ", ".join(values[:6]) + ", ..." * (len(values) > 6)
         return (
-            f"Log({plural(self.n_samples, 'sample')}, {plural(self.n_episodes, 'episode')}, "
-            f"{plural(self.n_features, 'feature')}: {listed}; {action.kind} action: {moves})"
+            f"Log({count(self.n_samples, 'sample')}, {count(self.n_episodes, 'episode')}, "
+            f"{count(self.n_features, 'feature')}: {listed}; {action.kind} action: {moves})"
         )
 
     @classmethod
@@ -177,23 +183,23 @@ class Log:
         episode_ids: object = None,
         **naming: Unpack[Naming],
     ) -> Self:
-        """Make a log from arrays with one row a step.
+        """Make a log from arrays with one row for each step.
 
         Parameters
         ----------
         states : array-like of shape (samples, features) or (samples,)
             The state before each action.
         actions : array-like of shape (samples,) or (samples, dimensions)
-            Integers, booleans or text are discrete, floats continuous; ``action_kind`` overrules this.
+            Integers, booleans and text are discrete, floats are continuous; ``action_kind`` overrules this.
         rewards : array-like of shape (samples,)
             The reward of each action.
         episodes, steps : array-like of shape (samples,), optional
-            The episode of each row, and its place in it. Rows are brought together by episode and sorted by step.
+            The episode of each row, and its place in the episode. Rows are grouped by episode and sorted by step.
         starts : array-like of int, optional
             Instead of ``episodes``: the first row of every episode.
         terminated, truncated, done : array-like of bool of shape (samples,), optional
-            Flags of the last row of an episode. With ``starts`` also of shape (episodes,). Without ``episodes`` and
-            ``starts`` they say where episodes end.
+            Flags that are set in the last row of an episode; with ``starts``, also of shape (episodes,). Without
+            ``episodes`` and ``starts``, they say where episodes end.
         next_states : array-like of shape (samples, features), optional
             The state after each action; used at the end of episodes.
         final_states : array-like of shape (episodes, features), optional
@@ -205,8 +211,8 @@ class Log:
         **naming
             ``units={"speed": "m/s"}``, ``kinds={"phi": "angle"}`` (real, binary, integer, angle),
             ``labels=["left", "right"]`` or ``{0: "left", 1: "right"}``, ``action_kind="discrete"`` or
-            ``"continuous"``, ``ending="terminated"`` or ``"truncated"`` for episodes whose ending the log does not
-            tell, ``endless=True`` for one recording without end.
+            ``"continuous"``, ``ending="terminated"`` or ``"truncated"`` for episodes whose ending is not in the log,
+            ``endless=True`` for one recording without end.
 
         Returns
         -------
@@ -223,18 +229,26 @@ class Log:
         Log(3 samples, 2 episodes, 1 feature: s0; discrete action: down, up)
         """
         findings = Findings()
-        optional = {
+        markers = {
             "episode": episodes,
             "step": steps,
             "starts": starts,
             "terminated": terminated,
             "truncated": truncated,
             "done": done,
-            "next_states": next_states,
-            "episode_ids": episode_ids,
         }
         fields = from_arrays(
-            states, actions, rewards, optional, feature_names, action_names, naming, findings, final_states=final_states
+            states,
+            actions,
+            rewards,
+            markers,
+            feature_names,
+            action_names,
+            naming,
+            findings,
+            next_states=next_states,
+            final_states=final_states,
+            episode_ids=episode_ids,
         )
         return cls._announced(fields, findings)
 
@@ -255,8 +269,8 @@ class Log:
         episodes : iterable
             Each a dict or an object with ``states`` (or ``observations``), ``actions``, ``rewards`` and optionally
             ``final_state``, ``terminated``, ``truncated`` and ``id``; or a tuple (states, actions, rewards) or
-            (states, actions, rewards, final_state). One state more than actions is the final state, as Gymnasium
-            records it. The two flags may be single booleans or one for each step.
+            (states, actions, rewards, final_state). If there is one more state than actions, the last one is the final
+            state, as Gymnasium records it. The two flags may be single booleans, or one for each step.
         feature_names, action_names, episode_ids, **naming
             As in :meth:`from_arrays`.
 
@@ -281,7 +295,7 @@ class Log:
 
     @classmethod
     def from_dict(cls, columns: Mapping[str, object], **roles: Unpack[Roles]) -> Self:
-        """Make a log from a dict of columns with one value a step.
+        """Make a log from a dict of columns with one value for each step.
 
         Two-dimensional columns become ``name_0``, ``name_1``, ...; the roles of columns are guessed from their names
         unless given.
@@ -308,7 +322,11 @@ class Log:
         """
         findings = Findings()
         if not isinstance(columns, Mapping):
-            findings.fail("type", f"A dict of columns is needed, {type(columns).__name__} came.")
+            findings.fail(
+                "type",
+                f"Expected a dict of columns, got {type(columns).__name__}.",
+                "For arrays type Log.from_arrays(...), for a DataFrame Log.from_frame(...).",
+            )
         names = [str(name) for name in columns]
         return cls._announced(from_columns(names, list(columns.values()), roles, findings, "a dict"), findings)
 
@@ -320,7 +338,7 @@ class Log:
 
     @classmethod
     def _announced(cls, fields: dict[str, Any], findings: Findings) -> Self:
-        """Make the log, and say aloud how it was read: doubts as a warning, the rest as a logging message."""
+        """Make the log, and announce how it was read: what is doubtful as a warning, all of it as a logging message."""
         log = cls(**fields, findings=findings.report().findings)
         _logger.info(log.reading)
         doubts = [str(finding) for finding in log.findings if finding.level == "warning"]
@@ -329,16 +347,19 @@ class Log:
         return log
 
     def check(self) -> Report:
-        """Return what the doctor has to say: warnings and notes about this log."""
+        """Return what the doctor found: warnings and notes about this log."""
+        # Imported here, since the doctor takes anything that can become a log and so imports this module.
+        from tripletree.log.doctor import examine
+
         return examine(self)
 
     def select(self, episodes: Any) -> Log:
-        """Return the log of some episodes only.
+        """Return a log of some of the episodes.
 
         Parameters
         ----------
         episodes : slice, sequence of int, or array of bool
-            Which episodes, counted from 0, in the order wanted.
+            Which episodes, counted from 0, in the order you want.
 
         Returns
         -------
@@ -348,11 +369,11 @@ class Log:
             chosen = np.atleast_1d(np.arange(self.n_episodes)[episodes])
         except (IndexError, TypeError, ValueError):
             raise ParameterError(
-                f"episodes must be positions from 0 to {self.n_episodes - 1}, a slice or a mask of "
-                f"{self.n_episodes} booleans, got {episodes!r}."
+                f"episodes must be positions from 0 to {self.n_episodes - 1}, a slice, or a mask of "
+                f"{count(self.n_episodes, 'boolean')}; got {episodes!r}. Try episodes=[0]."
             ) from None
         if chosen.ndim != 1 or not len(chosen):
-            raise ParameterError(f"At least one episode must be selected, got {episodes!r}.")
+            raise ParameterError(f"episodes must select at least one episode; got {episodes!r}. Try episodes=[0].")
         lengths = np.diff(self.starts)[chosen]
         starts = np.append(0, np.cumsum(lengths))
         rows = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
@@ -374,20 +395,22 @@ class Log:
         Parameters
         ----------
         validation : float
-            Share of the episodes for the second log, between 0 and 1; at least one goes to either side.
+            Share of the episodes for the second log, above 0 and below 1; each side gets at least one episode.
         seed : int or numpy.random.Generator
-            Which episodes; the same seed, the same split.
+            Decides which episodes: the same seed gives the same split.
 
         Returns
         -------
         (Log, Log)
             Training and validation, both in the order of this log.
         """
-        if isinstance(validation, bool) or not isinstance(validation, (int, float)) or not 0 < validation < 1:
-            raise ParameterError(f"validation must be a share between 0 and 1, such as 0.2, got {validation!r}.")
+        check_number(validation, "validation", 0, 1, example=0.2, ends=False)
+        if not isinstance(seed, np.random.Generator):
+            check_whole(seed, "seed", 0)
         if self.n_episodes < 2:
             raise LogError(
-                "A log of one episode cannot be split by episodes; record more, or fit without a validation log."
+                "A log with one episode cannot be split by episodes. Record more of them, or fit without a validation "
+                "log."
             )
         number = min(max(round(validation * self.n_episodes), 1), self.n_episodes - 1)
         held_out = np.zeros(self.n_episodes, bool)
@@ -395,7 +418,7 @@ class Log:
         return self.select(~held_out), self.select(held_out)
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of the content (arrays and schema) in hexadecimal digits."""
+        """Return the SHA-256 of the content (arrays and schema), in hexadecimal digits."""
         return self._fingerprint
 
     @cached_property
@@ -403,13 +426,15 @@ class Log:
         digest = hashlib.sha256(json.dumps(self.schema.to_dict(), sort_keys=True).encode())
         for name, array in self._arrays().items():
             if array.dtype.kind == "U":
+                # NumPy pads text to the longest; JSON does not depend on that.
                 array = np.frombuffer(json.dumps(array.tolist()).encode(), np.uint8)
             digest.update(f"{name} {array.dtype.kind}{array.dtype.itemsize} {array.shape}".encode())
             digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).data)
         return digest.hexdigest()
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        finals = np.where(np.isnan(self.final_states), np.nan, self.final_states)  # one NaN, not 2**52 of them
+        # There are 2**52 different NaNs; equal logs must have equal bytes.
+        finals = np.where(np.isnan(self.final_states), np.nan, self.final_states)
         return {
             "states": self.states,
             "actions": self.actions,
@@ -423,19 +448,26 @@ class Log:
     def to_npz(self, path: str | os.PathLike[str], *, compress: bool = False) -> None:
         """Write the log to a NumPy file that :func:`tripletree.read_log` reads back exactly, without guessing.
 
-        ``compress=True`` takes longer and makes the file smaller.
+        Parameters
+        ----------
+        path : path
+            The file; its name must end in ``.npz``. An existing file is replaced in one step.
+        compress : bool
+            True takes longer and makes the file smaller.
+
+        Raises
+        ------
+        LogError
+            If the file cannot be written.
         """
+        check_flag(compress, "compress")
         target = Path(path)
         if target.suffix.lower() != ".npz":
-            raise ParameterError(f"The file's name must end in .npz, got {str(path)!r}.")
-        # Beside the target, then renamed: never half a file under the final name.
-        partial = target.with_name(f".{target.name}.{os.getpid()}.part")
+            raise ParameterError(f"path must end in .npz; got {str(path)!r}. Try {target.stem + '.npz'!r}.")
+        text = np.array(json.dumps(self.schema.to_dict()))
+        write = np.savez_compressed if compress else np.savez
         try:
-            text = np.array(json.dumps(self.schema.to_dict()))
-            with partial.open("wb") as file:
-                write = np.savez_compressed if compress else np.savez
-                write(file, allow_pickle=False, tripletree_log=text, **self._arrays())
-            partial.replace(target)
+            with replacing(target) as stream:
+                write(stream, allow_pickle=False, tripletree_log=text, **self._arrays())
         except OSError as error:
-            partial.unlink(missing_ok=True)
-            raise LogError(f"The log cannot be written to {target}: {error.strerror or error}.") from error
+            raise LogError(f"The log cannot be written to {target}: {reason(error)}.") from error

@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from tripletree.checks import is_integer
+from tripletree.checks import check_whole
 from tripletree.errors import MissingDependencyError, ParameterError
 from tripletree.log.log import Log
 from tripletree.log.roles import Naming
@@ -36,11 +36,11 @@ def record(
         Takes an observation, returns an action. For a model of stable-baselines3:
         ``lambda state: model.predict(state, deterministic=True)[0]``.
     episodes, samples : int, optional
-        How much: so many episodes, or as many as give at least so many samples. One of the two.
+        How much to record, one of the two: this many episodes, or enough episodes for this many samples.
     seed : int
-        Seed of the environment, given to it once; the same seed, the same log, if the policy draws nothing itself.
+        Seed of the environment, given to it once. The same seed gives the same log, if the policy itself draws nothing.
     progress : callable, optional
-        Called after every episode with what is done and what is wanted, in episodes or samples.
+        Called after every episode with the episodes (or samples) recorded so far and those wanted.
     feature_names, action_names, **naming
         As in :meth:`Log.from_episodes`: names, ``units``, ``kinds``, ``labels``.
 
@@ -52,9 +52,9 @@ def record(
     Raises
     ------
     ParameterError
-        When an argument, or one of the two spaces, is not of the allowed kind.
+        If an argument, or one of the environment's two spaces, is not of an allowed kind.
     MissingDependencyError
-        When ``env`` is an id and Gymnasium is not installed.
+        If ``env`` is an id and Gymnasium is not installed.
 
     Examples
     --------
@@ -64,8 +64,7 @@ def record(
     Log(41 samples, 3 episodes, 2 features: pos, speed; discrete action: 0, 1)
     """
     wanted = _amount(episodes, samples)
-    if not is_integer(seed) or seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0; got {seed!r}.")
+    check_whole(seed, "seed", 0)
     if not callable(policy):
         raise ParameterError(
             f"policy must be a function from a state to an action; got {type(policy).__name__}."
@@ -83,7 +82,7 @@ def record(
         recorded: list[dict[str, Any]] = []
         done = 0
         while done < wanted:
-            # Seeded once: after that the environment goes on with the generator that it has.
+            # Seeded once: a seed for every reset would give the same episode again and again.
             recorded.append(_episode(env, policy, None if recorded else int(seed), count is not None))
             done += len(recorded[-1]["rewards"]) if episodes is None else 1
             if progress is not None:
@@ -95,7 +94,7 @@ def record(
 
 
 def make(name: str, **options: Any) -> Any:
-    """Return a Gymnasium environment; a missing library is one line with the pip command."""
+    """Return a Gymnasium environment; where a library is missing, the error has the pip command."""
     try:
         import gymnasium
     except ImportError:
@@ -112,15 +111,17 @@ def _amount(episodes: int | None, samples: int | None) -> int:
     given = {"episodes": episodes, "samples": samples}
     named = {name: value for name, value in given.items() if value is not None}
     if len(named) != 1:
-        raise ParameterError("Say how much to record: episodes=100 or samples=10_000, one of the two.")
+        raise ParameterError(
+            f"Give either episodes or samples; got {'both' if named else 'neither'}. Try episodes=100 or "
+            "samples=10_000."
+        )
     ((name, value),) = named.items()
-    if not is_integer(value) or value < 1:
-        raise ParameterError(f"{name} must be a whole number of at least 1; got {value!r}.")
+    check_whole(value, name, 1, example=100 if name == "episodes" else 10_000)
     return int(value)
 
 
 def _discrete_count(env: Any) -> int | None:
-    """Return the number of actions, or None when they are vectors of numbers; refuses other spaces."""
+    """Return the number of actions, or None if they are vectors of numbers; refuses other spaces."""
     shape = getattr(env.observation_space, "shape", None)
     if shape is None or len(shape) != 1:
         raise ParameterError(
@@ -138,12 +139,12 @@ def _discrete_count(env: Any) -> int | None:
 
 
 def _episode(env: Any, policy: Callable[[Any], Any], seed: int | None, discrete: bool) -> dict[str, Any]:
-    """Return one episode as Log.from_episodes takes it: one state more than actions."""
+    """Return one episode as Log.from_episodes takes it: with one more state than actions."""
     state, _ = env.reset(seed=seed)
     states, actions, rewards = [np.array(state, np.float64)], [], []
     while True:
         action = policy(state)
-        # A copy, for a policy may hand out the same array again and again.
+        # A copy, since a policy may return the same array every time.
         action = int(action) if discrete else np.array(action, env.action_space.dtype)
         state, reward, terminated, truncated, _ = env.step(action)
         states.append(np.array(state, np.float64))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from tripletree.checks import listing
 from tripletree.errors import ParameterError
-from tripletree.log.report import Findings, hint
+from tripletree.log.findings import Findings, hint
+from tripletree.text import plural
 
 
 class Naming(TypedDict, total=False):
-    """Options that every constructor takes: units, kinds, labels, and how episodes end when nothing says so."""
+    """Options that every constructor takes: units, kinds, labels, and how episodes end where the log does not say."""
 
     units: Mapping[str, str]
     kinds: Mapping[str, str]
@@ -42,9 +43,8 @@ class Roles(Naming, total=False):
     ignore: Sequence[str]
 
 
-# Names by which a role is guessed, the most telling first. Compared in lower case, with anything that is neither a
-# letter nor a digit as an underscore. Single letters and everyday words are weak: when the role is taken already,
-# such a column is a feature like any other.
+# Names by which a role is guessed, the clearest first. They are compared in lower case, and whatever is neither a
+# letter nor a digit counts as an underscore.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "episode": (
         *("episode", "episode_id", "episode_index", "episode_idx", "episode_number", "episode_num", "episodes"),
@@ -59,6 +59,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "next_row": ("next", "next_row"),
     "action": ("action", "actions", "act", "a"),
 }
+# Single letters and everyday words: when their role is taken already, such a column is a feature like any other.
 WEAK = frozenset({"t", "time", "frame", "run", "r", "a", "act", "next", "prev", "previous"})
 NEXT_PREFIXES = ("next_", "next.", "next ", "next")
 OPTION_TYPES: dict[str, tuple[type, ...]] = {
@@ -83,7 +84,7 @@ SINGLE_ROLES = tuple(role for role in SYNONYMS if role != "action")
 
 @dataclass
 class Assignment:
-    """The outcome: the columns of every role."""
+    """The columns of every role, which of the roles were guessed, and the columns that are not used."""
 
     single: dict[str, str] = field(default_factory=dict)
     action: list[str] = field(default_factory=list)
@@ -94,18 +95,18 @@ class Assignment:
 
 
 def check_options(options: Mapping[str, Any], allowed: type) -> None:
-    """Raise for a keyword that is not one of the options in the typed dictionary ``allowed``."""
+    """Raise ParameterError for a keyword that the typed dictionary ``allowed`` does not have, or of a wrong type."""
     known = sorted(allowed.__annotations__)
     for name, value in options.items():
         if name not in known:
             raise ParameterError(f"There is no option `{name}`. {hint(name, known)}")
         if value is not None and not isinstance(value, OPTION_TYPES.get(name, (str,))):
             example = OPTION_EXAMPLES.get(name, f'{name}="..." with the name of a column')
-            raise ParameterError(f"{name}={value!r} is not possible; type {example}.")
+            raise ParameterError(f"{name}={value!r} cannot be used; type {example}.")
 
 
 def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment:
-    """Return the role of every column; what cannot be decided becomes an error in ``findings``."""
+    """Return the role of every column; where that is impossible, ``findings`` gets an error."""
     result = Assignment()
     taken: dict[str, str] = {}
 
@@ -116,7 +117,7 @@ def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment
         if column in taken:
             findings.error(
                 "two-roles",
-                f"Column `{column}` came as {taken[str(column)]}= and as {role}=; one role each is allowed.",
+                f"Column `{column}` was given as {taken[str(column)]}= and as {role}=; a column has only one role.",
             )
             return False
         taken[str(column)] = role
@@ -139,7 +140,7 @@ def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment
     if roles.get("action") is None:
         _guess_action(free, result)
     _find_next(free, given_features, roles.get("next_state"), result, findings)
-    # A second name for a role that is taken would be a feature that gives the answer away.
+    # A second column for a role, such as another reward, would be a feature that gives the answer away.
     doubled = [name for name in free if any(_folded(name) in set(s) - WEAK for s in SYNONYMS.values())]
     free = [name for name in free if name not in doubled]
     if given_features:
@@ -150,8 +151,9 @@ def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment
         if doubled:
             findings.warning(
                 "set-aside",
-                f"{listing(doubled)} set aside: the name means a role that another column plays.",
-                f"If it is a feature, type features=[..., {doubled[0]!r}]; if not, ignore=[{doubled[0]!r}].",
+                f"{_set_aside(doubled)}: the {plural(len(doubled), 'name stands', 'names stand')} for a role that "
+                "another column plays.",
+                _either(doubled[0]),
             )
     _say_missing(names, result, findings)
     return result
@@ -188,7 +190,7 @@ def _guess_action(free: list[str], result: Assignment) -> None:
 
 
 def _find_next(free: list[str], given: list[str], prefix: str | None, result: Assignment, findings: Findings) -> None:
-    """Find the columns of successor states: one for each feature, under the feature's name with a prefix."""
+    """Find the columns of next states: one for each feature, under the feature's name with a prefix."""
     for candidate in (prefix,) if prefix is not None else NEXT_PREFIXES:
         known = set(free)
         pairs = {name: candidate + name for name in given or free if candidate + name in known}
@@ -203,27 +205,37 @@ def _find_next(free: list[str], given: list[str], prefix: str | None, result: As
             result.aside += others
             findings.warning(
                 "next-incomplete",
-                f"Final states are not used: {listing(pairs.values())} came, but no column {candidate}... for "
-                f"{listing(lacking)}.",
-                f"Log all of them; or, if they are no features, ignore={lacking!r}.",
+                f"Final states are not used: there {plural(len(pairs), 'is', 'are')} {listing(pairs.values())}, but no "
+                f"column {candidate}... for {listing(lacking)}.",
+                f"Log the next state of every feature; or, if some are not features, type ignore={lacking!r}.",
             )
         else:
             result.next_columns = [pairs[name] for name in features]
             result.aside += unpaired
-            result.guessed.add("next_state") if prefix is None else None
+            if prefix is None:
+                result.guessed.add("next_state")
             if unpaired and not given:
                 findings.warning(
                     "set-aside",
-                    f"{listing(unpaired)} set aside: the name means a next state, but there is no such feature.",
-                    f"If it is a feature, type features=[..., {unpaired[0]!r}]; if not, ignore=[{unpaired[0]!r}].",
+                    f"{_set_aside(unpaired)}: the {plural(len(unpaired), 'name stands', 'names stand')} for a next "
+                    "state, but there is no such feature.",
+                    _either(unpaired[0]),
                 )
         return
     if prefix is not None:
         findings.error(
             "unknown-column",
-            f"No column begins with `{prefix}` (given as next_state=) and goes on with a feature's name.",
-            f"Columns: {listing(free)}.",
+            f"No column is called `{prefix}` (given as next_state=) followed by the name of a feature.",
+            f"The columns are {listing(free)}.",
         )
+
+
+def _set_aside(names: Collection[str]) -> str:
+    return f"{listing(names)} {plural(len(names), 'was', 'were')} set aside"
+
+
+def _either(name: str) -> str:
+    return f"If `{name}` is a feature, type features=[..., {name!r}]; if not, ignore=[{name!r}]."
 
 
 def _say_missing(names: Sequence[str], result: Assignment, findings: Findings) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tripletree.checks import listing
+from tripletree.checks import listing, objection, one_of
 from tripletree.errors import LogError
-from tripletree.log.report import hint
+from tripletree.text import count, plural
 
 FEATURE_KINDS = ("real", "binary", "integer", "angle")
 ACTION_KINDS = ("discrete", "continuous")
 MAX_LABELS = 1024
+"""A discrete action with more labels than this is most likely a number on a scale."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,8 @@ class Feature:
     def __post_init__(self) -> None:
         _check_text("A feature's name", self.name)
         _check_text(f"The unit of feature `{self.name}`", self.unit, may_be_empty=True)
-        if self.kind not in FEATURE_KINDS:
-            raise LogError(
-                f"The kind of feature `{self.name}` is {self.kind!r}; allowed are {listing(FEATURE_KINDS)}. "
-                + hint(self.kind, FEATURE_KINDS)
-            )
+        if wrong := objection(self.kind, "kind", one_of(*FEATURE_KINDS)):
+            raise LogError(f"Feature `{self.name}`: {wrong}")
 
 
 @dataclass(frozen=True)
@@ -43,11 +41,8 @@ class Action:
     units: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
-        if self.kind not in ACTION_KINDS:
-            raise LogError(
-                f"The kind of the action is {self.kind!r}; allowed are {listing(ACTION_KINDS)}. "
-                + hint(self.kind, ACTION_KINDS)
-            )
+        if wrong := objection(self.kind, "kind", one_of(*ACTION_KINDS)):
+            raise LogError(f"Action: {wrong}")
         for name in self.names:
             _check_text("An action's name", name)
         for label in self.labels:
@@ -58,20 +53,23 @@ class Action:
         _check_distinct("action labels", self.labels)
         if len(self.units) != len(self.names):
             raise LogError(
-                f"{len(self.units)} action units came for {len(self.names)} action names; give one for each."
+                f"Got {count(len(self.units), 'unit')} for {count(len(self.names), 'action name')}; give one for each."
             )
         if self.kind == "continuous" and (self.labels or not self.names):
-            raise LogError("A continuous action has names and no labels.")
+            raise LogError(
+                f"A continuous action has at least one name and no labels; got {count(len(self.names), 'name')} and "
+                f"{count(len(self.labels), 'label')}."
+            )
         if self.kind == "discrete" and (len(self.names) != 1 or not 1 <= len(self.labels) <= MAX_LABELS):
             raise LogError(
-                f"A discrete action has one name and 1 to {MAX_LABELS} labels, "
-                f"got {len(self.names)} names and {len(self.labels)} labels."
+                f"A discrete action has one name and 1 to {MAX_LABELS:,} labels; got "
+                f"{count(len(self.names), 'name')} and {count(len(self.labels), 'label')}."
             )
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Features and action of a log."""
+    """The features and the action of a log."""
 
     features: tuple[Feature, ...]
     action: Action
@@ -92,7 +90,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:
-        """Return the schema that ``to_dict`` described."""
+        """Return the schema from what ``to_dict`` returned."""
         try:
             action = data["action"]
             return cls(
@@ -110,5 +108,7 @@ def _check_text(what: str, text: object, may_be_empty: bool = False) -> None:
 
 def _check_distinct(what: str, names: tuple[str, ...]) -> None:
     if len(set(names)) < len(names):
-        twice = [name for i, name in enumerate(names) if name in names[:i]]
-        raise LogError(f"The {what} must differ; {listing(dict.fromkeys(twice))} came more than once.")
+        twice = dict.fromkeys(name for i, name in enumerate(names) if name in names[:i])
+        raise LogError(
+            f"The {what} must differ; {listing(twice)} {plural(len(twice), 'occurs', 'occur')} more than once."
+        )

@@ -6,7 +6,7 @@ import os
 from typing import Any, Self
 
 from tripletree.plot.draw import Drawing
-from tripletree.plot.style import COLUMN, pyplot, styled
+from tripletree.plot.style import COLUMN, pyplot, styled, write_figure
 from tripletree.scenes.types import Scene
 
 
@@ -43,8 +43,7 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Self:
         """Write the figure to a file (.pdf, .svg, .png, ...) and return self; options go to ``savefig``."""
-        with styled():
-            self.figure_.savefig(path, **options)
+        write_figure(self.figure_, path, options)
         return self
 
     def __repr__(self) -> str:

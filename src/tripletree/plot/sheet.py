@@ -7,7 +7,7 @@ import textwrap
 from typing import Any, Self
 
 from tripletree.plot.draw import Colours, Drawing, colour_bar
-from tripletree.plot.style import HEADING, PAGE, SMALL, literal, pyplot, styled, width_of
+from tripletree.plot.style import HEADING, PAGE, SMALL, literal, pyplot, styled, width_of, write_figure
 from tripletree.plot.words import columns_that_fit, handle
 from tripletree.scenes.colours import GREY
 from tripletree.scenes.types import Sheet
@@ -54,8 +54,7 @@ class SheetPicture:
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Self:
         """Write the figure to a file (.pdf, .svg, .png, ...) and return self; options go to ``savefig``."""
-        with styled():
-            self.figure_.savefig(path, **options)
+        write_figure(self.figure_, path, options)
         return self
 
     def __repr__(self) -> str:

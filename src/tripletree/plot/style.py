@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
-from tripletree.errors import MissingDependencyError
+from tripletree.errors import MissingDependencyError, ParameterError
+from tripletree.files import reason, replacing
 from tripletree.scenes.colours import FAINT, INK
 
 COLUMN = 3.3
@@ -80,6 +83,25 @@ def pyplot() -> Any:
 def styled() -> Any:
     """Return a context in which matplotlib draws in the house style."""
     return pyplot().rc_context(RC)
+
+
+def write_figure(figure: Any, path: Any, options: Mapping[str, Any]) -> None:
+    """Write a figure to a file, whole or not at all, or to a stream; ``options`` go to ``savefig``."""
+    with styled():
+        if not isinstance(path, str | os.PathLike):
+            figure.savefig(path, **options)
+            return
+        name, known = os.fspath(path), dict(options)
+        # The file is written as a stream, and a stream has no name from which matplotlib could take the format.
+        form = known.pop("format", None) or os.path.splitext(name)[1].lstrip(".")
+        if not form:
+            form = pyplot().rcParams["savefig.format"]
+            name = f"{name.rstrip('.')}.{form}"
+        try:
+            with replacing(name) as stream:
+                figure.savefig(stream, format=form, **known)
+        except OSError as error:
+            raise ParameterError(f"The picture cannot be written to {name}: {reason(error)}.") from error
 
 
 def width_of(figure: Any) -> float:

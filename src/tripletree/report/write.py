@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
-from tripletree.errors import ModelFileError, ParameterError
+from tripletree.errors import ParameterError
+from tripletree.files import reason, replace_file
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
@@ -17,7 +17,6 @@ from tripletree.report.about_tree import made_section, overview_section, quality
 from tripletree.report.case import Case
 from tripletree.report.page import page
 from tripletree.report.svg import Drawer
-from tripletree.store.atomic import replace_file
 
 SECTIONS = (
     log_section,
@@ -57,7 +56,6 @@ def write_report(fitted: Fitted, log: Log, path: str | os.PathLike[str], title: 
         raise ParameterError(f"title must be text; got {type(title).__name__}.")
     text = report_html(fitted, log, title, threads)
     try:
-        replace_file(Path(path), text.encode())
-    except (OSError, ModelFileError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise ParameterError(f"The report cannot be written to {os.fspath(path)}: {why.rstrip('.')}.") from error
+        replace_file(path, text.encode())
+    except OSError as error:
+        raise ParameterError(f"The report cannot be written to {os.fspath(path)}: {reason(error)}.") from error

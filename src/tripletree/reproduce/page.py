@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tripletree.files import replace_file
+
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
 
 
@@ -148,17 +150,17 @@ def write(sections: Sequence[Section], title: str, introduction: str, folder: Pa
         for i, section in enumerate(sections)
     )
     page = folder / "index.html"
-    page.write_text(
+    document = (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head><body>'
         f"<h1>{html.escape(title)}</h1><p>{html.escape(introduction, quote=False)}</p>"
-        f'<p class="total">{total}</p><nav><ol>{contents}</ol></nav>{parts}</body></html>\n',
-        encoding="utf-8",
+        f'<p class="total">{total}</p><nav><ol>{contents}</ol></nav>{parts}</body></html>\n'
     )
+    replace_file(page, document.encode())
     text = [f"# {title}", _plain(introduction), f"**{total}**"]
     for section in sections:
         text += [f"## {section.title}", *(block.markdown() for block in section.blocks)]
-    (folder / "index.md").write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    replace_file(folder / "index.md", ("\n\n".join(text) + "\n").encode())
     return page
 
 

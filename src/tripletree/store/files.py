@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tripletree.errors import ModelFileError, ParameterError, TripleTreeWarning
+from tripletree.files import reason, replace_file
 from tripletree.model.fitted import Fitted
 from tripletree.store import arrays, container, metadata
-from tripletree.store.atomic import replace_file
 from tripletree.store.consistency import check_model
 from tripletree.store.strict_json import show
 
@@ -43,7 +43,7 @@ def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
     except ModelFileError as error:
         raise ModelFileError(f"Cannot save the model to '{target}': {error}") from error
     except (OSError, ValueError) as error:
-        raise ModelFileError(f"Cannot save the model to '{target}': {_reason(error)}.") from error
+        raise ModelFileError(f"Cannot save the model to '{target}': {reason(error)}.") from error
 
 
 def load(path: str | os.PathLike[str]) -> Fitted:
@@ -78,7 +78,7 @@ def load(path: str | os.PathLike[str]) -> Fitted:
     except ModelFileError as error:
         raise ModelFileError(f"Cannot load '{source}': {error}") from error
     except (OSError, ValueError) as error:
-        raise ModelFileError(f"Cannot load '{source}': {_reason(error)}.") from error
+        raise ModelFileError(f"Cannot load '{source}': {reason(error)}.") from error
 
 
 def _decode(stream: BinaryIO, size: int) -> Fitted:
@@ -124,7 +124,3 @@ def _check_regular(status: os.stat_result) -> None:
         raise ModelFileError("it is a folder, not a file.")
     if not stat.S_ISREG(status.st_mode):
         raise ModelFileError("it is not a regular file (but a pipe, a device or the like).")
-
-
-def _reason(error: OSError | ValueError) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,42 +1,46 @@
-"""read_log: a file, by the ending of its name, to a Log."""
+"""Files to logs: `read_log` finds the format by the ending of a name, and reads CSV, Parquet and NPZ."""
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
+import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
-from tripletree.errors import LogError, ParameterError
+import numpy as np
+
+from tripletree.checks import did_you_mean
+from tripletree.errors import LogError, MissingDependencyError, ParameterError
+from tripletree.files import reason
+from tripletree.log.coerce import Array
+from tripletree.log.csv_reader import read_csv
+from tripletree.log.findings import Findings
+from tripletree.log.interpretation import describe
 from tripletree.log.log import Log
-from tripletree.log.readers.csv import read_csv
-from tripletree.log.readers.npz import read_npz
-from tripletree.log.readers.parquet import read_parquet
-from tripletree.log.reading import describe
-from tripletree.log.report import Findings
 from tripletree.log.roles import Roles, check_options
 from tripletree.log.schema import Schema
-from tripletree.log.table import from_columns
+from tripletree.log.tables import from_columns
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
-# The first bytes tell when a file's name is wrong.
+# The first bytes show that the name of a file is wrong.
 MAGIC = {b"PAR1": "parquet", b"PK\x03\x04": "npz"}
 
 
 def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: Unpack[Roles]) -> Log:
     """Read a log from a CSV, Parquet or NPZ file.
 
-    Column roles are guessed from the names unless given; ``log.reading`` tells in words what was read as what.
+    The roles of columns are guessed from their names unless given; ``log.reading`` says in words what was read as what.
 
     Parameters
     ----------
     path : path
         The file; ``.csv`` or ``.tsv`` with a header line, ``.parquet`` (needs ``pip install "tripletree[parquet]"``),
-        or ``.npz``, written by ``Log.to_npz`` or with arrays named as the columns of :meth:`Log.from_dict`.
+        or ``.npz``, written by ``Log.to_npz`` or with arrays named like the columns of :meth:`Log.from_dict`.
     encoding : str
-        Of a CSV file.
+        Encoding of a CSV file.
     **roles
         As in :meth:`Log.from_dict`: ``episode=``, ``action=``, ``features=[...]``, ``ignore=[...]``, ...
 
@@ -49,7 +53,7 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     LogError
         With a list of all problems found.
     MissingDependencyError
-        When a Parquet file is read without pyarrow installed.
+        If the file is Parquet and pyarrow is not installed.
     """
     check_options(roles, Roles)
     file = _path(path)
@@ -71,7 +75,7 @@ def _path(path: str | os.PathLike[str]) -> Path:
     try:
         return Path(path)
     except TypeError:
-        raise LogError(f"A path is needed, {type(path).__name__} came; for a dict type Log.from_dict(...).") from None
+        raise LogError(f"Expected a path, got {type(path).__name__}. For a dict type Log.from_dict(...).") from None
 
 
 def _columns(file: Path, encoding: str, findings: Findings) -> tuple[list[str], list[Any]]:
@@ -82,24 +86,23 @@ def _columns(file: Path, encoding: str, findings: Findings) -> tuple[list[str], 
             return read_csv(file, encoding, findings)
         return read_parquet(file) if kind == "parquet" else read_npz(file)
     except OSError as error:
-        raise LogError(f"{file} cannot be read: {error.strerror or error}.") from error
+        raise LogError(f"{file} cannot be read: {reason(error)}.") from error
     except MemoryError:
-        raise LogError(f"{file} does not fit in memory; read a part of it.") from None
+        raise LogError(f"{file} does not fit in memory. Read only some of its rows.") from None
 
 
 def _format(path: Path) -> str:
-    """Return the format of a file; raises when there is no such file or it is of another format than its name says."""
+    """Return the format of a file; raises if there is no such file, or if its content is not what its name says."""
     if path.is_dir():
         inside = sorted(p.name for p in path.iterdir() if p.suffix.lower() in FORMATS)
         raise LogError(
-            f"{path} is a directory; a file is needed. "
+            f"{path} is a folder; expected a file. "
             + (f"Did you mean `{path / inside[0]}`?" if inside else "It holds no CSV, Parquet or NPZ file.")
         )
     kind = FORMATS.get(path.suffix.lower())
     if not path.exists():
         names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        close = difflib.get_close_matches(path.name, names, n=1)
-        raise LogError(f"There is no file {path}." + (f" Did you mean `{close[0]}`?" if close else ""))
+        raise LogError(f"There is no file {path}.{did_you_mean(path.name, names)}")
     if kind is None:
         raise LogError(
             f"{path.name} ends in `{path.suffix}`; logs are read from {', '.join(FORMATS)}. "
@@ -112,11 +115,54 @@ def _format(path: Path) -> str:
     return kind
 
 
+def read_npz(path: Path) -> tuple[list[str], list[Array]]:
+    """Return the names and arrays of a NumPy file; raises LogError if it is damaged or holds Python objects."""
+    names: list[str] = []
+    columns: list[Array] = []
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.namelist():
+                names.append(member.removesuffix(".npy"))
+                with archive.open(member) as file:
+                    columns.append(np.lib.format.read_array(file, allow_pickle=False))
+    except ValueError as error:
+        if "allow_pickle" in str(error):
+            raise LogError(
+                f"{path} holds Python objects in `{names[-1]}`. They are never loaded, because they could run code; "
+                "save plain arrays of numbers or text."
+            ) from None
+        raise LogError(f"{path} is damaged: {error}.") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, SyntaxError, NotImplementedError, RuntimeError) as error:
+        raise LogError(f"{path} is not an .npz file, or damaged: {error}.") from None
+    return names, columns
+
+
+def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
+    """Return the names and columns of a Parquet file; raises LogError if it is damaged. Needs pyarrow (an extra)."""
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+        from pyarrow.parquet import ParquetFile  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingDependencyError(
+            'Reading Parquet files needs pyarrow. Type: pip install "tripletree[parquet]"'
+        ) from None
+    try:
+        with ParquetFile(path) as file:
+            names = list(file.schema_arrow.names)
+            # One column at a time: at no moment are the file's table and the columns both in memory.
+            if len(set(names)) == len(names):
+                return names, [file.read(columns=[name]).column(0).to_numpy() for name in names]
+            return names, [column.to_numpy() for column in file.read().columns]
+    except (pyarrow.ArrowException, ValueError) as error:
+        raise LogError(f"{path} is not a Parquet file, or damaged: {error}.") from None
+
+
 def _restore(arrays: Mapping[str, Any], path: Path, roles: Roles) -> Log:
     """Return the log that Log.to_npz wrote."""
     if roles:
         raise ParameterError(
-            f"{path.name} was written by Log.to_npz and holds its own schema; {', '.join(roles)} cannot be given."
+            f"{path.name} was written by Log.to_npz and has its own schema; {', '.join(roles)} cannot be given. Read "
+            "it without options."
         )
     fields: dict[str, Any] = {key: value for key, value in arrays.items() if key != "tripletree_log"}
     try:

@@ -1,23 +1,34 @@
-"""How a log was read, in words: which column became what, and what was guessed."""
+"""How a source was interpreted, in words: which column became what, and what was guessed (``Log.reading``)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tripletree.log.endings import ENDING_NAMES
-from tripletree.log.report import plural
 from tripletree.log.roles import Assignment
+from tripletree.text import count, some_of
 
-LONGEST = 12
+# Names that a line lists before it says "and 8 more".
+MOST_NAMED = 12
 
 
 def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> str:
-    """Return the text of ``Log.reading``; ``roles`` are the columns of a table."""
+    """Return the text of ``Log.reading``.
+
+    Parameters
+    ----------
+    fields : mapping
+        The fields of the log.
+    source : str
+        Where it comes from, for the user: "run.csv", "a dict".
+    roles : Assignment, optional
+        Which column plays which role, for a source whose columns have names.
+    """
     n, episodes = len(fields["rewards"]), len(fields["endings"])
-    lines = [f"Read {plural(n, 'sample')} in {plural(episodes, 'episode')} from {source}."]
+    lines = [f"Read {count(n, 'sample')} in {count(episodes, 'episode')} from {source}."]
     if roles is not None:
         boundaries = [role for role in ("episode", "step", "previous_row", "next_row") if role in roles.single]
         flags = [role for role in ("terminated", "truncated", "done") if role in roles.single]
@@ -31,12 +42,12 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
     lines.append(_line("features", features, False))
     action = schema.action
     text = f"{_list(action.names)} ({action.kind}"
-    text += f", {plural(len(action.labels), 'label')}: {_list(action.labels)})" if action.labels else ")"
+    text += f", {count(len(action.labels), 'label')}: {_list(action.labels)})" if action.labels else ")"
     lines.append(_line("action", text, roles is not None and "action" in roles.guessed))
     counts = np.bincount(fields["endings"], minlength=3)
     lines.append(_line("endings", ", ".join(f"{counts[i]:,} {ENDING_NAMES[i]}" for i in (1, 2, 0) if counts[i]), False))
     known = int((~np.isnan(fields["final_states"][:, 0])).sum())
-    text = f"known for {known:,} of {plural(episodes, 'episode')}" if known else "not recorded"
+    text = f"known for {known:,} of {count(episodes, 'episode')}" if known else "not recorded"
     if roles is not None and roles.next_columns:
         text += f", from {_list(roles.next_columns)}"
     lines.append(_line("final state", text, roles is not None and "next_state" in roles.guessed))
@@ -54,6 +65,5 @@ def _line(role: str, text: str, guessed: bool) -> str:
     return f"  {role:<12} {text}{' (guessed)' * guessed}"
 
 
-def _list(names: list[str] | tuple[str, ...]) -> str:
-    shown = ", ".join(names[:LONGEST])
-    return shown if len(names) <= LONGEST else f"{shown} and {len(names) - LONGEST} more"
+def _list(names: Sequence[str]) -> str:
+    return some_of(names, MOST_NAMED)

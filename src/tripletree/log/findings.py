@@ -1,4 +1,4 @@
-"""What was found in a log: errors, warnings and notes, collected so that all of them are said at once."""
+"""What was found in a log: errors, warnings and notes, collected so that the user gets all of them at once."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal, NoReturn
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError
+from tripletree.text import count
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
@@ -40,7 +41,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything the doctor has to say about a log; ``str(report)`` is meant to be read.
+    """Everything the doctor has found in a log; ``print(report)`` is meant to be read.
 
     Attributes
     ----------
@@ -56,22 +57,25 @@ class Report:
     @property
     def errors(self) -> tuple[Finding, ...]:
         """What makes the log unusable."""
-        return tuple(f for f in self.findings if f.level == "error")
+        return self._of("error")
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """What deserves a look."""
-        return tuple(f for f in self.findings if f.level == "warning")
+        return self._of("warning")
 
     @property
     def notes(self) -> tuple[Finding, ...]:
         """What is good to know."""
-        return tuple(f for f in self.findings if f.level == "note")
+        return self._of("note")
 
     @property
     def ok(self) -> bool:
         """Whether the log can be used (there may still be warnings)."""
         return not self.errors
+
+    def _of(self, level: Level) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.level == level)
 
     def __iter__(self) -> Iterator[Finding]:
         return iter(self.findings)
@@ -80,12 +84,8 @@ class Report:
         return len(self.findings)
 
     def __str__(self) -> str:
-        counts = ", ".join(
-            plural(number, level)
-            for level, number in zip(LEVELS, map(len, (self.errors, self.warnings, self.notes)), strict=True)
-            if number
-        )
-        lines = [f"{self.subject}: {counts or 'nothing to complain about'}."]
+        counts = [count(len(found), level) for level in LEVELS if (found := self._of(level))]
+        lines = [f"{self.subject}: {', '.join(counts) or 'no problems found'}."]
         for finding in self.findings:
             lines.append(f"  {finding.level:<7}  {finding.text}")
             if finding.fix:
@@ -102,7 +102,7 @@ class BadLogError(LogError):
         if len(errors) == 1:
             text = str(errors[0])
         else:
-            text = f"{report.subject} cannot be used as it is, {len(errors)} errors:" + "".join(
+            text = f"{report.subject} cannot be used, it has {count(len(errors), 'error')}:" + "".join(
                 f"\n  {number}. {error}" for number, error in enumerate(errors, 1)
             )
         super().__init__(text)
@@ -147,11 +147,6 @@ class Findings:
         raise BadLogError(self.report())
 
 
-def plural(number: int, noun: str) -> str:
-    """Return the number with its noun: ``1 error``, ``2 errors``, ``1,000 errors``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
 def hint(name: object, known: Collection[str]) -> str:
     """Return ``Did you mean `pos`?``, or the known names when none is close."""
-    return did_you_mean(name, known).strip() or f"There is {listing(known, 12)}."
+    return did_you_mean(name, known).strip() or f"Choose from {listing(known, 12)}."

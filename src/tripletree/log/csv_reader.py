@@ -1,30 +1,30 @@
-"""CSV files to columns of integers, floats, booleans or text, in blocks of rows so that memory stays low."""
+"""CSV files to columns of integers, floats, booleans or text, block by block so that little memory is needed."""
 
 from __future__ import annotations
 
 import csv
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
-import numpy.typing as npt
 
-from tripletree.log.report import Findings, plural
+from tripletree.log.coerce import Array
+from tripletree.log.findings import Findings
+from tripletree.text import count, plural
 
+# Rows that are read together. As Python's strings they take many times the memory of the numbers they become.
 BLOCK = 2048
 SEPARATORS = ",;\t|"
 # Missing among numbers; in a column of text only an empty cell is missing ("none" may well be an action).
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "null", "none"})
 BOOLEANS = {"true": True, "false": False}
 
-Array = npt.NDArray[Any]
-
 
 def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], list[Array]]:
-    """Return the names and columns of the file; raises one error for a file that is no table."""
+    """Return the names and columns of the file; raises one error for a file that is not a table."""
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        encoding = "utf-8-sig"  # the same, and takes off the mark that some programs put in front
+        encoding = "utf-8-sig"  # the same, without the byte order mark that some programs write first
     try:
         names, blocks = _parse(path, encoding, frozenset(), findings)
         mixed = frozenset(
@@ -42,7 +42,7 @@ def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], 
     except LookupError:
         findings.fail("encoding", f"There is no encoding {encoding!r}.", 'Type encoding="utf-8" or "latin-1".')
     except csv.Error as error:
-        findings.fail("csv", f"{path.name} is no readable CSV file: {error}.")
+        findings.fail("csv", f"{path.name} cannot be read as CSV: {error}.")
     return names, [_join(column) for column in blocks]
 
 
@@ -54,11 +54,11 @@ def _parse(
         reader = csv.reader(file, delimiter=_separator(file))
         names = [name.strip() for name in next((row for row in reader if row), [])]
         if not names:
-            findings.fail("no-samples", f"{path.name} is empty; a header line and one line for each step are needed.")
+            findings.fail("no-samples", f"{path.name} is empty; expected a header line, and a line for each step.")
         if all(_number(name) for name in names):
             findings.fail(
                 "no-header",
-                f"{path.name} has no header: its first line holds numbers only ({', '.join(names[:4])}, ...).",
+                f"{path.name} has no header: its first line holds only numbers ({', '.join(names[:4])}, ...).",
                 "Put the column names in the first line.",
             )
         columns: list[list[Array]] = [[] for _ in names]
@@ -77,12 +77,12 @@ def _parse(
         row, length = ragged[0]
         findings.fail(
             "ragged",
-            f"{plural(len(ragged), 'row')} of {path.name} differ from the header in length: row {row} has {length} "
-            f"cells, the header {len(names)}.",
-            "Is there a separator inside a value? Then put the value in quotes.",
+            f"{count(len(ragged), 'row')} of {path.name} {plural(len(ragged), 'differs', 'differ')} from the header in "
+            f"length: row {row} has {count(length, 'cell')}, the header has {len(names)}.",
+            "If a value contains the separator, put the value in quotes.",
         )
     if not rows:
-        findings.fail("no-samples", f"{path.name} holds a header and no samples; at least one step is needed.")
+        findings.fail("no-samples", f"{path.name} holds a header and no samples; it needs at least one step.")
     return names, columns
 
 
@@ -101,9 +101,9 @@ def _number(text: str) -> bool:
 
 
 def _numbers(cells: tuple[str, ...]) -> Array | None:
-    """Return the cells as int64, as float64 (NaN where missing), or None when they are no numbers."""
+    """Return the cells as int64, as float64 (NaN where missing), or None if they are not numbers."""
     if "_" in (joined := "".join(cells)):
-        return None  # Python reads 1_0 as ten, people as a label
+        return None  # 1_0 is ten to Python, and a label to people
     try:
         values = np.fromiter(map(float, cells), np.float64, len(cells))
     except ValueError:
@@ -112,7 +112,7 @@ def _numbers(cells: tuple[str, ...]) -> Array | None:
         except ValueError:
             return None
         if np.isnan(values).all() and any(cell.strip() for cell in cells):
-            return None  # words such as "none" with no number among them are labels
+            return None  # where no cell is a number, words such as "none" are labels
     if not np.isfinite(values).all() or (values != np.floor(values)).any() or any(mark in joined for mark in ".eE"):
         return values
     if np.abs(values).max() < 2**53:
@@ -124,7 +124,7 @@ def _numbers(cells: tuple[str, ...]) -> Array | None:
 
 
 def _text(cells: tuple[str, ...]) -> Array:
-    # One object for each different text, however often it occurs.
+    # One object for each different text, however often it occurs: labels of a long log would fill the memory otherwise.
     known = {cell: cell.strip() or None for cell in set(cells)}
     block = np.empty(len(cells), object)
     block[:] = [known[cell] for cell in cells]

@@ -10,9 +10,9 @@ import pytest
 
 from tests.log.raw import write_csv
 from tripletree.errors import LogError
+from tripletree.log import csv_reader as reader
 from tripletree.log import read_log
-from tripletree.log.readers import csv as reader
-from tripletree.log.report import Findings
+from tripletree.log.findings import Findings
 
 
 def write(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
@@ -91,23 +91,23 @@ def test_another_encoding_can_be_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "log.csv is empty; a header line"),
+        ("", "log.csv is empty; expected a header line"),
         ("\n\n", "log.csv is empty"),
         ("episode,x,action,reward\n", "holds a header and no samples"),
-        ("0,0.5,1,2\n0,0.7,1,2\n", r"has no header: its first line holds numbers only \(0, 0.5, 1, 2, ...\)"),
+        ("0,0.5,1,2\n0,0.7,1,2\n", r"has no header: its first line holds only numbers \(0, 0.5, 1, 2, ...\)"),
         (
             "episode,x,action,reward\n0,1,2\n0,1,2,3\n0,1\n",
-            "2 rows of log.csv differ .*: row 0 has 3 cells, the header 4",
+            "2 rows of log.csv differ .*: row 0 has 3 cells, the header has 4",
         ),
-        ("episode,x,x,action,reward\n0,1,1,2,3\n", "`x` came as a column name more than once"),
-        ("episode,x,action,reward\n0,abc,2,3\n", r"`x` holds text, first 'abc' in row 0"),
-        ("episode,x,action,reward\n0,1.5,2,3\n0,oops,2,3\n", r"`x` holds text, first 'oops' in row 1"),
-        ("episode;x;action;reward\n0;1,5;2;3\n", r"`x` holds text, first '1,5' in row 0"),
-        ("episode,x,action,reward\n0,,2,3\n", r"`x` 1 time \(first in row 0\)"),
-        ("episode,x,action,reward\n0,1,2,nan\n", "Rewards hold NaN or infinite values in 1 row"),
+        ("episode,x,x,action,reward\n0,1,1,2,3\n", "`x` is the name of more than one column"),
+        ("episode,x,action,reward\n0,abc,2,3\n", r"`x` holds text \(first in row 0: 'abc'\)"),
+        ("episode,x,action,reward\n0,1.5,2,3\n0,oops,2,3\n", r"`x` holds text \(first in row 1: 'oops'\)"),
+        ("episode;x;action;reward\n0;1,5;2;3\n", r"`x` holds text \(first in row 0: '1,5'\)"),
+        ("episode,x,action,reward\n0,,2,3\n", r"`x` in 1 row \(first in row 0\)"),
+        ("episode,x,action,reward\n0,1,2,nan\n", "The reward is NaN or infinite in 1 row"),
         ("episode,x,,action,reward\n0,1,5,2,3\n0,1,5,2,3\n", "Column 3 has no name"),
-        ('episode,x,action,reward\n0,1,"2,3\n', "differ from the header in length"),
-        ("episode,x,action,reward\n0,1,2," + "9" * 200_000, "no readable CSV file: field larger than field limit"),
+        ('episode,x,action,reward\n0,1,"2,3\n', "differs from the header in length"),
+        ("episode,x,action,reward\n0,1,2," + "9" * 200_000, "cannot be read as CSV: field larger than field limit"),
         ("just some words\nand more\n", "No column looks like the reward"),
     ],
 )
@@ -119,10 +119,32 @@ def test_files_that_are_no_tables(tmp_path: Path, text: str, message: str) -> No
 def test_binary_rubbish(tmp_path: Path) -> None:
     with pytest.raises(LogError, match="is not utf-8 text"):
         read_log(write(tmp_path, bytes(range(256)) * 10))
-    with pytest.raises(LogError, match=r"No column looks like|no readable CSV"):
+    with pytest.raises(LogError, match=r"No column looks like|cannot be read as CSV"):
         read_log(write(tmp_path, "a,b\n\0,1\n"))
 
 
 def test_a_trailing_separator_is_no_column(tmp_path: Path) -> None:
     log = read_log(write(tmp_path, "episode,x,action,reward,\n0,0.5,1,2,\n0,1.5,0,2,\n"))
     assert log.schema.feature_names == ("x",)
+
+
+def test_one_row_that_differs(tmp_path: Path) -> None:
+    with pytest.raises(
+        LogError, match=r"^1 row of log.csv differs from the header in length: row 1 has 1 cell, the header"
+    ):
+        read_log(write(tmp_path, "episode,x,action,reward\n0,1,2,3\n7\n"))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7])
+def test_blocks_of_any_size_give_the_same_columns(tmp_path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "a,b,c\n" + "".join(f"{k},{k / 2},{'x' if k % 3 else k}\n" for k in range(7))
+    expected = columns(tmp_path, text)
+    monkeypatch.setattr(reader, "BLOCK", rows)
+    for name, column in columns(tmp_path, text).items():
+        assert column.dtype == expected[name].dtype
+        assert column.tolist() == expected[name].tolist()
+
+
+def test_equal_labels_share_their_memory(tmp_path: Path) -> None:
+    column = columns(tmp_path, "a,b\n" + "left,1\nright,2\n" * 100)["a"]
+    assert len({id(label) for label in column}) == 2

@@ -1,20 +1,57 @@
-"""Tables (dicts of columns, DataFrames, files) to the fields of a Log: names, blocks, row counters, roles."""
+"""Tables (dicts of columns, DataFrames, Arrow tables, files) to the fields of a Log: columns by name."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from tripletree.checks import listing
-from tripletree.log.build import build
-from tripletree.log.draft import Draft
-from tripletree.log.reading import describe
-from tripletree.log.report import Findings
+from tripletree.log.boundaries import Markers
+from tripletree.log.build import Draft, build
+from tripletree.log.coerce import NUMERIC, Array, as_array
+from tripletree.log.findings import Findings
 from tripletree.log.roles import Naming, Roles, assign, check_options, listed
-from tripletree.log.tidy import NUMERIC, Array, as_array
+from tripletree.text import plural
+
+
+def from_frame(frame: Any, roles: Roles, findings: Findings) -> dict[str, Any]:
+    """Return the fields of a Log from a DataFrame or an Arrow table, recognised by its methods.
+
+    So no table library has to be imported, or even known: pandas, polars, Arrow and many others will do.
+    """
+    names = getattr(frame, "column_names", None)
+    if names is None:
+        names = getattr(frame, "columns", None)
+    by_position = _by_position(frame)
+    if names is None or isinstance(names, str) or by_position is None:
+        findings.fail(
+            "type",
+            f"Expected a DataFrame (pandas, polars) or an Arrow table, got {type(frame).__name__}.",
+            "For a dict type Log.from_dict(...), for arrays Log.from_arrays(...).",
+        )
+    texts = ["_".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
+    columns = [by_position(k) for k in range(len(texts))]
+    return from_columns(texts, columns, roles, findings, f"a {type(frame).__module__.partition('.')[0]} table")
+
+
+def _by_position(frame: Any) -> Callable[[int], Any] | None:
+    # By position, since with duplicate names a column's name would return two of them.
+    if hasattr(frame, "iloc"):
+        return lambda k: _plain(frame.iloc[:, k])
+    if hasattr(frame, "to_series"):
+        return lambda k: _plain(frame.to_series(k))
+    if hasattr(frame, "column"):
+        return lambda k: _plain(frame.column(k))
+    if hasattr(frame, "__getitem__"):
+        return lambda k: _plain(frame[list(frame.columns)[k]])
+    return None
+
+
+def _plain(series: Any) -> Any:
+    return series.to_numpy() if hasattr(series, "to_numpy") else series
 
 
 def from_columns(
@@ -23,12 +60,12 @@ def from_columns(
     """Return the fields of a Log from named columns; raises one error that lists all errors found."""
     check_options(roles, Roles)
     if not names:
-        findings.fail("no-samples", "The table has no columns; states, actions and rewards are needed.")
+        findings.fail("no-samples", "The table has no columns; it needs states, actions and rewards.")
     twice = [name for name, number in Counter(names).items() if number > 1]
     if twice:
         findings.fail(
             "duplicate-columns",
-            f"{listing(twice)} came as a column name more than once; names must differ.",
+            f"{listing(twice)} {plural(len(twice), 'is', 'are')} the name of more than one column; names must differ.",
             "Rename or drop one of each.",
         )
     # What is ignored is not looked at: it may hold anything.
@@ -41,25 +78,25 @@ def from_columns(
     result = assign([*table, *ignored], roles, findings)
     findings.stop_if_failed()
 
+    result.aside += [*counters, *listed(roles.get("ignore"))]
     single = {role: table[column] for role, column in result.single.items()}
     rewards = single.pop("reward")
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
-    fields = build(
+    return build(
         Draft(
+            source=source,
             feature_names=result.features,
             states=[table[name] for name in result.features],
             action_names=result.action,
             actions=[table[name] for name in result.action],
             rewards=rewards,
+            markers=Markers(**single),
             next_states=[table[name] for name in result.next_columns] or None,
             naming=cast(Naming, naming),
-            **single,
+            roles=result,
         ),
         findings,
     )
-    result.aside += [*counters, *listed(roles.get("ignore"))]
-    fields["reading"] = describe(fields, source, result)
-    return fields
 
 
 def _add(table: dict[str, Array], name: str, values: object, findings: Findings) -> None:
@@ -76,7 +113,7 @@ def _add(table: dict[str, Array], name: str, values: object, findings: Findings)
     else:
         findings.error(
             "shape",
-            f"Column `{name}` has shape {array.shape}; (rows,) or (rows, values) is allowed.",
+            f"Column `{name}` has shape {array.shape}; expected (rows,) or (rows, values).",
             "Flatten it first: array.reshape(len(array), -1)." if array.ndim else "Give a list or an array.",
         )
 
@@ -85,7 +122,10 @@ def _drop_counters(table: dict[str, Array], roles: Roles, findings: Findings) ->
     """Take out columns that only number the rows, and blank ones without a name; return their names."""
     used = {name for value in roles.values() if isinstance(value, (str, list, tuple)) for name in listed(value)}
     dropped = []
-    for name in [name for name in table if name not in used]:
+    for place, name in enumerate(list(table), 1):
+        if name in used:
+            continue
+        # pandas writes its row index without a name, and reads that back as "Unnamed: 0".
         unnamed = not name.strip() or name.startswith("Unnamed:")
         if not unnamed and name not in ("index", "__index_level_0__"):
             continue
@@ -96,6 +136,9 @@ def _drop_counters(table: dict[str, Array], roles: Roles, findings: Findings) ->
             dropped.append(name or "(unnamed)")
             del table[name]
         elif unnamed:
-            place = list(table).index(name) + 1
-            findings.error("unnamed-column", f"Column {place} has no name and does not just number the rows.")
+            findings.error(
+                "unnamed-column",
+                f"Column {place} has no name, and it does more than number the rows.",
+                "Give it a name.",
+            )
     return dropped

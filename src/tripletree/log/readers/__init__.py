@@ -1,1 +1,0 @@
-"""Readers of file formats, one module each: a path to column names and columns."""

@@ -1,0 +1,231 @@
+"""Anything array-like becomes plain columns, or one clear error."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.log.raw import STATES, make
+from tripletree.errors import LogError, TripleTreeWarning
+from tripletree.log import coerce
+from tripletree.log.findings import Findings
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        np.array(STATES, np.float32),
+        np.array(STATES, np.float16),
+        np.array(STATES, object),
+        np.asfortranarray(STATES),
+        np.ma.masked_array(STATES, False),
+        np.array(STATES, np.longdouble),
+        tuple(map(tuple, STATES)),
+        [[Decimal("0.5"), 1], [Decimal("1.5"), 0], [Decimal("2.5"), 1], [Decimal("3.5"), False]],
+    ],
+    ids=["float32", "float16", "object", "fortran", "masked", "longdouble", "tuples", "decimals"],
+)
+def test_any_array_of_numbers_will_do(states: Any) -> None:
+    assert make(states).fingerprint() == make().fingerprint()
+
+
+def test_one_column_is_one_feature() -> None:
+    assert make([1, 2, 3, 4]).states.tolist() == [[1], [2], [3], [4]]
+
+
+def test_integers_beyond_double_precision_are_said() -> None:
+    with pytest.warns(TripleTreeWarning, match="beyond 2\\*\\*53"):
+        make(np.array([1, 2, 2**60, 3]))
+    with pytest.warns(TripleTreeWarning, match="beyond 2\\*\\*53"):
+        make([1, 2, 2**70, 3])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"states": None}, "`states` is None; expected an array or a list"),
+        ({"states": 3.0}, r"`states` has shape \(\); expected \(steps, values\)"),
+        ({"states": "abc"}, r"`states` has shape \(\)"),
+        ({"states": {1, 2}}, "of type set; expected an array or a list"),
+        ({"states": {"x": [1, 2]}}, "of type dict; expected an array or a list"),
+        ({"states": np.zeros((4, 0))}, r"shape \(4, 0\).* with at least one value"),
+        ({"states": np.zeros((4, 2, 2))}, r"shape \(4, 2, 2\).*reshape\(len\(array\), -1\)"),
+        ({"states": [[1, 2], [3], [4, 5], [6, 7]]}, "ragged: row 0 has 2 values, row 1 has 1 value;"),
+        ({"states": [[1, 2], 3, [4, 5], [6, 7]]}, "ragged: row 0 has 2 values, row 1 has a single value;"),
+        ({"states": [np.ma.masked, [1, 2], [3, 4], [5, 6]]}, "ragged: row 0 has a single value, row 1 has 2 values"),
+        (
+            {"states": [["1", "x"], ["2", "y"], ["3", "z"], ["4", "w"]]},
+            r"`s1` holds text \(first in row 0: 'x'\); only numbers are allowed",
+        ),
+        ({"states": np.array(STATES, complex)}, "`states` holds complex numbers; only real numbers are allowed"),
+        ({"states": [1j, None, 2, 3]}, "`states` holds complex numbers; only real numbers are allowed"),
+        ({"states": np.zeros(4, [("x", float)])}, "structured array .* Type Log.from_dict"),
+        (
+            {"states": np.array(["2024-01-01"] * 4, "datetime64[D]")},
+            "`s0` holds dates or times; only numbers are allowed",
+        ),
+        ({"states": [datetime.date(2024, 1, 1)] * 4}, r"holds Python objects \(date\), for example"),
+        ({"states": [object()] * 4}, r"holds Python objects \(object\)"),
+        ({"states": [10**400, 1, 2, 3]}, "does not fit in a double"),
+        ({"states": [10**400, 1.5, 2, 3]}, "does not fit in a double"),
+        ({"actions": [{}, {}, {}, {}]}, r"`actions` holds Python objects \(dict\)"),
+        ({"actions": np.array(["a", 1, "b", 2.5], object)}, r"`actions` holds Python objects \(number, str\)"),
+        ({"rewards": np.zeros((4, 2))}, r"`rewards` has shape \(4, 2\); expected one value for each step"),
+        ({"rewards": 1}, r"`rewards` has shape \(\)"),
+    ],
+)
+def test_what_is_not_an_array_of_numbers(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(LogError, match=message):
+        make(**options)
+
+
+def array(values: Any) -> Any:
+    """Return what as_array makes of values that it accepts."""
+    findings = Findings()
+    found = coerce.as_array(values, "It", findings)
+    assert findings.items == []
+    return found
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2], np.array([1, 2])),
+        ([True, False], np.array([True, False])),
+        (np.array([True, np.bool_(False)], object), np.array([True, False])),
+        (np.array([1, 2.5], object), np.array([1, 2.5])),
+        (np.array([1, None], object), np.array([1, np.nan])),
+        (pd.array([1, None], "Int64"), np.array([1, np.nan])),
+        ([None, None], np.array([np.nan, np.nan])),
+        (["a", "b"], np.array(["a", "b"], object)),
+        (["a", None, np.nan], np.array(["a", None, None], object)),
+        (np.array([b"a", b"\xff"]), np.array(["a", "\ufffd"], object)),
+        (np.array([1, 2**70], object), np.array([1, 2**70], object)),
+        (np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 4]])),
+        (pd.Series([[1, 2], (3, 4)]), np.array([[1, 2], [3, 4]])),
+        (np.ma.masked_array([1, 2], [False, True]), np.array([1, np.nan])),
+        (np.ma.masked_array([1, 2]), np.array([1, 2])),
+        ([Decimal("0.5"), 1], np.array([0.5, 1])),
+        (range(3), np.array([0, 1, 2])),
+    ],
+)
+def test_arrays(values: Any, expected: Any) -> None:
+    found = array(values)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_what_throws_is_named() -> None:
+    class Angry:
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("no")
+
+    findings = Findings()
+    assert coerce.as_array(Angry(), "It", findings) is None
+    assert findings.items[0].text == (
+        "It cannot be read as an array (RuntimeError); every row must hold the same number of values."
+    )
+
+
+def test_long_values_are_shortened_in_messages() -> None:
+    findings = Findings()
+    assert coerce.as_numbers(np.array(["x" * 100], object), "It", findings, "Fix it.") is None
+    assert findings.items[0].text == f"It holds text (first in row 0: '{'x' * 36}...); only numbers are allowed."
+    assert findings.items[0].fix == "Fix it."
+
+
+def test_text_that_reads_as_numbers_is_text_all_the_same() -> None:
+    findings = Findings()
+    assert coerce.as_numbers(np.array(["1", None, "2x"], object), "It", findings) is None
+    assert "(first in row 2: '2x')" in findings.items[0].text
+    assert coerce.as_numbers(np.array(["1", "2"], object), "It", findings) is None
+    assert "(first in row 0: '1')" in findings.items[1].text
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([True, False], [True, False]),
+        ([0, 1], [False, True]),
+        ([1.0, 0.0], [True, False]),
+    ],
+)
+def test_flags(values: Any, expected: list[bool]) -> None:
+    found = coerce.as_flags(np.array(values), "It", Findings())
+    assert found is not None
+    assert found.dtype == bool
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "odd"),
+    [([0, 2], "2"), ([0.5, 1], "0.5"), ([np.nan, 1], "nan"), (np.array(["yes", "no"], object), "'yes'")],
+)
+def test_odd_flags(values: Any, odd: str) -> None:
+    findings = Findings()
+    assert coerce.as_flags(np.array(values), "It", findings) is None
+    assert findings.items[0].text == f"It holds {odd}; only True / False or 1 / 0 are allowed."
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (np.array([3, 1], np.int8), [3, 1]),
+        (np.array([3, 1], np.uint64), [3, 1]),
+        (np.array([2**64 - 1, 1], np.uint64), [str(2**64 - 1), "1"]),
+        (np.array([3.0, 1.0]), [3, 1]),
+        (np.array(["b", "a"], object), ["b", "a"]),
+        (np.array([2**70, 1], object), [str(2**70), "1"]),
+        (np.array(["2024-01-01"], "datetime64[D]"), ["2024-01-01"]),
+        (np.array([True, False]), [1, 0]),
+    ],
+)
+def test_ids(values: Any, expected: list[Any]) -> None:
+    found = coerce.as_ids(values, "It", Findings())
+    assert found is not None
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([0.5, 1], "It holds 0.5 in row 0; only whole numbers or text are allowed."),
+        ([1, 1e300], "It holds 1e+300 in row 1; only whole numbers or text are allowed."),
+        ([1, np.inf], "It is missing (NaN) in row 1; every row needs a value."),
+        (np.array(["a", None], object), "It is missing in row 1; every row needs a value."),
+    ],
+)
+def test_odd_ids(values: Any, message: str) -> None:
+    findings = Findings()
+    assert coerce.as_ids(np.array(values), "It", findings) is None
+    assert findings.items[0].text == message
+
+
+@given(values=st.lists(st.integers(-3, 3), min_size=1) | st.lists(st.sampled_from(["a", "b", "ab", ""]), min_size=1))
+def test_factorise(values: list[Any]) -> None:
+    column = np.array(values) if isinstance(values[0], int) else np.array(values, object)
+    distinct, codes = coerce.factorise(column)
+    assert distinct == sorted(set(values))
+    assert [distinct[code] for code in codes] == values
+
+
+def test_columns_and_matrices() -> None:
+    findings = Findings()
+    matrix = coerce.as_matrix([1, 2], "It", findings)
+    column = coerce.as_column([[1], [2]], "It", findings)
+    assert matrix is not None
+    assert column is not None
+    assert (matrix.shape, column.shape) == ((2, 1), (2,))
+    assert findings.items == []
+
+
+def test_sorts() -> None:
+    sorts = [coerce.sort_of(array(values)) for values in ([1.5], [True], ["a"], np.array(["2024"], "datetime64[Y]"))]
+    assert sorts == ["numbers", "numbers", "text", "dates"]
