@@ -12,7 +12,7 @@ import numpy as np
 from tripletree import Log, TripleTree, plot
 from tripletree.demos import lander
 from tripletree.leaves.project import within
-from tripletree.plot.sheet import SheetPicture
+from tripletree.plot.picture import SheetPicture
 from tripletree.questions.zones import read_interval, read_zone
 from tripletree.scenes import overlays
 from tripletree.scenes.leaf_map import leaf_map
