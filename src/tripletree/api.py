@@ -38,7 +38,6 @@ from tripletree.questions.story import Story, story
 from tripletree.questions.temporal import Change, Changes, explain_change, explain_changes
 from tripletree.questions.trust import Trust, trust
 from tripletree.questions.weights import Weights
-from tripletree.report.write import write_report
 from tripletree.tree.arrays import Tree
 
 
@@ -663,6 +662,8 @@ class TripleTree:
         title : str or None
             Its heading.
         """
+        from tripletree.report.write import write_report  # a browser's part, large, and seldom wanted
+
         fitted = self.fitted_
         _check_log(log, "log")
         write_report(fitted, log, path, title, self._threads())
