@@ -14,11 +14,27 @@ from tripletree.log.derive import values
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.model.bootstrap import ends_of_truncated
+from tripletree.text import Message, Option
 
 if TYPE_CHECKING:
     from tripletree.model.fitted import Fitted
 
 F64 = npt.NDArray[np.float64]
+
+
+def check_log(log: object, name: str, none: str = "") -> None:
+    """Raise ParameterError unless ``log`` is a Log; or None, when ``none`` says what that means."""
+    if isinstance(log, Log) or (none and log is None):
+        return
+    allowed = Message("a Log, or {} ({})", Option(name, None), none) if none else "a Log"
+    raise ParameterError(
+        Message(
+            "{} must be {}; got {}. Make one with read_log(path) from a file, or with Log.from_arrays(...).",
+            Option(name),
+            allowed,
+            type(log).__name__,
+        )
+    )
 
 
 def check_same_schema(expected: Schema, log: Log, what: str) -> None:
@@ -67,7 +83,14 @@ def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -
     size = fitted.tree.n_leaves
     if isinstance(n_leaves, str):
         if n_leaves != "all":
-            raise ParameterError(f'n_leaves must be a number, None or "all"; got {n_leaves!r}. Try n_leaves="all".')
+            raise ParameterError(
+                Message(
+                    '{} must be a number, None or "all"; got {!r}. Try {}.',
+                    Option("n_leaves"),
+                    n_leaves,
+                    Option("n_leaves", "all"),
+                )
+            )
         return judge(fitted, log, threads)
     k = size if n_leaves is None else n_leaves
     fitted.tree.check_size(k)
