@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import did_you_mean, is_integer
-from tripletree.errors import ParameterError
+from tripletree.checks import check_choice, check_whole
 from tripletree.log.endings import TERMINATED, TRUNCATED
 from tripletree.log.log import Log
 from tripletree.log.record import make
@@ -205,9 +204,7 @@ def _register() -> None:
 
 def paid(variant: str) -> Rewards:
     """Return the rewards of one of the VARIANTS; an unknown name is answered with the known ones."""
-    if variant not in VARIANTS:
-        allowed = " or ".join(map(repr, VARIANTS))
-        raise ParameterError(f"variant must be {allowed}; got {variant!r}.{did_you_mean(variant, VARIANTS)}")
+    check_choice(variant, "variant", VARIANTS)
     return VARIANTS[variant]
 
 
@@ -238,8 +235,8 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
     (500, 2)
     """
     rewards = paid(variant)
-    if not is_integer(n_samples) or n_samples < 1:
-        raise ParameterError(f"n_samples must be a whole number of at least 1; got {n_samples!r}.")
+    check_whole(n_samples, "n_samples", 1, example=10_000)
+    check_whole(seed, "seed", 0)
     agent = solve(rewards)
     rng = np.random.default_rng(seed)
 

@@ -26,13 +26,13 @@ def check_log(log: object, name: str, none: str = "") -> None:
     """Raise ParameterError unless ``log`` is a Log; or None, when ``none`` says what that means."""
     if isinstance(log, Log) or (none and log is None):
         return
-    allowed = Message("a Log, or {} ({})", Option(name, None), none) if none else "a Log"
+    without = Message(" Or type {} ({}).", Option(name, None), none) if none else ""
     raise ParameterError(
         Message(
-            "{} must be {}; got {}. Make one with read_log(path) from a file, or with Log.from_arrays(...).",
+            "{} must be a Log; got {}. Make one with read_log(path) from a file, or with Log.from_arrays(...).{}",
             Option(name),
-            allowed,
             type(log).__name__,
+            without,
         )
     )
 

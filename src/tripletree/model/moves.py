@@ -7,6 +7,7 @@ from tripletree.graph.movement import Movement, observe
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema
+from tripletree.text import Message, Option
 
 
 def movement(fitted: Fitted, log: Log | None, threads: int) -> Movement:
@@ -16,7 +17,10 @@ def movement(fitted: Fitted, log: Log | None, threads: int) -> Movement:
         return observe(fitted.tree, log, threads)
     if fitted.movement is None:
         raise ParameterError(
-            "This tree does not know how the log moves on it, because it was made smaller after growth or read from a "
-            "file without transitions. Give the log: log=log."
+            Message(
+                "This tree does not know how the log moves on it, because it was made smaller after growth or read "
+                "from a file without transitions. Give the log: {}.",
+                Option("log", ...),
+            )
         )
     return fitted.movement

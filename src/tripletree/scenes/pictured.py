@@ -16,6 +16,7 @@ from tripletree.model.fitted import Fitted
 from tripletree.scenes.colours import CATEGORIES, CIVIDIS, DIVERGING, EMBERS, OTHER, SEA, VIRIDIS
 from tripletree.scenes.types import ColourScale
 from tripletree.scenes.view import named
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -63,12 +64,22 @@ def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Pictured:
     if colour == "action" and fitted.schema.action.kind == "continuous":
         names = fitted.schema.action.names
         if len(names) > 1:
-            raise ParameterError(f"The action has {len(names)} dimensions; choose a colour of {listing(names, 12)}.")
+            raise ParameterError(
+                Message(
+                    "The action has {} dimensions; {} must be one of {}. Try {}.",
+                    len(names),
+                    Option("colour"),
+                    listing(names, 12),
+                    Option("colour", names[0]),
+                )
+            )
         colour = names[0]
     if not isinstance(colour, str) or colour not in known:
         features = fitted.schema.feature_names
         hint = f" Did you mean `derivative of {colour}`?" if colour in features else did_you_mean(colour, known)
-        raise ParameterError(f"colour must be one of {listing(known, 20)}; got {colour!r}.{hint}")
+        raise ParameterError(
+            Message("{} must be one of {}; got {!r}.{}", Option("colour"), listing(known, 20), colour, hint)
+        )
     at, nodes, action = fitted.attributes, fitted.tree.leaf_nodes, fitted.schema.action
     count = at.count[nodes].astype(np.float64)
     moved = np.where(at.count_derivative[nodes] > 0, at.count_derivative[nodes], NEXT_TO_NOTHING * count)

@@ -19,6 +19,7 @@ from tripletree.questions.states import read_states
 from tripletree.questions.words.conditions import clause, condition
 from tripletree.questions.zones import read_interval
 from tripletree.scenes.types import Axis
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -104,7 +105,7 @@ def read_model(model: Any) -> Fitted:
     """Return what a TripleTree knows; a Fitted is passed on."""
     fitted = model.fitted_ if hasattr(type(model), "fitted_") else model
     if not isinstance(fitted, Fitted):
-        raise ParameterError(f"model must be a fitted TripleTree; got {type(model).__name__}.")
+        raise ParameterError(Message("{} must be a fitted TripleTree; got {}.", Option("model"), type(model).__name__))
     return fitted
 
 
@@ -127,21 +128,32 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
     names = fitted.schema.feature_names
     axes = tuple(_feature(names, name) for name in ((x,) if y is None else (x, y)))
     if len(set(axes)) < len(axes):
-        raise ParameterError(f"x and y are both `{x}`; choose two features of {listing(names, 12)}, or give x alone.")
+        raise ParameterError(
+            Message(
+                "{} and {} are both `{}`; choose two features of {}, or give {} alone.",
+                Option("x"),
+                Option("y"),
+                x,
+                listing(names, 12),
+                Option("x"),
+            )
+        )
     whole = np.array([feature.kind in ("binary", "integer") for feature in features])
     boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, whole)
     limits: dict[int, tuple[float, float]] = {}
     if at is not None:
         state, single = read_states(at, fitted.schema)
         if not single:
-            raise ParameterError(f"at must be one state; got {len(state)} of them.")
+            raise ParameterError(Message("{} must be one state; got {} of them.", Option("at"), len(state)))
         limits = {f: (float(state[0, f]), float(state[0, f])) for f in range(len(names)) if f not in axes}
     if isinstance(where, str):
         where = read_expression(where, fitted.schema, "where")
     if where is not None:
         if not isinstance(where, Mapping):
             example = next((name for f, name in enumerate(names) if f not in axes), names[0])
-            raise ParameterError(f'where must be a dict such as {{"{example}": (low, high)}}; got {where!r}.')
+            raise ParameterError(
+                Message('{} must be a dict such as {{"{}": (low, high)}}; got {!r}.', Option("where"), example, where)
+            )
         limits |= {_feature(names, name): read_interval(wish, f"where[{name!r}]") for name, wish in where.items()}
     view = View(fitted, boxes, axes, limits)
     for f in [_feature(names, name) for name in where or ()]:
@@ -161,13 +173,29 @@ def _check_limit(view: View, f: int) -> None:
     feature, (low, high) = view.fitted.schema.features[f], view.limits[f]
     name = feature.name
     if f in view.axes:
-        raise ParameterError(f"where limits `{name}`, which is an axis of the picture; limit other features only.")
+        raise ParameterError(
+            Message("{} limits `{}`, an axis of the picture; it may limit other features only.", Option("where"), name)
+        )
     least, most = float(view.fitted.feature_min[f]), float(view.fitted.feature_max[f])
     if low > most or high < least:
         raise ParameterError(
-            f"where[{name!r}] lies outside the data: it wants {condition(name, low, high, feature.unit)}, and in the "
-            f"log `{name}` goes from {least:g} to {most:g}."
+            Message(
+                "{} lies outside the data: it wants {}, and in the log `{}` goes from {:g} to {:g}.",
+                Option("where"),
+                condition(name, low, high, feature.unit),
+                name,
+                least,
+                most,
+            )
         )
     bottom, top = view.boxes.band(f, low, high)
     if low < high and bottom >= top:
-        raise ParameterError(f"where[{name!r}] holds no value of the log: no whole number is in [{low:g}, {high:g}).")
+        raise ParameterError(
+            Message(
+                "{} holds no value of the log: `{}` is a whole number, and none is in [{:g}, {:g}).",
+                Option("where"),
+                name,
+                low,
+                high,
+            )
+        )
