@@ -309,9 +309,7 @@ def test_logs_about_other_things_are_refused():
         TripleTree(5).fit(log, random_log(dimensions=1))
     with pytest.raises(LogError, match=r"has the actions `a0`, the tree `a0`, `a1`"):
         quietly_fitted(random_log(dimensions=2)).losses(random_log(dimensions=1))
-    with pytest.raises(
-        ParameterError, match=r"validation must be a Log; got .* Or type validation=None \("
-    ):
+    with pytest.raises(ParameterError, match=r"validation must be a Log; got .* Or type validation=None \("):
         TripleTree(5).fit(log, log.states)
     with pytest.raises(ParameterError, match="log must be a Log"):
         tree.losses(log.states)

@@ -152,7 +152,12 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
         if not isinstance(where, Mapping):
             example = next((name for f, name in enumerate(names) if f not in axes), names[0])
             raise ParameterError(
-                Message('{} must be a dict such as {{"{}": (low, high)}}; got {!r}.', Option("where"), example, where)
+                Message(
+                    "{} must limit features; got {!r}. Try {}.",
+                    Option("where"),
+                    where,
+                    Option("where", f"{example} > 0"),
+                )
             )
         limits |= {_feature(names, name): read_interval(wish, f"where[{name!r}]") for name, wish in where.items()}
     view = View(fitted, boxes, axes, limits)
