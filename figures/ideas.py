@@ -12,8 +12,7 @@ from figures import lander, road
 from tripletree import plot
 from tripletree.demos import road as world
 from tripletree.leaves.project import extents
-from tripletree.plot.picture import Picture
-from tripletree.plot.sheet import SheetPicture
+from tripletree.plot.picture import Picture, SheetPicture
 from tripletree.scenes import overlays
 from tripletree.scenes.colours import HERE, INK, PLACES
 from tripletree.scenes.leaf_map import leaf_map

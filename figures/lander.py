@@ -14,7 +14,7 @@ from tripletree.asking.places import read_zone
 from tripletree.demos import lander
 from tripletree.language.conditions import read_interval
 from tripletree.leaves.project import within
-from tripletree.plot.sheet import SheetPicture
+from tripletree.plot.picture import SheetPicture
 from tripletree.scenes import overlays
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.types import Scene, Sheet

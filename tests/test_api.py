@@ -1,6 +1,9 @@
+"""TripleTree as users hold it."""
+
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import pickle
 import warnings
@@ -306,7 +309,7 @@ def test_logs_about_other_things_are_refused():
         TripleTree(5).fit(log, random_log(dimensions=1))
     with pytest.raises(LogError, match=r"has the actions `a0`, the tree `a0`, `a1`"):
         quietly_fitted(random_log(dimensions=2)).losses(random_log(dimensions=1))
-    with pytest.raises(ParameterError, match="validation must be a Log"):
+    with pytest.raises(ParameterError, match=r"validation must be a Log; got .* Or type validation=None \("):
         TripleTree(5).fit(log, log.states)
     with pytest.raises(ParameterError, match="log must be a Log"):
         tree.losses(log.states)
@@ -491,9 +494,40 @@ def test_explanations_are_asked_of_the_tree():
     changes = tree.explain_changes(random_log(1))
     first = changes[0]
     assert str(tree.explain_change(first.before, first.after)) == str(first)
-    with pytest.raises(ParameterError, match="explain without a foil has no 'max_changes'"):
-        tree.explain(state, max_changes=1)
-    with pytest.raises(ParameterError, match=r"explain with a foil has no 'max_change'.*Did you mean `max_changes`"):
-        tree.explain(state, {"action": other}, max_change=1)
-    with pytest.raises(ParameterError, match="about is for explain without a foil"):
+    with pytest.raises(ParameterError, match="about is for explain without a foil; got 'value'"):
         tree.explain(state, {"action": other}, about="value")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'max_change'"):
+        tree.explain(state, {"action": other}, max_change=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("k", 2),
+        ("max_changes", 1),
+        ("fixed", np.array(["x0"])),
+        ("one_way", {"x0": "up"}),
+        ("margin", 0.1),
+        ("min_samples", 5),
+        ("min_purity", 0.5),
+        ("agent", np.sum),
+        ("verified", True),
+    ],
+)
+def test_options_of_counterfactuals_need_a_foil(name, value):
+    tree = quietly_fitted(random_log(1), max_leaves=8)
+    with pytest.raises(ParameterError, match=f'{name} is for explain with a foil; got .*foil="action = left"'):
+        tree.explain([0.0, 0.0], **{name: value})
+
+
+def test_explain_shows_its_options_and_takes_the_defaults_for_nothing():
+    shown = inspect.signature(TripleTree.explain).parameters
+    assert list(shown)[:4] == ["self", "state", "foil", "about"]
+    defaults = {name: one.default for name, one in shown.items() if one.kind is one.KEYWORD_ONLY}
+    assert {"about", *inspect.signature(TripleTree.counterfactuals).parameters} - set(defaults) == {
+        "self",
+        "states",
+        "foil",
+    }
+    tree = quietly_fitted(random_log(1), max_leaves=8)
+    assert str(tree.explain([0.0, 0.0], **defaults)) == str(tree.explain([0.0, 0.0]))

@@ -1,8 +1,12 @@
+"""What can be reached from ``import tripletree``, and what that costs."""
+
 from __future__ import annotations
 
 import subprocess
 import sys
 from importlib.metadata import version
+
+import pytest
 
 import tripletree
 
@@ -34,6 +38,27 @@ def test_public_names():
         assert hasattr(tripletree, name)
 
 
+def python(code: str) -> str:
+    """What a new process prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_submodules_need_no_import_of_their_own():
+    names = "t.plot.leaf_map, t.answers.Factual, t.demos.road.record, t.demos.lander"
+    assert python(f"import tripletree as t; print(len([{names}]))") == "4"
+    assert {"answers", "demos", "plot", "TripleTree"} <= set(dir(tripletree))
+
+
+def test_what_is_not_there_is_said():
+    with pytest.raises(AttributeError, match="module 'tripletree' has no attribute 'plots'"):
+        _ = tripletree.plots
+
+
+def test_the_front_door_does_not_load_the_report():
+    code = "import sys, tripletree.api; print([name for name in sys.modules if name.startswith('tripletree.report')])"
+    assert python(code) == "[]"
+
+
 def test_answers_can_be_named_in_type_hints():
     from tripletree import answers
     from tripletree.answers.answer import Answer
@@ -61,6 +86,4 @@ def test_import_leaves_heavy_libraries_alone():
         "safetensors",
         "gymnasium",
     )
-    code = f"import sys, tripletree; print([name for name in {heavy!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert python(f"import sys, tripletree; print([name for name in {heavy!r} if name in sys.modules])") == "[]"

@@ -1,11 +1,18 @@
-"""Words that agree with their numbers."""
+"""Words that agree with their numbers, and messages that remember which arguments they mention."""
 
 from __future__ import annotations
 
+import copy
+import pickle
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tripletree.text import count, plural, some_of
+from tripletree.errors import ParameterError, TripleTreeWarning
+from tripletree.text import Message, Option, count, plural, some_of
 
 
 @pytest.mark.parametrize(("number", "expected"), [(0, "rows"), (1, "row"), (2, "rows"), (-1, "rows"), (1_000, "rows")])
@@ -41,3 +48,66 @@ def test_numpy_counts_too():
 )
 def test_long_lists_are_cut(number, expected):
     assert some_of([str(k) for k in range(number)], 3) == expected
+
+
+def loud(option: Option) -> str:
+    return option.name.upper()
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        (Option("within"), "within"),
+        (Option("within", 100), "within=100"),
+        (Option("within", None), "within=None"),
+        (Option("endless", True), "endless=True"),
+        (Option("theta", (1, 1, 1)), "theta=(1, 1, 1)"),
+        (Option("truncation", "bootstrap"), 'truncation="bootstrap"'),
+        (Option("title", 'the "best" agent'), r'title="the \"best\" agent"'),
+        (Option("reward", ...), "reward=..."),
+        (Option("features", [..., "größe"]), 'features=[..., "größe"]'),
+        (Option("labels", {0: "left", 1: ...}), 'labels={0: "left", 1: ...}'),
+    ],
+)
+def test_an_option_in_python_s_words(option, text):
+    assert str(option) == f"{option}" == text
+
+
+def test_a_message_is_its_text():
+    message = Message("{} must be one of {!r} and {:,}; got {}.", Option("most"), "a", 1_000, 2)
+    assert message == "most must be one of 'a' and 1,000; got 2."
+    assert isinstance(message, str)
+    assert message.worded(loud) == "MOST must be one of 'a' and 1,000; got 2."
+
+
+def test_messages_within_messages_are_worded_too():
+    hint = Message(" Try {}.", Option("most", 3))
+    message = Message("{} is wrong.{}", Option("most"), hint)
+    assert message == "most is wrong. Try most=3."
+    assert message.worded(loud) == "MOST is wrong. Try MOST."
+
+
+@given(st.text())
+def test_what_a_user_typed_is_never_a_template(typed):
+    message = Message("got {}. Try {}.", typed, Option("most", typed))
+    assert message.startswith(f"got {typed}. Try most=")
+    assert message.worded(loud) == f"got {typed}. Try MOST."
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_copies_keep_everything(duplicate):
+    message = duplicate(Message("{{}} holds {}; {} and {}.", "{}", Option("most"), Option("log", ...)))
+    assert message == "{} holds {}; most and log=...."
+    assert message.worded(loud) == "{} holds {}; MOST and LOG."
+    error = duplicate(ParameterError(message))
+    assert error.args[0].worded(loud) == message.worded(loud)
+
+
+def test_errors_and_warnings_keep_it():
+    with pytest.raises(ParameterError, match="most is wrong") as caught:
+        raise ParameterError(Message("{} is wrong", Option("most")))
+    assert caught.value.args[0].worded(loud) == "MOST is wrong"
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        warnings.warn(Message("{} is odd", Option("most")), TripleTreeWarning, stacklevel=1)
+    assert told[0].message.args[0].worded(loud) == "MOST is odd"

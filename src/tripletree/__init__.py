@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from tripletree import answers as answers
+    from tripletree import demos as demos
+    from tripletree import plot as plot
     from tripletree.api import TripleTree, compare_weights, load
     from tripletree.cli.console import progress_bar
     from tripletree.errors import (
@@ -49,12 +52,15 @@ __all__ = [
 # Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell
 # that completes a command do not wait for NumPy.
 _HOMES = ("tripletree.errors", "tripletree.log", "tripletree.api", "tripletree.cli.console")
+_SUBMODULES = ("answers", "demos", "plot")
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        from importlib import import_module
+    from importlib import import_module
 
+    if name in _SUBMODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in __all__:
         for home in map(import_module, _HOMES):
             if hasattr(home, name):
                 return globals().setdefault(name, getattr(home, name))
@@ -62,4 +68,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__all__, *_SUBMODULES})

@@ -29,11 +29,11 @@ from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import losses, transitions_on
+from tripletree.model.judge import check_log, losses, transitions_on
 from tripletree.model.table import Table, curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
-from tripletree.questions.counterfactuals import COUNTERFACTUAL_OPTIONS, counterfactual, counterfactuals
+from tripletree.questions.counterfactuals import counterfactual, counterfactuals
 from tripletree.questions.explain import factual
 from tripletree.questions.explain_change import explain_change, explain_changes
 from tripletree.questions.importance import importance
@@ -43,7 +43,7 @@ from tripletree.questions.predict import apply, predict
 from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
 from tripletree.questions.story import story
-from tripletree.report.write import write_report
+from tripletree.text import Message, Option
 from tripletree.tree.arrays import Tree
 
 
@@ -56,7 +56,7 @@ class TripleTree:
     Parameters
     ----------
     max_leaves : int
-        Growth stops at this many leaves.
+        Maximum leaves: growth stops there.
     theta : three non-negative numbers, not all zero
         Weights of action, value and derivative in the quality of a split.
     gamma : float from 0 to 1
@@ -76,17 +76,17 @@ class TripleTree:
     truncation : {"paper", "bootstrap"}
         What follows the end of a truncated episode: nothing, or the tree's own value of the final state.
     min_samples_leaf : int
-        Least number of samples in a leaf.
+        Minimum samples per leaf.
     max_depth : int or None
-        Most splits above a leaf.
+        Maximum depth, the number of splits above a leaf; None for no limit.
     min_quality : float
-        Least quality of a split (the root's impurity is the sum of theta).
+        Minimum quality of a split (the root's impurity is the sum of theta).
     early_stopping : bool
         With a validation log, keep the size with the smallest validation score (see :attr:`curve_`).
     threads : int or None
         Threads to use, None for all cores. The tree is the same for any number.
     progress : function of (leaves so far, max_leaves), or None
-        Called now and then during growth.
+        Called from time to time during growth.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class TripleTree:
         return {name: getattr(self, name) for name in self._defaults()}
 
     def set_params(self, **parameters: Any) -> TripleTree:
-        """Set some parameters and return self; they count from the next :meth:`fit` on."""
+        """Set some parameters and return self; they take effect at the next :meth:`fit`."""
         check_names(parameters, self._defaults(), "TripleTree")
         for name, value in parameters.items():
             setattr(self, name, value)
@@ -179,9 +179,8 @@ class TripleTree:
         """
         self.__dict__.pop("_fitted", None)
         check_parameters(self.get_params())
-        _check_log(log, "log")
-        if validation is not None:
-            _check_log(validation, "validation")
+        check_log(log, "log")
+        check_log(validation, "validation", none="no validation")
         self._fitted = fit(log, validation, self.get_params())
         return self
 
@@ -205,7 +204,7 @@ class TripleTree:
 
     @property
     def leaves_(self) -> Table:
-        """One row a leaf: box, prediction, spread, impurities, density."""
+        """One row per leaf: box, prediction, spread, impurities, density."""
         return leaf_table(self.fitted_)
 
     @property
@@ -252,60 +251,100 @@ class TripleTree:
         verified: bool = False,
     ) -> Counterfactual: ...
 
-    def explain(self, state: Any, foil: Any = None, *, about: str = "action", **options: Any) -> Any:
-        """Return why the tree predicts what it predicts in a state; with a foil, what would have to change for it.
+    def explain(
+        self,
+        state: Any,
+        foil: Mapping[str, Any] | str | None = None,
+        *,
+        about: str = "action",
+        k: int = 1,
+        max_changes: int | None = None,
+        fixed: Collection[str] = (),
+        one_way: Mapping[str, str] | None = None,
+        margin: float | Mapping[str, float] = 0.0,
+        min_samples: int = 1,
+        min_purity: float = 0.0,
+        agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
+        verified: bool = False,
+    ) -> Any:
+        """Return why the tree predicts what it predicts in a state; with a foil, what would have to change to get it.
 
-        Without a foil the answer gives the bounds of the state's leaf. With one it gives the least change of the state
-        after which the tree predicts the foil: the fewest features, then the smallest change, with the features' ranges
-        over the log as the scale. It is false when the foil holds already, or when no leaf that may be entered predicts
-        it, and says which.
+        Without a foil the answer gives the bounds of the state's leaf. With one it gives the smallest change of the
+        state after which the tree predicts the foil: the fewest features, then the smallest change, measured in the
+        features' ranges over the log. It is false when the foil holds already, or when no leaf that may be entered
+        predicts it, and says which.
 
         Parameters
         ----------
         state : sequence or dict of numbers
             One state.
         foil : dict, text or None
-            What might have been instead: ``{"action": "left"}`` (or several labels), an interval with both ends
-            included and None for no bound for the name of a continuous action, ``{"main engine": (0.5, None)}``, for
+            What should be predicted instead: ``{"action": "left"}`` (or several labels); or an interval, with both
+            ends included and None for no bound, for a continuous action, ``{"main engine": (0.5, None)}``, for
             ``"value"`` or for ``"derivative of pos"``. Several keys must hold together. Text says the same:
             ``"action = left and value >= 0.3"``.
         about : str
             Without a foil: ``"action"``, the name of an action dimension, ``"value"``, or ``"derivative of pos"`` for
             a feature ``pos``.
         k : int
-            How many different answers: the first, and the next best ones as ``others``. None leads to the leaf of
-            another, and none asks for all that an earlier one asks and more.
+            Number of different answers: the best one, and the next best as ``others``. No two lead to the same leaf,
+            and none asks for everything that an earlier one asks for and more.
         max_changes : int or None
-            Most features that may change.
+            Maximum number of features that may change.
         fixed : collection of str
             Features that may not change.
         one_way : dict
             Features that may change one way only: ``{"fuel": "down"}``, or ``"up"``.
         margin : float or dict
             How far a feature that changes goes beyond the border that it crosses: a share of its range, or a dict with
-            numbers in the features' own units. It never goes past the middle of the leaf, so it is less where the leaf
-            is thin. Features with whole numbers keep no margin.
+            numbers in the features' own units. It never goes past the middle of the leaf, so it is smaller where the
+            leaf is thin. Features with whole numbers keep no margin.
         min_samples : int
-            Least number of training samples in the leaf that it leads to.
+            Minimum number of training samples in the leaf that the change leads to.
         min_purity : float from 0 to 1
-            Least agreement of these samples on what the foil is about: the share of the most frequent label, or the
+            Minimum agreement of these samples on what the foil is about: the share of the most frequent label, or the
             share of the log's variance that is gone within the leaf.
         agent : callable or None
             The real agent, a function of an array of shape (states, features) that returns one action for each. The
             answer then says what it does in the changed state.
         verified : bool
-            Search on, through all leaves that predict the foil and points further inside of them, until the agent does
-            there what the foil says; the answer says so when it does nowhere.
+            Keep searching until the agent agrees: through all leaves that predict the foil, and points further inside
+            them. If it agrees nowhere, the answer says so.
         """
-        if foil is None:
-            check_names(options, ("about", "foil"), "explain without a foil")
-            return factual(self.fitted_, state, about)
-        if about != "action":
-            raise ParameterError(
-                f"about is for explain without a foil; got {about!r}. What it is about, the foil says."
-            )
-        check_names(options, COUNTERFACTUAL_OPTIONS, "explain with a foil")
-        return counterfactual(self.fitted_, state, foil, **options)
+        options: dict[str, Any] = {
+            "k": k,
+            "max_changes": max_changes,
+            "fixed": fixed,
+            "one_way": one_way,
+            "margin": margin,
+            "min_samples": min_samples,
+            "min_purity": min_purity,
+            "agent": agent,
+            "verified": verified,
+        }
+        if foil is not None:
+            if about != "action":
+                raise ParameterError(
+                    Message(
+                        "{} is for explain without a foil; got {!r}. With a foil, the foil says what it is about.",
+                        Option("about"),
+                        about,
+                    )
+                )
+            return counterfactual(self.fitted_, state, foil, **options)
+        defaults = TripleTree.explain.__kwdefaults__ or {}
+        for name, value in options.items():
+            # By their text: an array or a function can be given, too, and has no plain equality.
+            if repr(value) != repr(defaults[name]):
+                raise ParameterError(
+                    Message(
+                        "{} is for explain with a foil; got {!r}. Say what should be predicted instead, such as {}.",
+                        Option(name),
+                        value,
+                        Option("foil", "action = left"),
+                    )
+                )
+        return factual(self.fitted_, state, about)
 
     def counterfactuals(
         self,
@@ -323,7 +362,7 @@ class TripleTree:
     ) -> Counterfactuals:
         """Return what would have to change in each of many states; arguments as in :meth:`explain`.
 
-        Much faster than one by one. The answer has arrays with one row a state, and ``answers[i]`` is that of state i.
+        Much faster than one by one. The answer has arrays with one row per state; ``answers[i]`` is that of state i.
         """
         return counterfactuals(
             self.fitted_,
@@ -344,8 +383,8 @@ class TripleTree:
     ) -> Change:
         """Return why the prediction changed from one state to the next.
 
-        The reason is the least part of the move that suffices: whatever else happened between the two states, from
-        there on every state on the way to ``after`` has the new prediction. It is false when nothing changed.
+        The reason is the smallest part of the move that is enough: whatever else happened between the two states,
+        from there on every state on the way to ``after`` has the new prediction. It is false when nothing changed.
 
         Parameters
         ----------
@@ -362,7 +401,7 @@ class TripleTree:
     def explain_changes(
         self, log: Any, *, about: str = "action", threshold: float | None = None, at_least: float = 0.0
     ) -> Changes:
-        """Return why the prediction changed, each time that it did in a log or along the states of one episode.
+        """Return why the prediction changed, each time it did in a log or along the states of one episode.
 
         Parameters
         ----------
@@ -396,20 +435,19 @@ class TripleTree:
             Position of an episode in ``log``; a log of one episode; a simulated trajectory (what :meth:`simulate`
             returns, or one of them); or states in their order, shape (steps, features).
         log : Log or None
-            The log that ``episode`` counts in.
+            The log in which ``episode`` is a position.
         about : str
             The attribute whose changes make the phases, as in :meth:`explain`.
         levels : int or sequence of float
-            An attribute that is a number is parted into levels as in :meth:`rules`.
+            A numeric attribute is divided into levels, as in :meth:`rules`.
         shortest : int
-            Steps that a phase must last. What is shorter interrupts another phase; several short ones in a row
-            alternate.
+            Minimum length of a phase, in steps. Anything shorter interrupts another phase; several short ones in a
+            row alternate.
         most : int
-            Most phases; longer episodes are told more coarsely.
+            Maximum number of phases; longer episodes are told more coarsely.
         """
         fitted = self.fitted_
-        if log is not None:
-            _check_log(log, "log")
+        check_log(log, "log", none="no log")
         return story(fitted, episode, log, about=about, levels=levels, shortest=shortest, most=most)
 
     def importance(self) -> Importance:
@@ -424,18 +462,17 @@ class TripleTree:
         Parameters
         ----------
         about : str
-            The attribute, as in :meth:`explain`. Numbers are parted into levels; of a continuous action with several
-            dimensions, or of all derivatives, every combination of levels is an outcome.
+            The attribute, as in :meth:`explain`. Numbers are divided into levels; for a continuous action with several
+            dimensions, or all derivatives, every combination of levels is an outcome.
         levels : int or sequence of float
-            How many levels with about as many samples each, or the numbers at which levels end.
+            Number of levels, each with about the same number of samples, or the numbers at which levels end.
         log : Log or None
             Where to take coverage and accuracy from; None: the training log, as far as the tree remembers it.
         most : int
-            How many rules of each outcome the text shows; the others are summed up. The answer holds all of them.
+            Maximum number of rules shown for each outcome; the text sums up the others, the answer holds all of them.
         """
         fitted = self.fitted_
-        if log is not None:
-            _check_log(log, "log")
+        check_log(log, "log", none="the training log")
         return rules(fitted, about=about, levels=levels, log=log, most=most, threads=self._threads())
 
     def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
@@ -449,10 +486,10 @@ class TripleTree:
         log : Log
             Any log with the same features and actions.
         n_leaves : int, None or "all"
-            Judge the tree as it was with so many leaves; None: as it is; "all": every size, shape (leaf counts, 3).
+            Judge the tree as it was with this many leaves; None: as it is; "all": every size, shape (leaf counts, 3).
         """
         fitted = self.fitted_
-        _check_log(log, "log")
+        check_log(log, "log")
         return losses(fitted, log, n_leaves, self._threads())
 
     def held_out(self, log: Log) -> HeldOut:
@@ -465,7 +502,7 @@ class TripleTree:
             grown on 4 of 5 episodes and judged on the others.
         """
         fitted = self.fitted_
-        _check_log(log, "log")
+        check_log(log, "log")
         return held_out(fitted, log, self._threads())
 
     def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
@@ -474,33 +511,33 @@ class TripleTree:
         Parameters
         ----------
         log : Log
-            Best a log that the tree was not grown on: on its own log both agree by construction.
+            Preferably one that the tree was not grown on: on its own log both agree by construction.
         about : str
             ``"value"``, the name of a continuous action's dimension, or ``"confidence"``: how sure the tree is of a
             discrete action, against how often it is right.
         groups : int
-            How many groups, with about as many samples each.
+            Number of groups, each with about the same number of samples.
         """
         fitted = self.fitted_
-        _check_log(log, "log")
+        check_log(log, "log")
         return calibration(fitted, log, about, groups)
 
     def outline(self, log: Log, *, regions: int = 10) -> Outline:
-        """Return the tree seen from afar: few regions, what the agent does there, and how it goes from one to another.
+        """Return the tree seen from afar: a few regions, what the agent does in each, and how it moves between them.
 
         Parameters
         ----------
         log : Log
             Whose moves: the training log, or another one with the same features and actions.
         regions : int
-            How many regions at most: the leaves of the tree when it had so many.
+            Maximum number of regions: the leaves of the tree when it had that many.
         """
         fitted = self.fitted_
-        _check_log(log, "log")
+        check_log(log, "log")
         return outline(fitted, log, regions, threads=self._threads())
 
     def trust(self, log: Log) -> Trust:
-        """Return where the tree should not be trusted: few samples, samples that disagree, states outside its range.
+        """Return where not to trust the tree: too few samples, samples that disagree, states outside its range.
 
         Parameters
         ----------
@@ -508,7 +545,7 @@ class TripleTree:
             Whose states count: the training log, or another one with the same features and actions.
         """
         fitted = self.fitted_
-        _check_log(log, "log")
+        check_log(log, "log")
         return trust(fitted, log, self._threads())
 
     def transitions(self, log: Log | None = None) -> Transitions:
@@ -543,15 +580,15 @@ class TripleTree:
             None is where episodes begin; a state is a list of numbers, a dict with one for every feature, or text:
             ``"pos = 1.2, speed = 0"``.
         before : zone or None
-            Reaching this first does not count.
+            A zone that must not be reached first.
         within : int or None
-            Most steps that it may take.
+            Maximum number of steps; None for no limit.
         log : Log or None
             Whose moves to go by; None: the training log's.
         draws : int
             Chains drawn for the 95 % interval; 0 for none.
         seed : int or numpy.random.Generator
-            Where the draws come from.
+            Random seed, or the generator to draw from.
         """
         return chance.chance(self.fitted_, self._transitions(log), reach, start, before, within, draws, seed)
 
@@ -577,13 +614,13 @@ class TripleTree:
         draws: int = 200,
         seed: int | np.random.Generator = 0,
     ) -> Whereabouts:
-        """Return where the agent is so many steps after the start, leaf by leaf; other arguments as in `chance`."""
+        """Return where the agent is this many steps after the start, leaf by leaf; other arguments as in `chance`."""
         return chance.after(self.fitted_, self._transitions(log), steps, start, draws, seed)
 
     def occupancy(
         self, start: Any = None, *, log: Log | None = None, draws: int = 200, seed: int | np.random.Generator = 0
     ) -> Whereabouts:
-        """Return the share of time that is spent in each leaf from the start on; arguments as in `chance`."""
+        """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
         return chance.occupancy(self.fitted_, self._transitions(log), start, draws, seed)
 
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
@@ -615,17 +652,17 @@ class TripleTree:
         start, end : state, leaf or zone
             As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode.
         k : int
-            How many, the most probable first; none of them visits a leaf twice.
+            Number of paths, the most probable first; none of them visits a leaf twice.
         pairs : bool or int
-            Instead of the ``k`` best: the best of every pair of a start and an end leaf that is connected; a number
-            for so many at most, the most probable.
+            Instead of the ``k`` best: the best path for every connected pair of a start and an end leaf; a number
+            limits how many, keeping the most probable.
         log : Log or None
             Whose moves to go by; None: the training log's.
 
         Returns
         -------
         Trajectories
-            False when there is no way; it then says what can be reached.
+            False when there is no path; it then says what can be reached.
         """
         moves = self.transitions(log)
         return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, aligned=False)
@@ -648,8 +685,8 @@ class TripleTree:
         Parameters
         ----------
         start, end, k, pairs, log
-            As in :meth:`paths`. From or to a state, the trajectory begins or ends just there; from a leaf or zone, on
-            the boundary of a leaf.
+            As in :meth:`paths`. From or to a state, the trajectory begins or ends exactly there; from a leaf or
+            zone, on the boundary of a leaf.
         progress : function of (trajectories so far, all), or None
             Called after each trajectory.
         """
@@ -657,19 +694,21 @@ class TripleTree:
         return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
 
     def report(self, log: Log, path: str | os.PathLike[str], *, title: str | None = None) -> None:
-        """Write one HTML file that tells a person what the agent does, and answers questions without a network.
+        """Write one HTML file that shows what the agent does, and answers questions without a network.
 
         Parameters
         ----------
         log : Log
-            The log to tell of: the one that the tree was grown on, or another one with the same features and actions.
+            The log to report on: the one that the tree was grown on, or another with the same features and actions.
         path : str or path
             The file; what was there before is replaced in one step.
         title : str or None
-            Its heading.
+            The heading.
         """
+        from tripletree.report.write import write_report  # a browser's part, large, and seldom wanted
+
         fitted = self.fitted_
-        _check_log(log, "log")
+        check_log(log, "log")
         write_report(fitted, log, path, title, self._threads())
 
     def truncate(self, n_leaves: int) -> TripleTree:
@@ -694,8 +733,7 @@ class TripleTree:
 
     def _transitions(self, log: Log | None) -> Transitions:
         fitted = self.fitted_
-        if log is not None:
-            _check_log(log, "log")
+        check_log(log, "log", none="the training log")
         return transitions_on(fitted, log, self._threads())
 
     def _threads(self) -> int:
@@ -716,7 +754,7 @@ def compare_weights(
     progress: Callable[[int, int], None] | None = None,
     **parameters: Any,
 ) -> Weights:
-    """Return which weights theta make the worst of the three losses least (paper, Appendix A).
+    """Return which weights theta make the worst of the three losses smallest (paper, Appendix A).
 
     One tree is grown for each theta on the simplex in steps of 1 / ``steps``; its losses at all leaf counts come from
     that one growth. Each loss is taken relative to that of a tree with one leaf, which predicts the log's average.
@@ -728,7 +766,7 @@ def compare_weights(
     validation : Log or None
         Held-out episodes to judge on; None: the training log.
     leaves : sequence of int
-        Leaf counts to compare at; a tree that stops growing before counts as it is.
+        Leaf counts to compare at; a tree that stops growing earlier counts as it is.
     steps : int
         Steps along each side of the simplex: 5 for 21 weights, 10 for 66.
     progress : function of (trees so far, all), or None
@@ -744,20 +782,11 @@ def compare_weights(
     >>> answer.worst.shape
     (2, 21)
     """
-    _check_log(log, "log")
-    if validation is not None:
-        _check_log(validation, "validation")
+    check_log(log, "log")
+    check_log(validation, "validation", none="the training log")
     defaults = TripleTree._defaults()
     fixed = ("theta", "max_leaves", "early_stopping", "progress")
     check_names(parameters, [name for name in defaults if name not in fixed], "compare_weights")
     merged = {**defaults, **parameters}
     check_parameters(merged)
     return weights.compare_weights(log, validation, leaves, steps, progress, merged)
-
-
-def _check_log(log: object, name: str) -> None:
-    if not isinstance(log, Log):
-        raise ParameterError(
-            f"{name} must be a Log; got {type(log).__name__}. Build one with read_log(path) from a file, or with "
-            "Log.from_arrays(...)."
-        )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripletree.errors import ParameterError
-from tripletree.text import some_of
+from tripletree.text import Message, Nothing, Option, some_of
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
@@ -37,52 +37,156 @@ def is_number(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Rule:
-    """What one parameter may be: a test, the same in words, and a value that passes."""
+    """What an argument may be.
+
+    Attributes
+    ----------
+    passes : function
+        The test.
+    allowed : str
+        The same in words, but for None.
+    example : any
+        A value that passes, for people to type; Nothing when there is none worth typing.
+    choices : tuple of str
+        The words it may be, when it is one of several.
+    none : str
+        What None means; empty when None is not allowed.
+    """
 
     passes: Callable[[Any], bool]
     allowed: str
-    example: object
+    example: Any = Nothing
     choices: tuple[str, ...] = ()
+    none: str = ""
+
+    def check(self, value: Any, name: str) -> None:
+        """Raise ParameterError unless ``value`` may be given as the argument ``name``."""
+        if wrong := self.objection(value, name):
+            raise ParameterError(wrong)
+
+    def objection(self, value: Any, name: str) -> str:
+        """Return what is wrong with a value, what is allowed and what to type; nothing if the value passes."""
+        if self.passes(value):
+            return ""
+        allowed = Message("{}, or {} ({})", self.allowed, Option(name, None), self.none) if self.none else self.allowed
+        hint = did_you_mean(value, self.choices) if isinstance(value, str) else ""
+        if not hint and self.example is not Nothing:
+            hint = Message(" Try {}.", Option(name, self.example))
+        return Message("{} must be {}; got {!r}.{}", Option(name), allowed, value, hint)
 
 
-def one_of(*names: str) -> Rule:
-    """Return the rule of a parameter that is one of several words."""
-    *others, last = map(repr, names)
-    allowed = f"{', '.join(others)} or {last}" if others else last
-    return Rule(lambda value: isinstance(value, str) and value in names, allowed, names[0], choices=names)
+def whole(least: int, most: int | None = None, example: Any = None, none: str = "") -> Rule:
+    """Return the rule of a whole number; without an example, the least one is proposed."""
+    allowed = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+    return Rule(
+        lambda value: (
+            (none != "" and value is None) or (is_integer(value) and value >= least and (most is None or value <= most))
+        ),
+        f"a whole number {allowed}",
+        least if example is None else example,
+        none=none,
+    )
 
 
-def whole(least: int, most: int | None = None, example: int | None = None, none: str = "") -> Rule:
-    """Return the rule of a whole number; ``none`` says what None means, and without it None is refused."""
-    allowed = f"a whole number of at least {least:,}" if most is None else f"a whole number from {least:,} to {most:,}"
-
-    def passes(value: Any) -> bool:
-        if value is None:
-            return none != ""
-        return is_integer(value) and value >= least and (most is None or value <= most)
-
-    return Rule(passes, allowed + (f", or None ({none})" if none else ""), least if example is None else example)
-
-
-def number(least: float, most: float | None = None, *, example: float, ends: bool = True) -> Rule:
-    """Return the rule of a finite number from ``least`` to ``most``; without ``ends``, neither of them is allowed."""
-    if ends:
-        allowed = f"a number of at least {least:g}" if most is None else f"a number from {least:g} to {most:g}"
-    else:
-        allowed = f"a number above {least:g}" + ("" if most is None else f" and below {most:g}")
-
-    def passes(value: Any) -> bool:
-        if not is_number(value):
-            return False
-        at_an_end = value in (least, most)
-        return ends if at_an_end else bool(value > least and (most is None or value < most))
-
-    return Rule(passes, allowed, example)
+def number(
+    least: float | None = None,
+    most: float | None = None,
+    example: Any = None,
+    none: str = "",
+    *,
+    above: float | None = None,
+    below: float | None = None,
+) -> Rule:
+    """Return the rule of a finite number; ``least`` and ``most`` are allowed, ``above`` and ``below`` are not."""
+    bounds = {"of at least": least, "above": above, "at most": most, "below": below}
+    words = " and ".join(f"{word} {bound:g}" for word, bound in bounds.items() if bound is not None)
+    if least is not None and most is not None:
+        words = f"from {least:g} to {most:g}"
+    proposed = next((value for value in (example, least, most) if value is not None), Nothing)
+    return Rule(
+        lambda value: (
+            (none != "" and value is None)
+            or (
+                is_number(value)
+                and (least is None or value >= least)
+                and (most is None or value <= most)
+                and (above is None or value > above)
+                and (below is None or value < below)
+            )
+        ),
+        f"a number {words}".rstrip(),
+        proposed,
+        none=none,
+    )
 
 
 def flag(example: bool = True) -> Rule:
-    """Return the rule of a parameter that is True or False; a 0 or a 1 is more often a mistake than shorthand."""
+    """Return the rule of what is True or False."""
     return Rule(lambda value: isinstance(value, bool), "True or False", example)
+
+
+def choice(choices: Iterable[str], example: Any = None, none: str = "") -> Rule:
+    """Return the rule of one word of several; without an example, the first one is proposed."""
+    names = tuple(choices)
+    *others, last = map(repr, names)
+    few = f"{', '.join(others)} or {last}" if others else last
+    allowed = few if len(names) < 6 else f"one of {listing(names, 20)}"
+    return Rule(
+        lambda value: (none != "" and value is None) or (isinstance(value, str) and value in names),
+        allowed,
+        names[0] if example is None else example,
+        names,
+        none,
+    )
+
+
+def check_whole(
+    value: object, name: str, least: int, most: int | None = None, example: Any = None, none: str = ""
+) -> None:
+    """Raise ParameterError unless ``value`` is a whole number from ``least`` to ``most``.
+
+    Parameters
+    ----------
+    value : any
+        What came as the argument ``name``.
+    name : str
+        The argument's name.
+    least, most : int, int or None
+        The smallest and the largest number allowed; None: no limit.
+    example : int or None
+        What the message proposes; None: the smallest one.
+    none : str
+        What None means as an argument; empty: None is not allowed.
+    """
+    whole(least, most, example, none).check(value, name)
+
+
+def check_number(
+    value: object,
+    name: str,
+    least: float | None = None,
+    most: float | None = None,
+    example: Any = None,
+    none: str = "",
+    *,
+    above: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Raise ParameterError unless ``value`` is a finite number within bounds; arguments as in `check_whole`.
+
+    ``least`` and ``most`` are allowed, ``above`` and ``below`` are not.
+    """
+    number(least, most, example, none, above=above, below=below).check(value, name)
+
+
+def check_flag(value: object, name: str, example: bool = True) -> None:
+    """Raise ParameterError unless ``value`` is True or False."""
+    flag(example).check(value, name)
+
+
+def check_choice(value: object, name: str, choices: Iterable[str], example: Any = None, none: str = "") -> None:
+    """Raise ParameterError unless ``value`` is one of the words ``choices``; a near miss is recognised."""
+    choice(choices, example, none).check(value, name)
 
 
 def _is_theta(value: Any) -> bool:
@@ -96,75 +200,38 @@ def _is_theta(value: Any) -> bool:
 PARAMETERS: dict[str, Rule] = {
     "max_leaves": whole(1, example=200),
     "theta": Rule(_is_theta, "three non-negative numbers, not all zero", (1, 1, 1)),
-    "gamma": number(0, 1, example=0.99),
-    "priority": one_of("impurity", "gain"),
-    "mode": one_of("exact", "histogram"),
-    "bins": whole(2, 1024, example=1024),
-    "thresholds": one_of("short", "midpoint"),
-    "derivative_scale": one_of("sigma", "paper"),
-    "truncation": one_of("paper", "bootstrap"),
+    "gamma": number(0, 1, 0.99),
+    "priority": choice(("impurity", "gain")),
+    "mode": choice(("exact", "histogram")),
+    "bins": whole(2, 1024, 1024),
+    "thresholds": choice(("short", "midpoint")),
+    "derivative_scale": choice(("sigma", "paper")),
+    "truncation": choice(("paper", "bootstrap")),
     "min_samples_leaf": whole(1),
     "max_depth": whole(0, example=20, none="no limit"),
     "min_quality": number(0, example=0.0),
     "early_stopping": flag(),
     "threads": whole(1, example=2, none="all cores"),
     "progress": Rule(
-        lambda value: value is None or callable(value),
-        "a function of (leaves so far, max_leaves), or None",
-        None,
+        lambda value: value is None or callable(value), "a function of (leaves so far, max_leaves)", none="silence"
     ),
 }
 """The parameters of TripleTree: the one table that fit checks them against."""
 
 
-def objection(value: object, name: str, rule: Rule) -> str:
-    """Return what is wrong with a value, what is allowed and what to type; nothing if the value passes."""
-    if rule.passes(value):
-        return ""
-    hint = did_you_mean(value, rule.choices) or f" Try {name}={rule.example!r}."
-    return f"{name} must be {rule.allowed}; got {value!r}.{hint}"
-
-
-def _check(value: object, name: str, rule: Rule) -> None:
-    if wrong := objection(value, name, rule):
-        raise ParameterError(wrong)
-
-
-def check_whole(
-    value: object, name: str, least: int, most: int | None = None, example: int | None = None, none: str = ""
-) -> None:
-    """Raise ParameterError unless ``value`` is a whole number from ``least`` to ``most``.
-
-    ``none`` says what None means, such as "no limit"; without it, None is refused.
-    """
-    _check(value, name, whole(least, most, example, none))
-
-
-def check_number(
-    value: object, name: str, least: float, most: float | None = None, *, example: float, ends: bool = True
-) -> None:
-    """Raise ParameterError unless ``value`` is a finite number from ``least`` to ``most``; see `number`."""
-    _check(value, name, number(least, most, example=example, ends=ends))
-
-
-def check_flag(value: object, name: str, example: bool = True) -> None:
-    """Raise ParameterError unless ``value`` is True or False."""
-    _check(value, name, flag(example))
-
-
-def check_choice(value: object, name: str, choices: Iterable[str]) -> None:
-    """Raise ParameterError unless ``value`` is one of the ``choices``."""
-    _check(value, name, one_of(*choices))
-
-
 def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Raise ParameterError for the first of ``parameters`` that breaks its rule in ``PARAMETERS``."""
     for name, value in parameters.items():
-        _check(value, name, PARAMETERS[name])
+        PARAMETERS[name].check(value, name)
     if parameters.get("truncation") == "bootstrap" and parameters.get("gamma") == 1:
         raise ParameterError(
-            'truncation="bootstrap" needs gamma below 1, otherwise the value of an endless episode has no bound; '
-            "got gamma=1. Try gamma=0.99."
+            Message(
+                "{} needs {} below 1, otherwise the value of an endless episode has no bound; got {}. Try {}.",
+                Option("truncation", "bootstrap"),
+                Option("gamma"),
+                Option("gamma", 1),
+                Option("gamma", 0.99),
+            )
         )
 
 

@@ -1,8 +1,95 @@
-"""Words of messages that depend on how many there are: "1 row", "7 rows", "a, b and 5 more"."""
+"""Texts for users: words that agree with numbers, and messages that remember which arguments they mention."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class Nothing:
+    """The value of an option that is mentioned by its name alone; None is a value."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """An argument as a message mentions it; as text, in Python's words.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name in Python.
+    value : any
+        What to give it; ``...`` stands for something to fill in. Left out: the argument is only named.
+
+    Examples
+    --------
+    >>> print(Option("within"), Option("within", 100), Option("labels", {0: "left"}), Option("ignore", [...]))
+    within within=100 labels={0: "left"} ignore=[...]
+    """
+
+    name: str
+    value: Any = Nothing
+
+    def __str__(self) -> str:
+        return self.name if self.value is Nothing else f"{self.name}={_literal(self.value)}"
+
+
+class Message(str):
+    """A text that keeps what it was made of; everywhere else it is the string in Python's words.
+
+    Parameters
+    ----------
+    template : str
+        Text with the fields of ``str.format``, filled in order.
+    *values
+        What fills them: options, other messages, anything.
+
+    Examples
+    --------
+    >>> message = Message("{} must be at least {:,}. Try {}.", Option("within"), 1, Option("within", 100))
+    >>> message
+    'within must be at least 1. Try within=100.'
+    >>> message.worded(lambda option: f"--{option.name}")
+    '--within must be at least 1. Try --within.'
+    """
+
+    template: str
+    values: tuple[Any, ...]
+
+    def __new__(cls, template: str, *values: Any) -> Message:
+        """Return the text in Python's words, with what it was made of."""
+        message = super().__new__(cls, template.format(*values))
+        message.template, message.values = template, values
+        return message
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        # For copies and other processes: the text alone would be taken for a template.
+        return self.template, *self.values
+
+    def worded(self, word: Callable[[Option], str]) -> str:
+        """Return the text with every option as ``word`` has it, also within messages in this one."""
+
+        def in_words(value: Any) -> Any:
+            if isinstance(value, Option):
+                return word(value)
+            return value.worded(word) if isinstance(value, Message) else value
+
+        return self.template.format(*map(in_words, self.values))
+
+
+def _literal(value: Any) -> str:
+    """Return a value as Python code, with dots for what is to be filled in."""
+    if value is ...:
+        return "..."
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{_literal(key)}: {_literal(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    return repr(value)
 
 
 def plural(number: int, one: str, many: str | None = None) -> str:

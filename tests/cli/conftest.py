@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -54,6 +56,14 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def work(folder, tmp_path):
+    """A folder of this test alone with the log and the model."""
+    for name in ("run.csv", "run.tripletree"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    return tmp_path
+
+
 class Answer:
     """What a command gave back."""
 
@@ -78,3 +88,13 @@ def run(folder, monkeypatch):
         return Answer(CliRunner().invoke(main, [str(a) for a in arguments], prog_name="tripletree", **options))
 
     return command
+
+
+PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom tripletree.cli import main\n"
+
+
+def shell(folder, *arguments, before="", **options):
+    """Run the command line in a process of its own; ``before`` is Python code to run first."""
+    code = f"{PROGRAM}{before}\nmain({[str(a) for a in arguments]!r}, prog_name='tripletree')"
+    options = {"capture_output": True, **options}
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, text=True, check=False, **options)

@@ -1,4 +1,4 @@
-"""``tripletree demo``: what it prints and what it leaves behind."""
+"""``tripletree demo`` and ``reproduce``: what they print and what they leave behind."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -15,6 +16,8 @@ from click.testing import CliRunner
 import tripletree
 from tripletree.cli import main
 from tripletree.demos import road
+from tripletree.reproduce import run as module
+from tripletree.reproduce.page import FAILS, HOLDS, Claim
 
 AGENTS = tuple(road.VARIANTS)
 
@@ -101,7 +104,7 @@ def test_tables_fit_a_pipe_of_80_columns_and_hold_no_escapes(finished):
 def test_a_wrong_size_is_one_line(demo, tmp_path):
     result = demo("--leaves", "0")
     assert result.exit_code == 1
-    assert re.fullmatch(r"error: max_leaves must be a whole number of at least 1; got 0\. .*\n", result.stderr)
+    assert re.fullmatch(r"error: --leaves must be a whole number of at least 1; got 0\. .*\n", result.stderr)
     assert not (tmp_path / "out").exists()
 
 
@@ -138,3 +141,37 @@ def test_ctrl_c_leaves_no_model_and_no_traceback(tmp_path):
     assert ended.stderr.splitlines()[-1] == "note: Stopped."
     assert "Traceback" not in ended.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    calls = []
+
+    def reproduce(what, folder, progress):
+        progress(1, 2)
+        calls.append((what, folder))
+        found = [Claim("It flies.", "It does.", HOLDS), Claim("It lands on its feet, always.", "Never.", FAILS)]
+        return module.Reproduction(folder / "index.html", found)
+
+    monkeypatch.setattr(module, "reproduce", reproduce)
+    return calls
+
+
+def test_verdicts_and_where_the_page_is(run, asked, tmp_path):
+    told = run("reproduce", "road", "--out", str(tmp_path / "page"))
+    assert told.code == 0
+    assert asked == [("road", tmp_path / "page")]
+    assert "holds  It flies." in told.out
+    assert "does not hold  It lands on its feet, always." in told.out
+    assert f"The page is {tmp_path / 'page' / 'index.html'}." in told.out
+
+
+def test_without_words_all_of_it(run, asked):
+    assert run("reproduce").code == 0
+    assert asked == [("all", Path("out/reproduce"))]
+
+
+def test_an_unknown_part(run, asked):
+    told = run("reproduce", "lender")
+    assert told.code == 2
+    assert asked == []

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from tripletree import __version__
 from tripletree.cli import main
 from tripletree.errors import LogError, ModelFileError, TripleTreeWarning
+from tripletree.text import Message, Option
 
 
 @pytest.fixture
@@ -75,11 +76,14 @@ def test_debug_shows_where_an_error_comes_from(run, arguments):
     assert run("info", "nowhere").exit_code == 1
 
 
-def test_the_library_s_advice_is_turned_into_options(run):
-    def fail():
-        raise LogError('No column looks like the reward.\nType reward="..." or endless=True.')
+def test_the_library_s_advice_is_turned_into_options(run, monkeypatch):
+    def act(within):
+        warnings.warn(Message("{} is much.", Option("within")), TripleTreeWarning, stacklevel=1)
+        raise LogError(Message("Type {}.", Option("within", 3)))
 
-    assert run("act", does=fail).stderr.endswith("Type --column reward=NAME or --endless.\n")
+    within = click.Option(["--at-most", "within"], type=int)
+    monkeypatch.setitem(main.commands, "act", click.Command("act", callback=act, params=[within]))
+    assert run("act", "--at-most", "7").stderr == "note: --at-most is much.\nerror: Type --at-most 3.\n"
 
 
 def test_a_bug_keeps_its_traceback(run):

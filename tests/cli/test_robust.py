@@ -9,28 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import tripletree
-from tripletree.cli import console
+from tests.cli.conftest import shell
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals, limits and permissions")
-PROGRAM = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\nfrom tripletree.cli import main\n"
-
-
-def shell(folder, *arguments, before="", **options):
-    """Run the command line in a process of its own; ``before`` is Python code to run first."""
-    code = f"{PROGRAM}{before}\nmain({[str(a) for a in arguments]!r}, prog_name='tripletree')"
-    options = {"capture_output": True, **options}
-    return subprocess.run([sys.executable, "-c", code], cwd=folder, text=True, check=False, **options)
-
-
-@pytest.fixture
-def work(folder, tmp_path):
-    """A folder of this test alone with the log and the model."""
-    for name in ("run.csv", "run.tripletree"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    return tmp_path
 
 
 @pytest.fixture
@@ -191,40 +174,3 @@ def test_an_existing_model_is_replaced(run, work, monkeypatch):
     monkeypatch.chdir(work)
     assert run("grow", "run.csv", "-o", "run.tripletree", "--max-leaves", 3).code == 0
     assert tripletree.load("run.tripletree").n_leaves_ == 3
-
-
-def test_a_pipe_gets_plain_lines(work):
-    told = shell(work, "chance", "run.tripletree", "--reach", "pos < 0.5")
-    assert told.stderr == ""
-    assert told.stdout.count("\n") == 1
-    assert "\x1b" not in told.stdout
-    told = shell(work, "check", "run.csv")
-    assert "\x1b" not in told.stdout
-    told = shell(work, "info", "run.tripletree", env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    assert (told.returncode, told.stderr) == (0, "")
-
-
-def test_a_terminal_gets_broken_lines_and_colours_unless_it_wants_none(run, monkeypatch):
-    def terminal(**options):
-        return Console(highlight=False, force_terminal=True, width=60, color_system="standard", **options)
-
-    monkeypatch.setattr(console, "_out", terminal())
-    told = run("chance", "run.tripletree", "--reach", "pos < 0.5")
-    assert told.out.count("\n") > 2
-    assert max(map(len, told.lines)) <= 60
-    told = run("check", "run.csv")
-    assert "\x1b[36mnote" in told.out
-    monkeypatch.setattr(console, "_out", terminal(no_color=True))
-    told = run("check", "run.csv")
-    assert "\x1b[36m" not in told.out
-    assert max(map(len, told.lines)) <= 120
-
-
-def test_a_small_terminal_gets_small_tables(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(console, "_out", Console(highlight=False, width=60))
-    held_out = ["grow", "run.csv", "-o", tmp_path / "m.tripletree", "--validation", 0.25]
-    for told in (run("info", "run.tripletree"), run(*held_out)):
-        # Sentences stay on one line in a pipe.
-        lines = told.out.partition("What matters")[0].splitlines()
-        assert max(len(line) for line in lines if not re.match(r"The model is in|[\d,]+ samples", line)) <= 60
-        assert "…" not in told.out

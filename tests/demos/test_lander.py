@@ -64,9 +64,11 @@ def test_new_episodes_are_flown_as_well():
     assert np.add.reduceat(log.rewards, log.starts[:-1]).mean() > 200
 
 
-def test_a_wrong_number_of_samples_is_refused_before_anything_is_made():
+def test_a_wrong_number_of_samples_or_seed_is_refused_before_anything_is_made():
     with pytest.raises(ParameterError, match="n_samples must be a whole number of at least 1; got 0"):
         lander.record(n_samples=0)
+    with pytest.raises(ParameterError, match="seed must be a whole number of at least 0; got -1"):
+        lander.record(seed=-1)
 
 
 def test_the_log_and_the_policy_need_numpy_only():

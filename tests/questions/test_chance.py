@@ -158,7 +158,7 @@ def test_a_tree_of_one_leaf():
 
 def test_a_smaller_tree_asks_for_the_log(tree):
     small = tree.truncate(2)
-    with pytest.raises(ParameterError, match=r"does not know the transitions of its log, .* Give the log: log=log."):
+    with pytest.raises(ParameterError, match=r"does not know the transitions of its log, .* Give the log: log=\.\.\."):
         small.chance("end")
     assert small.chance("end", log=walks()).probability == pytest.approx(1)
     assert tree.truncate(3).chance("end").probability == pytest.approx(1)

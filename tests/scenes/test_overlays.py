@@ -167,7 +167,7 @@ def test_a_note_is_a_point_a_line_or_a_box():
             "log has the features `x0`, `x1`; the tree has `pos`, `speed`",
         ),
         (lambda view: overlays.samples(view, log(), 0), "most must be a whole number"),
-        (lambda view: overlays.episodes(view, log(), 999), "episodes go from 0 to"),
+        (lambda view: overlays.episodes(view, log(), 999), "which must be a whole number from 0 to .*; got 999"),
         (lambda view: overlays.explanation(view, "why"), r"what explain\(state, foil\) or explain_change"),
         (lambda view: overlays.trajectories(view, 3), "trajectories must be what simulate"),
         (lambda view: overlays.trajectories(view, road_tree().paths(0, 0)), "paths without a way"),

@@ -138,9 +138,9 @@ def test_bad_input():
     tree, log = alive()
     with pytest.raises(ParameterError, match="log must be a Log; got list"):
         episode(tree, [1])
-    with pytest.raises(ParameterError, match="position of an episode in the log, from 0 on; got 'last'"):
+    with pytest.raises(ParameterError, match=r"number must be a whole number from 0 to .*; got 'last'\. Try number=0"):
         episode(tree, log, "last")
-    with pytest.raises(ParameterError, match="episode must be a position from 0 to"):
+    with pytest.raises(ParameterError, match="number must be a whole number from 0 to"):
         episode(tree, log, 10_000)
     with pytest.raises(ParameterError, match=r"The tree has no 'sped'; .*Did you mean `speed`"):
         episode(tree, log, features=["sped"])

@@ -111,9 +111,9 @@ def test_paths_as_text_and_with_strange_names(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", [0, None, b"model", ""])
 def test_what_is_no_path_is_refused(path: object) -> None:
-    with pytest.raises(ParameterError, match=r"path must be .* Try 'model.tripletree'"):
+    with pytest.raises(ParameterError, match=r'Expected .*, got .* Try path="model.tripletree"'):
         save(random_model(1), path)  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match=r"path must be .* Try 'model.tripletree'"):
+    with pytest.raises(ParameterError, match=r'Expected .*, got .* Try path="model.tripletree"'):
         load(path)  # type: ignore[arg-type]
 
 

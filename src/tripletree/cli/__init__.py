@@ -16,34 +16,38 @@ from tripletree.checks import did_you_mean
 from tripletree.cli import console
 from tripletree.cli.command import debugging, with_debug
 from tripletree.cli.wording import for_shell
-from tripletree.errors import LogError, TripleTreeError
+from tripletree.errors import TripleTreeError
 
 # Commands are imported when they are called: the list of commands and a shell's completion do not wait for them.
-SECTIONS: dict[str, dict[str, str]] = {
+SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "From a log to a model": {
-        "check": "List every problem of a log at once.",
-        "grow": "Grow a tree on a log and save it.",
-        "info": "Say what a model holds and how good it is.",
+        "check": ("logs", "List every problem in a log at once."),
+        "grow": ("trees", "Grow a tree on a log and save it."),
+        "info": ("trees", "Show what a model holds and how good it is."),
     },
     "Questions to a model": {
-        "predict": "Say what the agent does in a state, how well it fares and where that leads.",
-        "explain": "Say why the agent does what it does in a state, what would change it, or why it changed.",
-        "story": "Tell an episode phase by phase.",
-        "chance": "Say how probable it is to get somewhere, how long it takes, and where time is spent.",
-        "paths": "Find the most probable ways from one place to another.",
-        "simulate": "Draw up trajectories from one place to another.",
-        "rules": "Say the whole tree in rules.",
-        "plot": "Draw a picture of a model.",
-        "report": "Write one HTML file that tells what the agent does.",
+        "predict": ("ask", "Predict what the agent does in a state, how well it does and what comes next."),
+        "explain": (
+            "ask",
+            "Explain why the agent does what it does in a state, what would change that, or why it changed.",
+        ),
+        "story": ("ask", "Tell an episode phase by phase."),
+        "chance": ("ask", "Show how likely it is to get somewhere, how long it takes, and where time is spent."),
+        "paths": ("ask", "Find the most probable ways from one place to another."),
+        "simulate": ("ask", "Simulate trajectories from one place to another."),
+        "rules": ("ask", "Show the whole tree as rules."),
+        "plot": ("show", "Draw a picture of a model."),
+        "report": ("show", "Write one HTML file that shows what the agent does."),
     },
     "More": {
-        "demo": "Grow trees on two built-in logs, of a vehicle and of a lander, ask them, and write reports.",
-        "record": "Record one of the paper's agents.",
-        "reproduce": "Run the paper's experiments and check its claims.",
-        "completion": "Let your shell complete commands and options.",
+        "demo": ("demo", "Grow trees on two built-in logs, ask them questions and write reports."),
+        "record": ("logs", "Record one of the paper's agents."),
+        "reproduce": ("demo", "Run the paper's experiments and check its claims."),
+        "completion": ("command", "Let your shell complete commands and options."),
     },
 }
-SUMMARIES = {name: text for section in SECTIONS.values() for name, text in section.items()}
+"""The commands by topic: the module of each, and its summary."""
+COMMANDS = {name: found for section in SECTIONS.values() for name, found in section.items()}
 
 
 class _UserError(click.ClickException):
@@ -57,11 +61,12 @@ class _UserError(click.ClickException):
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        return [*SUMMARIES, *self.commands]
+        return [*COMMANDS, *self.commands]
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in SUMMARIES:
-            command: click.Command = getattr(import_module(f"tripletree.cli.{name}"), name)
+        if name in COMMANDS:
+            module, _ = COMMANDS[name]
+            command: click.Command = getattr(import_module(f"tripletree.cli.{module}"), name)
             return command
         return super().get_command(ctx, name)
 
@@ -76,7 +81,7 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         for title, commands in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl(list(commands.items()))
+                formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()])
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -86,7 +91,7 @@ class _Commands(click.Group):
         try:
             with console.warnings_as_notes():
                 result = super().invoke(ctx)
-                # Here, where a full disk can still be told.
+                # Here, where a full disk can still be reported.
                 sys.stdout.flush()
                 return result
         except KeyboardInterrupt:
@@ -97,7 +102,8 @@ class _Commands(click.Group):
                 raise
             if isinstance(error, OSError) and error.filename is None:
                 _give_up_output()
-            raise _UserError(_line(error)) from error
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            raise _UserError(_line(error, command)) from error
 
 
 def _reader_went_away(error: BaseException) -> bool:
@@ -113,23 +119,21 @@ def _give_up_output() -> None:
         os.close(nowhere)
 
 
-def _line(error: BaseException) -> str:
+def _line(error: BaseException, command: click.Command | None) -> str:
+    """Return what went wrong in the words of the command that was typed."""
     if isinstance(error, MemoryError):
         return "There is not enough memory for this. Try a part of the log."
     if isinstance(error, OSError) and not isinstance(error, TripleTreeError):
         why = error.strerror or str(error)
         return f"{error.filename}: {why}." if error.filename is not None else f"The output cannot be written: {why}."
-    if isinstance(error, LogError):
-        return for_shell(str(error))
-    # An expression is shown as it was typed.
-    return str(error) if "\n" in str(error) else for_shell(str(error))
+    return for_shell(error, command)
 
 
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="`tripletree COMMAND --help` shows examples. Exit codes: 0 fine, 1 something in your data or arguments is "
-    "wrong, 2 the command line itself is, 130 stopped by Ctrl-C.",
+    "wrong, 2 the command line itself is wrong, 130 stopped by Ctrl-C.",
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @with_debug

@@ -1,4 +1,4 @@
-"""Commands of the house: help with examples, --debug everywhere, and the arguments that several commands share."""
+"""What commands share: help with examples, --debug, arguments; and ``tripletree completion``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import get_completion_class
 
+from tripletree.cli import console
 from tripletree.errors import ParameterError
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 _DEBUG = "tripletree.debug"
+SHELLS = ("bash", "zsh", "fish")
 
 
 class Command(click.Command):
@@ -88,7 +91,7 @@ def file_to_write(_: click.Context, __: click.Parameter, path: Path | None) -> P
 
 model_argument = click.argument("model", type=click.Path(path_type=Path))
 json_option = click.option("--json", "as_json", is_flag=True, help="Print data for programs instead of sentences.")
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Where random draws begin.")
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 
 
 def out_option(what: str, required: bool = False) -> Callable[[_Decorated], _Decorated]:
@@ -100,5 +103,23 @@ def out_option(what: str, required: bool = False) -> Callable[[_Decorated], _Dec
         callback=file_to_write,
         required=required,
         metavar="FILE",
-        help=f"{what}",
+        help=what,
     )
+
+
+@command(
+    'eval "$(tripletree completion bash)"    # in ~/.bashrc',
+    'eval "$(tripletree completion zsh)"     # in ~/.zshrc, after compinit',
+    "tripletree completion fish > ~/.config/fish/completions/tripletree.fish",
+)
+@click.argument("shell", type=click.Choice(SHELLS))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Let your shell complete commands and options.
+
+    Prints a script for bash, zsh or fish.
+    """
+    made = get_completion_class(shell)
+    if made is None:
+        raise click.UsageError(f"Completion for {shell} is not available here.")
+    console.show_wide(made(ctx.find_root().command, {}, "tripletree", "_TRIPLETREE_COMPLETE").source())

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _out = Console(highlight=False)
 _err = Console(stderr=True, highlight=False)
+_STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def show(*parts: RenderableType) -> None:
@@ -43,7 +44,7 @@ def show_wide(*lines: str) -> None:
 
 
 def show_json(data: Any) -> None:
-    """Print data on one line; what is no number in JSON becomes null."""
+    """Print data on one line; a number that JSON does not have becomes null."""
     _out.file.write(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False) + "\n")
 
 
@@ -59,7 +60,7 @@ def answer(given: Any, as_json: bool) -> None:
     show_json(given.to_dict()) if as_json else say(str(given))
 
 
-def findings(title: str, found: list[tuple[str, str, str]], styles: dict[str, str]) -> None:
+def findings(title: str, found: Sequence[tuple[str, str, str]]) -> None:
     """Print what was found as (level, text, what to do)."""
     from rich.table import Table
 
@@ -70,7 +71,7 @@ def findings(title: str, found: list[tuple[str, str, str]], styles: dict[str, st
     for level, text, fix in found:
         said = Text(text) if not fix else Text(f"{text}\n→ {fix}")
         if _out.is_terminal:
-            grid.add_row(Text(level, styles[level]), said)
+            grid.add_row(Text(level, _STYLES[level]), said)
         else:
             show_wide(f"  {level:<7}  {text}", *([f"           → {fix}"] if fix else []))
     if _out.is_terminal:
@@ -129,7 +130,7 @@ def warnings_as_notes() -> Iterator[None]:
 
         def show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, TripleTreeWarning):
-                note(for_shell(str(message)))
+                note(for_shell(message))
             else:
                 python(message, category, *where, **more)
 

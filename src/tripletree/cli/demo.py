@@ -1,4 +1,4 @@
-"""``tripletree demo``: the main job on two built-in agents, from logs to models and reports."""
+"""What tripletree can do: ``demo`` on two built-in agents, ``reproduce`` on all of the paper's experiments."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import click
 
 from tripletree.cli import console
 from tripletree.cli.command import command
-from tripletree.cli.summary import goodness
+from tripletree.cli.logs import DRIVERS
+from tripletree.cli.trees import goodness
 
 if TYPE_CHECKING:
     from tripletree.api import TripleTree
     from tripletree.log.log import Log
 
-AGENTS = ("left", "either", "hurry", "alive")
 THETA = (0.2, 0.6, 0.2)  # the paper's compromise for the road
 ON_THE_ROAD = "pos=1.2, speed=0.03"
 IN_THE_AIR = "x=0.1, y=0.6, v_y=-0.5 and everything else 0", "0.1, 0.6, 0, -0.5, 0, 0, 0, 0"
 
 
 class Told(NamedTuple):
-    """One agent of the demo: what it is, its log and its tree, a state (as said, as asked), what might be instead."""
+    """One agent of the demo: what it is, its log and tree, a state (in words, as asked), what could be instead."""
 
     name: str
     title: str
@@ -38,8 +38,8 @@ class Told(NamedTuple):
 
 
 @command("tripletree demo", "tripletree demo --agent hurry --leaves 50 --out hurry")
-@click.option("--agent", type=click.Choice(AGENTS), default="either", show_default=True, help="Which driver.")
-@click.option("--leaves", type=int, default=200, show_default=True, help="Leaves of either tree.")
+@click.option("--agent", type=click.Choice(DRIVERS), default="either", show_default=True, help="Driver of the vehicle.")
+@click.option("--leaves", "max_leaves", type=int, default=200, show_default=True, help="Maximum leaves of each tree.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -47,9 +47,12 @@ class Told(NamedTuple):
     show_default=True,
     help="The folder for models, logs and reports.",
 )
-def demo(agent: str, leaves: int, out: Path) -> None:
-    """Grow trees on two built-in logs, of a vehicle and of a lander, ask them, and write reports."""
-    road, lander = _road(agent, leaves), _lander(leaves)
+def demo(agent: str, max_leaves: int, out: Path) -> None:
+    """Grow trees on two built-in logs, ask them questions and write reports.
+
+    One log is of a vehicle between two walls, the other of a craft that lands on the moon.
+    """
+    road, lander = _road(agent, max_leaves), _lander(max_leaves)
     out.mkdir(parents=True, exist_ok=True)
     for told in (road, lander):
         told.tree.save(out / f"{told.name}.tripletree")
@@ -108,6 +111,34 @@ def _next(out: Path) -> None:
         f'  {program} explain {road}.tripletree --state "{ON_THE_ROAD}"',
         f'  {program} chance {road}.tripletree --reach "pos < 0.5" --from "{ON_THE_ROAD}"',
         f"  {program} story {lander}.tripletree --log {lander}.npz --episode 7",
-        "Try a log of your own, a .csv, .tsv, .parquet or .npz file with one row a step:",
+        "Try a log of your own, a .csv, .tsv, .parquet or .npz file with one row per step:",
         f"  {program} check run.csv",
     )
+
+
+@command("tripletree reproduce", "tripletree reproduce road --out out/road")
+@click.argument("what", type=click.Choice(["road", "lander", "all"]), default="all")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("out/reproduce"),
+    show_default=True,
+    help="Folder of the page and its figures.",
+)
+def reproduce(what: str, out: Path) -> None:
+    """Run the paper's experiments and check its claims: on the road, on the lander, or both.
+
+    Writes index.html, index.md and figures. Needs matplotlib: pip install "tripletree[plot]". With Gymnasium and Box2D
+    (pip install "tripletree[gym]") the lander flies new logs, otherwise the recorded one is used.
+    """
+    from tripletree.reproduce.run import reproduce as run
+
+    with console.progress_bar("Reproducing the paper", "steps") as progress:
+        done = run(what, out, progress)
+    verdicts = console.table("What became of the paper's claims", "verdict", "the paper says")
+    verdicts.columns[1].justify = "left"
+    verdicts.columns[1].no_wrap = False
+    for claim in done.claims:
+        verdicts.add_row(claim.verdict, claim.said)
+    console.show(verdicts, "")
+    console.show_wide(f"The page is {done.page}.")

@@ -1,4 +1,4 @@
-"""What commands are given: logs with their columns, models, states; read when the command runs, not before."""
+"""What commands are given: logs with their columns, models and states, read when the command runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
-SINGLE_COLUMNS = (
+ROLES = (
     "episode",
     "step",
     "reward",
@@ -27,7 +27,11 @@ SINGLE_COLUMNS = (
     "previous_row",
     "next_row",
     "next_state",
+    "action",
 )
+"""What a column of a log can be, given as --column ROLE=NAME."""
+READING = ("features", "ignore", "units", "kinds", "labels", "action_kind", "ending", "endless", "encoding")
+"""What else can be said about how a log is read; options of their own."""
 FILE = click.Path(path_type=Path)
 
 
@@ -37,18 +41,17 @@ def pairs(_: click.Context, parameter: click.Parameter, given: tuple[str, ...]) 
     for text in given:
         name, sign, value = text.partition("=")
         if not sign or not name.strip() or not value.strip():
-            raise click.BadParameter(f"`{text}` is no {parameter.metavar}.")
+            raise click.BadParameter(f"`{text}` is not {parameter.metavar}.")
         found[name.strip()] = value.strip()
     return found
 
 
 def _columns(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:
-    known = (*SINGLE_COLUMNS, "action")
     roles: dict[str, Any] = {}
     for role, name in pairs(ctx, parameter, given).items():
-        if role not in known:
+        if role not in ROLES:
             raise click.BadParameter(
-                f"`{role}` is no role of a column; roles are {listing(known, 12)}.{did_you_mean(role, known)}"
+                f"`{role}` is not a role; a column can be {listing(ROLES, 12)}.{did_you_mean(role, ROLES)}"
             )
         roles[role] = _names(name) if role == "action" else name
     return roles
@@ -64,7 +67,7 @@ def listed(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> lis
 
 
 describe_option = click.option(
-    "--describe", type=FILE, metavar="FILE.toml", help="What the log's columns are, in a file."
+    "--describe", type=FILE, metavar="FILE.toml", help="A file that says what the log's columns are."
 )
 
 
@@ -73,12 +76,12 @@ about_option = click.option(
     default="action",
     show_default=True,
     metavar="ATTRIBUTE",
-    help='action, the name of one of its dimensions, value, derivative, or "derivative of FEATURE".',
+    help='Which attribute: action, the name of one of its dimensions, value, derivative, or "derivative of FEATURE".',
 )
 
 
 def log_options(function: _Decorated) -> _Decorated:
-    """Add the options that say how a log is read; the command gets them as one dict, ``reading``."""
+    """Add the options that say how a log is read; `reading` makes keywords of read_log of them."""
     options = [
         describe_option,
         click.option(
@@ -86,34 +89,49 @@ def log_options(function: _Decorated) -> _Decorated:
             multiple=True,
             callback=_columns,
             metavar="ROLE=NAME",
-            help="Which column is what: episode, step, action (several: action=main,side), reward, "
+            help="What a column is: episode, step, action (several: action=main,side), reward, "
             "terminated, truncated, done, next_state (a prefix), previous_row, next_row. Repeatable.",
         ),
         click.option(
-            "--features", multiple=True, callback=listed, metavar="NAME,NAME", help="Only these are features."
+            "--features",
+            multiple=True,
+            callback=listed,
+            metavar="NAME,NAME",
+            help="Columns that are features.",
         ),
-        click.option("--ignore", multiple=True, callback=listed, metavar="NAME,NAME", help="Leave these columns out."),
+        click.option("--ignore", multiple=True, callback=listed, metavar="NAME,NAME", help="Columns to leave out."),
         click.option(
-            "--unit", multiple=True, callback=pairs, metavar="NAME=UNIT", help="Unit of a column, as speed=m/s."
+            "--unit",
+            "units",
+            multiple=True,
+            callback=pairs,
+            metavar="NAME=UNIT",
+            help="Unit of a column, such as speed=m/s.",
         ),
         click.option(
             "--kind",
+            "kinds",
             multiple=True,
             callback=pairs,
             metavar="NAME=KIND",
             help="Kind of a feature: real, integer, binary or angle.",
         ),
         click.option(
-            "--label", multiple=True, callback=pairs, metavar="CODE=LABEL", help="Name of an action, as 0=left."
+            "--label",
+            "labels",
+            multiple=True,
+            callback=pairs,
+            metavar="CODE=LABEL",
+            help="Name of an action, such as 0=left.",
         ),
-        click.option("--action-kind", type=click.Choice(["discrete", "continuous"]), help="What the actions are."),
+        click.option("--action-kind", type=click.Choice(["discrete", "continuous"]), help="Kind of the actions."),
         click.option(
             "--ending",
             type=click.Choice(["terminated", "truncated"]),
-            help="How episodes end, where the log does not tell.",
+            help="How episodes end, where the log does not say.",
         ),
-        click.option("--endless", is_flag=True, help="All rows are one recording without end."),
-        click.option("--encoding", help="Of a CSV file, if not UTF-8."),
+        click.option("--endless", is_flag=True, help="All rows are one recording without an end."),
+        click.option("--encoding", help="Encoding of a CSV file, if not UTF-8."),
     ]
     for option in reversed(options):
         function = option(function)
@@ -127,13 +145,8 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
     described: Path | None = options.pop("describe")
     roles = {} if described is None else read_description(described)
     column = options.pop("column")
-    given = {
-        "units": options.pop("unit"),
-        "kinds": options.pop("kind"),
-        "labels": options.pop("label"),
-        **{name: options.pop(name) for name in ("features", "ignore", "action_kind", "ending", "endless", "encoding")},
-    }
-    # What is typed goes before what is written in the file.
+    given = {name: options.pop(name) for name in READING}
+    # What is typed overrides what is written in the file.
     for name in ("units", "kinds"):
         given[name] = {**roles.get(name, {}), **given[name]}
     return {**roles, **column, **{name: value for name, value in given.items() if value}}
@@ -152,6 +165,8 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
     from tripletree.log.files import read_log
 
     if path is None:
+        if described is not None:
+            raise click.UsageError("--describe says how a log is read: give --log LOG as well.")
         return None
     roles = {} if described is None else read_description(described)
     schema = tree.fitted_.schema
@@ -175,19 +190,19 @@ def log_option(what: str, required: bool = False) -> Callable[[_Decorated], _Dec
     """Add --log and --describe."""
 
     def add(function: _Decorated) -> _Decorated:
-        option = click.option("--log", "log_path", type=FILE, metavar="LOG", required=required, help=what)
+        option = click.option("--log", type=FILE, metavar="LOG", required=required, help=what)
         return option(describe_option(function))
 
     return add
 
 
 def state_options(function: _Decorated) -> _Decorated:
-    """Add the options that name one state: in words, or as a step of a log."""
+    """Add the options that give one state: in words, or as a step of a log."""
     for option in (
         click.option("--step", type=int, metavar="N", help="Which step of the episode, from 0.  [default: 0]"),
         click.option("--episode", metavar="ID", help="Which episode of the log.  [default: the first]"),
         log_option("Take the state from this log."),
-        click.option("--state", metavar="STATE", help='As "pos=1.2, speed=0.03" or 1.2,0.03.'),
+        click.option("--state", metavar="STATE", help='Such as "pos=1.2, speed=0.03" or 1.2,0.03.'),
     ):
         function = option(function)
     return function
@@ -196,33 +211,33 @@ def state_options(function: _Decorated) -> _Decorated:
 def state_of(
     tree: TripleTree,
     state: str | None,
-    log_path: Path | None,
+    log: Path | None,
     describe: Path | None,
     episode: str | None,
     step: int | None,
 ) -> Any:
     """Return the one state that a command is about."""
-    log = log_of(tree, log_path, describe)
-    if log is None:
+    recorded = log_of(tree, log, describe)
+    if recorded is None:
         if state is None:
             example = ", ".join(f"{name}=0" for name in tree.fitted_.schema.feature_names)
             raise click.UsageError(f'Which state? Give --state "{example}", or --log LOG --episode ID --step N.')
         if episode is not None or step is not None:
-            raise click.UsageError("--episode and --step point into a log: give --log LOG, too.")
+            raise click.UsageError("--episode and --step point into a log: give --log LOG as well.")
         return state
     if state is not None:
         raise click.UsageError("Give --state or --log, not both.")
-    number = episode_of(log, episode)
-    begin, end = (int(row) for row in log.starts[number : number + 2])
+    number = episode_of(recorded, episode)
+    begin, end = (int(row) for row in recorded.starts[number : number + 2])
     chosen = step or 0
     if not 0 <= chosen < end - begin:
-        called = log.episode_ids[number]
+        called = recorded.episode_ids[number]
         raise ParameterError(f"Episode {called} has the steps 0 to {end - begin - 1}; got --step {chosen}.")
-    return log.states[begin + chosen]
+    return recorded.states[begin + chosen]
 
 
 def episode_of(log: Log, episode: str | None) -> int:
-    """Return the position of the episode that the log calls so; the first one for None."""
+    """Return the position of the episode with this id; that of the first one for None."""
     if episode is None:
         return 0
     known = [str(name) for name in log.episode_ids]

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import is_integer
-from tripletree.errors import ParameterError
+from tripletree.checks import check_whole
 from tripletree.log.files import read_log
 from tripletree.log.log import Log
 from tripletree.log.record import make
@@ -98,8 +97,8 @@ def record(*, n_samples: int = 100_000, seed: int = 0, progress: Callable[[int, 
     -------
     Log
     """
-    if not is_integer(n_samples) or n_samples < 1:
-        raise ParameterError(f"n_samples must be a whole number of at least 1; got {n_samples!r}.")
+    check_whole(n_samples, "n_samples", 1, example=100_000)
+    check_whole(seed, "seed", 0)
     env = environment()
     try:
         return record_env(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tripletree.checks import listing, objection, one_of
+from tripletree.checks import choice, listing
 from tripletree.errors import LogError
 from tripletree.log.coerce import LARGEST, NUMERIC, Array, as_numbers, factorise
 from tripletree.log.findings import Findings
@@ -33,7 +33,7 @@ def read_actions(
     """Return the actions (codes, or float64 columns) and what they are, or None after errors were noted."""
     if kind is None:
         kind = guess_kind(columns) if labels is None else "discrete"
-    if wrong := objection(kind, "action_kind", one_of(*ACTION_KINDS)):
+    if wrong := choice(ACTION_KINDS).objection(kind, "action_kind"):
         findings.error("action-kind", wrong)
         return None
     try:

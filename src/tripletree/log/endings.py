@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import objection, one_of
+from tripletree.checks import choice
 from tripletree.log.boundaries import FLAGS, Boundaries, Markers
 from tripletree.log.coerce import LARGEST, Array, as_flags, as_numbers
 from tripletree.log.findings import Findings
@@ -57,7 +57,7 @@ def read_endings(
 
     ``given`` overrules the flags, and ``default`` (one of ``ENDING_NAMES``) takes the place of unknown endings.
     """
-    if wrong := objection(default, "ending", one_of(*ENDING_NAMES)):
+    if wrong := choice(ENDING_NAMES).objection(default, "ending"):
         findings.error("ending", wrong)
         default = "unknown"
     episodes, n = len(found.ids), int(found.starts[-1])

@@ -404,7 +404,7 @@ class Log:
         (Log, Log)
             Training and validation, both in the order of this log.
         """
-        check_number(validation, "validation", 0, 1, example=0.2, ends=False)
+        check_number(validation, "validation", above=0, below=1, example=0.2)
         if not isinstance(seed, np.random.Generator):
             check_whole(seed, "seed", 0)
         if self.n_episodes < 2:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tripletree.checks import listing, objection, one_of
+from tripletree.checks import choice, listing
 from tripletree.errors import LogError
 from tripletree.text import count, plural
 
@@ -27,7 +27,7 @@ class Feature:
     def __post_init__(self) -> None:
         _check_text("A feature's name", self.name)
         _check_text(f"The unit of feature `{self.name}`", self.unit, may_be_empty=True)
-        if wrong := objection(self.kind, "kind", one_of(*FEATURE_KINDS)):
+        if wrong := choice(FEATURE_KINDS).objection(self.kind, "kind"):
             raise LogError(f"Feature `{self.name}`: {wrong}")
 
 
@@ -41,7 +41,7 @@ class Action:
     units: tuple[str, ...] = ("",)
 
     def __post_init__(self) -> None:
-        if wrong := objection(self.kind, "kind", one_of(*ACTION_KINDS)):
+        if wrong := choice(ACTION_KINDS).objection(self.kind, "kind"):
             raise LogError(f"Action: {wrong}")
         for name in self.names:
             _check_text("An action's name", name)

@@ -22,6 +22,7 @@ from tripletree.log.log import TRUNCATED, Log
 from tripletree.model.bootstrap import ends_of_truncated, settled_tail
 from tripletree.model.fitted import Fitted
 from tripletree.model.judge import check_same_schema, judge
+from tripletree.text import Message, Option
 from tripletree.tree.arrays import Tree
 from tripletree.tree.columns import state_columns
 from tripletree.tree.grow import encode, grow
@@ -176,8 +177,12 @@ def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
         return []
     if parameters["truncation"] != "bootstrap":
         return [
-            f"{_percent(share)} of the samples lie near the end of a truncated episode, where the value leaves out "
-            'rewards that were not recorded. Try truncation="bootstrap", or a log of whole episodes.'
+            Message(
+                "{} of the samples lie near the end of a truncated episode, where the value leaves out rewards that "
+                "were not recorded. Try {}, or a log of whole episodes.",
+                _percent(share),
+                Option("truncation", "bootstrap"),
+            )
         ]
     truncated = int(np.count_nonzero(log.endings == TRUNCATED))
     unknown = truncated - len(ends_of_truncated(log))

@@ -15,8 +15,24 @@ from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.model.bootstrap import ends_of_truncated
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
+
+
+def check_log(log: object, name: str, none: str = "") -> None:
+    """Raise ParameterError unless ``log`` is a Log; or None, when ``none`` says what that means."""
+    if isinstance(log, Log) or (none and log is None):
+        return
+    without = Message(" Or type {} ({}).", Option(name, None), none) if none else ""
+    raise ParameterError(
+        Message(
+            "{} must be a Log; got {}. Make one with read_log(path) from a file, or with Log.from_arrays(...).{}",
+            Option(name),
+            type(log).__name__,
+            without,
+        )
+    )
 
 
 def check_same_schema(expected: Schema, log: Log, what: str) -> None:
@@ -65,7 +81,14 @@ def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -
     size = fitted.tree.n_leaves
     if isinstance(n_leaves, str):
         if n_leaves != "all":
-            raise ParameterError(f'n_leaves must be a number, None or "all"; got {n_leaves!r}. Try n_leaves="all".')
+            raise ParameterError(
+                Message(
+                    '{} must be a number, None or "all"; got {!r}. Try {}.',
+                    Option("n_leaves"),
+                    n_leaves,
+                    Option("n_leaves", "all"),
+                )
+            )
         return judge(fitted, log, threads)
     k = size if n_leaves is None else n_leaves
     fitted.tree.check_size(k)
@@ -91,7 +114,10 @@ def transitions_on(fitted: Fitted, log: Log | None, threads: int) -> Transitions
         return count_transitions(fitted.tree, log, threads)
     if fitted.transitions is None:
         raise ParameterError(
-            "This tree does not know the transitions of its log, because it was made smaller after growth or read from "
-            "a file without them. Give the log: log=log."
+            Message(
+                "This tree does not know the transitions of its log, because it was made smaller after growth or read "
+                "from a file without them. Give the log: {}.",
+                Option("log", ...),
+            )
         )
     return fitted.transitions

@@ -17,6 +17,7 @@ from tripletree.report.about_tree import made_section, overview_section, quality
 from tripletree.report.case import Case
 from tripletree.report.page import page
 from tripletree.report.svg import Drawer
+from tripletree.text import Message, Option
 
 SECTIONS = (
     log_section,
@@ -53,7 +54,7 @@ def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int
 def write_report(fitted: Fitted, log: Log, path: str | os.PathLike[str], title: Any = None, threads: int = 1) -> None:
     """Write the report to a file, whole or not at all."""
     if title is not None and not isinstance(title, str):
-        raise ParameterError(f"title must be text; got {type(title).__name__}.")
+        raise ParameterError(Message("{} must be text; got {}.", Option("title"), type(title).__name__))
     text = report_html(fitted, log, title, threads)
     try:
         replace_file(path, text.encode())

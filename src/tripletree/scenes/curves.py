@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import is_integer
+from tripletree.checks import check_whole
 from tripletree.errors import ParameterError
 from tripletree.language.numbers import count, exact
 from tripletree.log.log import Log
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import losses
+from tripletree.model.judge import check_log, losses
 from tripletree.scenes.colours import GREY, MODELS, PAPER
 from tripletree.scenes.types import Axis, Entry, Lines, Mark, Points, Scene, Sheet
 from tripletree.scenes.view import read_model
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -39,10 +40,8 @@ def curves(models: Any, validation: Any = None, most_leaves: Any = None) -> Shee
         Where the pictures end.
     """
     named = read_models(models)
-    if validation is not None and not isinstance(validation, Log):
-        raise ParameterError(f"validation must be a Log, or None; got {type(validation).__name__}.")
-    if most_leaves is not None and (not is_integer(most_leaves) or most_leaves < 2):
-        raise ParameterError(f"most_leaves must be a whole number of at least 2, or None; got {most_leaves!r}.")
+    check_log(validation, "validation", none="as the trees were grown")
+    check_whole(most_leaves, "most_leaves", 2, example=100, none="all of them")
     held_out = {name: _held_out(fitted, validation) for name, fitted in named.items()}
     longest = max(len(fitted.curve_training) for fitted in named.values())
     end = max(min(longest, most_leaves or longest), 2)
@@ -63,13 +62,15 @@ def read_models(models: Any) -> dict[str, Fitted]:
     """Return trees by name; those of a list are named by the parameters in which they differ."""
     if isinstance(models, Mapping):
         if not models or not all(isinstance(name, str) for name in models):
-            raise ParameterError('models must be a tree, a list of trees or a dict such as {"mine": tree}, not empty.')
+            raise ParameterError(
+                Message('{} must be a tree, a list of trees or a dict such as {{"mine": tree}}.', Option("models"))
+            )
         return {name: read_model(model) for name, model in models.items()}
     if not isinstance(models, Iterable) or isinstance(models, str):
         return {"": read_model(models)}
     trees = [read_model(model) for model in models]
     if not trees:
-        raise ParameterError("models is empty; give at least one fitted TripleTree.")
+        raise ParameterError(Message("{} is empty; give at least one fitted TripleTree.", Option("models")))
     if len(trees) == 1:
         return {"": trees[0]}
     differing = [name for name in OPTIONS if len({repr(tree.options.get(name)) for tree in trees}) > 1]

@@ -9,20 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import is_integer, is_number
+from tripletree.checks import check_number, check_whole
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.language.numbers import count, percent
 from tripletree.leaves.project import extents
-from tripletree.log.log import Log
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import transitions_on
+from tripletree.model.judge import check_log, transitions_on
 from tripletree.scenes.colours import INK, PAPER
 from tripletree.scenes.layout import hops, layout
 from tripletree.scenes.pictured import colour_scale, read_colour
 from tripletree.scenes.types import Axis, Entry, Labels, Links, Mark, Points, Scene
 from tripletree.scenes.view import read_model, read_view
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -120,13 +120,12 @@ def transitions(
     """
     fitted = read_model(model)
     if (x is None) != (y is None):
-        raise ParameterError("Give both x and y to place leaves by two features, or neither.")
-    if not is_number(share) or not 0 < share <= 1:
-        raise ParameterError(f"share must be a number above 0 and at most 1; got {share!r}. Try share=0.9.")
-    if not is_integer(most) or most < 1:
-        raise ParameterError(f"most must be a whole number of at least 1; got {most!r}.")
-    if log is not None and not isinstance(log, Log):
-        raise ParameterError(f"log must be a Log, or None for the training log; got {type(log).__name__}.")
+        raise ParameterError(
+            Message("Give both {} and {} to place leaves by two features, or neither.", Option("x"), Option("y"))
+        )
+    check_number(share, "share", most=1, above=0, example=0.9)
+    check_whole(most, "most", 1, example=100)
+    check_log(log, "log", none="the training log")
     moves = transitions_on(fitted, log, available_cores())
     part = strongest(moves, float(share), int(most))
     end_shown = bool(len(part.nodes)) and part.nodes[-1] == moves.end

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tripletree.checks import is_integer
-from tripletree.errors import ParameterError
+from tripletree.checks import check_whole
 from tripletree.language.numbers import percent
 from tripletree.questions.importance import importance
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY
@@ -31,8 +30,7 @@ def importances(model: Any, most: Any = 12) -> Scene:
     most : int
         Most features to show one by one.
     """
-    if not is_integer(most) or most < 1:
-        raise ParameterError(f"most must be a whole number of at least 1; got {most!r}.")
+    check_whole(most, "most", 1, example=12)
     found = importance(read_model(model))
     order = np.argsort(-found.share.sum(axis=0), kind="stable")
     share, names = found.share[:, order], [found.features[f] for f in order]

@@ -14,6 +14,7 @@ from tripletree.scenes.colours import CATEGORIES, FAINT
 from tripletree.scenes.pictured import Pictured, colour_scale, read_colour
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -41,20 +42,37 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
     if limits is not None and not (
         isinstance(limits, tuple | list) and len(limits) == 2 and all(map(is_number, limits)) and limits[0] < limits[1]
     ):
-        raise ParameterError(f"limits must be (low, high), the ends of the colour scale; got {limits!r}.")
+        raise ParameterError(
+            Message("{} must be (low, high), the ends of the colour scale; got {!r}.", Option("limits"), limits)
+        )
     if not isinstance(arrows, bool) and (not is_integer(arrows) or arrows < 1):
-        raise ParameterError(f"arrows must be True, False or a whole number of at least 1; got {arrows!r}.")
+        raise ParameterError(
+            Message(
+                "{} must be True, False or a whole number of at least 1; got {!r}. Try {}.",
+                Option("arrows"),
+                arrows,
+                Option("arrows", True),
+            )
+        )
     if colour is None and len(view.axes) == 1:
-        raise ParameterError("colour must name what to show along one feature; None is for maps of two.")
+        raise ParameterError(
+            Message("{} must name what to show along one feature; None is for maps of two.", Option("colour"))
+        )
     pictured = None if colour is None else read_colour(view.fitted, view.boxes, colour)
     if pictured is not None and not pictured.averages and not view.direct:
         raise ParameterError(
-            f"Many leaves lie behind each point of this picture, so it cannot show {pictured.label}s. Fix the other "
-            'features with at=state or where={...}, or choose colour="density".'
+            Message(
+                "Many leaves lie behind each point of this picture, so it cannot show {}s. Fix the other features with "
+                "{} or {}, or choose {}.",
+                pictured.label,
+                Option("at", ...),
+                Option("where", ...),
+                Option("colour", "density"),
+            )
         )
     if len(view.axes) == 1:
         if arrows:
-            raise ParameterError("Arrows need two features: give y as well.")
+            raise ParameterError(Message("Arrows need two features: give {} as well.", Option("y")))
         return _along_one(view, _required(pictured))
     marks: list[Mark] = []
     scale: ColourScale | None = None
@@ -83,7 +101,7 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
 
 def _required(pictured: Pictured | None) -> Pictured:
     if pictured is None:
-        raise ParameterError("colour must name what to show.")
+        raise ParameterError(Message("{} must name what to show.", Option("colour")))
     return pictured
 
 

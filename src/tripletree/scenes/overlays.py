@@ -11,14 +11,15 @@ import numpy.typing as npt
 
 from tripletree.asking.places import read_zone
 from tripletree.asking.states import read_states
-from tripletree.checks import is_integer, is_number, listing
+from tripletree.checks import check_whole, is_integer, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import read_interval
 from tripletree.leaves.project import within
-from tripletree.log.log import Log
+from tripletree.model.judge import check_log
 from tripletree.scenes.colours import HERE, INK, PLACES, THERE
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -53,8 +54,7 @@ def samples(view: View, log: Any, most: int = 2_000) -> Layer:
     """Return the samples of a log in the leaves and limits of the view, evenly thinned when there are many."""
     _check_plane(view)
     _check_log(view, log)
-    if not is_integer(most) or most < 1:
-        raise ParameterError(f"most must be a whole number of at least 1; got {most!r}.")
+    check_whole(most, "most", 1, example=2_000)
     seen = within(view.boxes, view.limits)[view.fitted.tree.apply(np.ascontiguousarray(log.states))] > 0
     for f, (low, high) in view.limits.items():
         if low < high:
@@ -73,8 +73,7 @@ def episodes(view: View, log: Any, which: Any = 0) -> Layer:
     _check_log(view, log)
     numbers = [which] if is_integer(which) else list(which)
     for number in numbers:
-        if not is_integer(number) or not 0 <= number < log.n_episodes:
-            raise ParameterError(f"episodes go from 0 to {log.n_episodes - 1}; got {number!r}.")
+        check_whole(number, "which", 0, log.n_episodes - 1)
     ways = []
     for number in numbers:
         states = log.states[log.starts[number] : log.starts[number + 1]]
@@ -226,7 +225,7 @@ def _ends(place: Any, name: str) -> tuple[float, float]:
         return float(place), float(place)
     if isinstance(place, Sequence) and len(place) == 2 and all(map(is_number, place)) and place[0] < place[1]:
         return float(place[0]), float(place[1])
-    raise ParameterError(f"{name} must be a number or (low, high); got {place!r}.")
+    raise ParameterError(Message("{} must be a number or (low, high); got {!r}.", Option(name), place))
 
 
 def _leaf_boxes(view: View, leaves: npt.NDArray[np.int64], colour: str, width: float) -> Rectangles:
@@ -244,12 +243,13 @@ def _leaf_boxes(view: View, leaves: npt.NDArray[np.int64], colour: str, width: f
 
 def _check_plane(view: View) -> None:
     if len(view.axes) != 2:
-        raise ParameterError("Overlays need a map of two features: give y as well.")
+        raise ParameterError(Message("Overlays need a map of two features: give {} as well.", Option("y")))
 
 
 def _check_log(view: View, log: Any) -> None:
-    if not isinstance(log, Log):
-        raise ParameterError(f"log must be a Log; got {type(log).__name__}.")
+    check_log(log, "log")
     wanted, came = view.fitted.schema.feature_names, log.schema.feature_names
     if came != wanted:
-        raise ParameterError(f"log has the features {listing(came, 12)}; the tree has {listing(wanted, 12)}.")
+        raise ParameterError(
+            Message("{} has the features {}; the tree has {}.", Option("log"), listing(came, 12), listing(wanted, 12))
+        )

@@ -13,6 +13,7 @@ from tripletree.language.numbers import percent
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREYS, INK, PAPER
 from tripletree.scenes.types import Axis, ColourScale, Entry, Labels, Lines, Points, Scene, Sheet, Surface
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -24,8 +25,12 @@ def simplex(weights: Any) -> Sheet:
     """Return one triangle for each leaf count, all on one colour scale."""
     if not isinstance(weights, Weights):
         raise ParameterError(
-            f"weights must be what compare_weights(log) returns; got {type(weights).__name__}. "
-            "Type: plot.simplex(tripletree.compare_weights(log))."
+            Message(
+                "{} must be what compare_weights(log) returns; got {}. "
+                "Type: plot.simplex(tripletree.compare_weights(log)).",
+                Option("weights"),
+                type(weights).__name__,
+            )
         )
     low, high = float(weights.worst.min()), float(weights.worst.max())
     # A loss of 0 has no logarithm; an even scale still gets a little width.

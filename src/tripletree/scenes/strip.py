@@ -11,17 +11,18 @@ import numpy.typing as npt
 
 from tripletree.answers.change import because
 from tripletree.answers.story import Phase, Story
-from tripletree.checks import check_names, is_integer
+from tripletree.checks import check_names, check_whole
 from tripletree.errors import ParameterError
 from tripletree.language.numbers import count, rounded
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import known_codes, log_values
+from tripletree.model.judge import check_log, known_codes, log_values
 from tripletree.questions.importance import importance
 from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.scenes.view import named, read_model
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -64,10 +65,8 @@ def episode(
         As in ``TripleTree.story``.
     """
     fitted = read_model(model)
-    if not isinstance(log, Log):
-        raise ParameterError(f"log must be a Log; got {type(log).__name__}.")
-    if not is_integer(number):
-        raise ParameterError(f"number must be the position of an episode in the log, from 0 on; got {number!r}.")
+    check_log(log, "log")
+    check_whole(number, "number", 0, log.n_episodes - 1)
     told = story(fitted, number, log, about=about, levels=levels, shortest=shortest, most=most)
     one = log.select([int(number)])
     columns = _features(fitted, told, features)
@@ -112,7 +111,14 @@ def _features(fitted: Fitted, told: Story, wanted: Any) -> list[int]:
     if wanted is not None:
         chosen = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Iterable) else []
         if not chosen:
-            raise ParameterError(f"features must be names of features, or None to choose them; got {wanted!r}.")
+            raise ParameterError(
+                Message(
+                    "{} must be names of features, or None to choose them; got {!r}. Try {}.",
+                    Option("features"),
+                    wanted,
+                    Option("features", [names[0]]),
+                )
+            )
         check_names(chosen, names, "The tree")
         return [names.index(name) for name in dict.fromkeys(chosen)]
     uses = np.zeros(len(names))

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import is_integer
-from tripletree.errors import ParameterError
+from tripletree.checks import check_whole
 from tripletree.language.conditions import clause
 from tripletree.language.numbers import count, measured, percent
 from tripletree.leaves.attributes import ATTRIBUTES
@@ -66,8 +65,7 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
         Levels of splits to show.
     """
     fitted = read_model(model)
-    if not is_integer(depth) or not 1 <= depth <= DEEPEST:
-        raise ParameterError(f"depth must be a whole number from 1 to {DEEPEST}; got {depth!r}. Try depth=3.")
+    check_whole(depth, "depth", 1, DEEPEST, example=3)
     below = (fitted.tree.left < 0).astype(np.int64)
     fitted.tree.add_up(below)
     nodes: list[_Node] = []

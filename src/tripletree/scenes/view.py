@@ -19,6 +19,7 @@ from tripletree.leaves.project import Extents, extents, within
 from tripletree.model.fitted import Fitted
 from tripletree.scenes.guides import MINUS
 from tripletree.scenes.types import Axis
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -103,7 +104,7 @@ def read_model(model: Any) -> Fitted:
     """Return what a TripleTree knows; a Fitted is passed on."""
     fitted = model.fitted_ if hasattr(type(model), "fitted_") else model
     if not isinstance(fitted, Fitted):
-        raise ParameterError(f"model must be a fitted TripleTree; got {type(model).__name__}.")
+        raise ParameterError(Message("{} must be a fitted TripleTree; got {}.", Option("model"), type(model).__name__))
     return fitted
 
 
@@ -126,7 +127,16 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
     names = fitted.schema.feature_names
     axes = tuple(_feature(names, name) for name in ((x,) if y is None else (x, y)))
     if len(set(axes)) < len(axes):
-        raise ParameterError(f"x and y are both `{x}`; choose two features of {listing(names, 12)}, or give x alone.")
+        raise ParameterError(
+            Message(
+                "{} and {} are both `{}`; choose two features of {}, or give {} alone.",
+                Option("x"),
+                Option("y"),
+                x,
+                listing(names, 12),
+                Option("x"),
+            )
+        )
     whole = np.array([feature.kind in ("binary", "integer") for feature in features])
     boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, whole)
     limits: dict[int, tuple[float, float]] = {}
@@ -138,7 +148,14 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
     if where is not None:
         if not isinstance(where, Mapping):
             example = next((name for f, name in enumerate(names) if f not in axes), names[0])
-            raise ParameterError(f'where must be a dict such as {{"{example}": (low, high)}}; got {where!r}.')
+            raise ParameterError(
+                Message(
+                    "{} must limit features; got {!r}. Try {}.",
+                    Option("where"),
+                    where,
+                    Option("where", f"{example} > 0"),
+                )
+            )
         for name, wish in where.items():
             f = _feature(names, name)
             limits[f] = read_interval(wish, f"where[{name!r}]", float(fitted.feature_max[f]))
@@ -160,13 +177,29 @@ def _check_limit(view: View, f: int) -> None:
     feature, (low, high) = view.fitted.schema.features[f], view.limits[f]
     name = feature.name
     if f in view.axes:
-        raise ParameterError(f"where limits `{name}`, which is an axis of the picture; limit other features only.")
+        raise ParameterError(
+            Message("{} limits `{}`, an axis of the picture; it may limit other features only.", Option("where"), name)
+        )
     least, most = float(view.fitted.feature_min[f]), float(view.fitted.feature_max[f])
     if low > most or high < least:
         raise ParameterError(
-            f"where[{name!r}] lies outside the data: it wants {condition(name, low, high, feature.unit)}, and in the "
-            f"log `{name}` goes from {least:g} to {most:g}."
+            Message(
+                "{} lies outside the data: it wants {}, and in the log `{}` goes from {:g} to {:g}.",
+                Option("where"),
+                condition(name, low, high, feature.unit),
+                name,
+                least,
+                most,
+            )
         )
     bottom, top = view.boxes.band(f, low, high)
     if low < high and bottom >= top:
-        raise ParameterError(f"where[{name!r}] holds no value of the log: no whole number is in [{low:g}, {high:g}).")
+        raise ParameterError(
+            Message(
+                "{} holds no value of the log: `{}` is a whole number, and none is in [{:g}, {:g}).",
+                Option("where"),
+                name,
+                low,
+                high,
+            )
+        )

@@ -15,6 +15,7 @@ from tripletree.model.fitted import Fitted
 from tripletree.store import arrays, container, metadata
 from tripletree.store.consistency import check_model
 from tripletree.store.strict_json import show
+from tripletree.text import Message, Option
 
 
 def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
@@ -107,10 +108,14 @@ def _decode(stream: BinaryIO, size: int) -> Fitted:
 def _path(path: object) -> Path:
     # An integer would be taken for an open file descriptor.
     if not isinstance(path, str | os.PathLike):
-        raise ParameterError(f"path must be a string or a Path, got {path!r}. Try 'model.tripletree'.")
+        raise ParameterError(
+            Message("Expected a path, got {}. Try {}.", type(path).__name__, Option("path", "model.tripletree"))
+        )
     text = os.fspath(path)
     if not isinstance(text, str) or not text:
-        raise ParameterError(f"path must be the name of a file, got {text!r}. Try 'model.tripletree'.")
+        raise ParameterError(
+            Message("Expected the name of a file, got {!r}. Try {}.", text, Option("path", "model.tripletree"))
+        )
     return Path(text)
 
 

@@ -48,8 +48,10 @@ def _options(options: Any, unknown: list[str]) -> dict[str, Any]:
     known = [name for name in PARAMETERS if name not in RUNTIME]
     _check_keys(options, known, "its `options`", unknown)
     for name in known:
-        if not PARAMETERS[name].passes(options[name]):
-            raise ModelFileError(f"its option `{name}` must be {PARAMETERS[name].allowed}, got {show(options[name])}.")
+        rule = PARAMETERS[name]
+        if not rule.passes(options[name]):
+            allowed = f"{rule.allowed}, or null" if rule.none else rule.allowed
+            raise ModelFileError(f"its option `{name}` must be {allowed}, got {show(options[name])}.")
     return {name: value for name, value in options.items() if name in known}
 
 

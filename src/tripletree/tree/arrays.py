@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.checks import is_integer
-from tripletree.errors import ParameterError
+from tripletree.checks import check_whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +101,7 @@ class Tree:
 
     def check_size(self, n_leaves: int) -> None:
         """Raise ParameterError unless ``n_leaves`` is a size that growth passed through."""
-        if not is_integer(n_leaves) or not 1 <= n_leaves <= self.n_leaves:
-            raise ParameterError(
-                f"n_leaves must be a whole number from 1 to {self.n_leaves} (the size of this tree); got {n_leaves!r}."
-            )
+        check_whole(n_leaves, "n_leaves", 1, self.n_leaves, example=self.n_leaves)
 
     def truncate(self, n_leaves: int) -> Tree:
         """Return the tree as it was when growth had made ``n_leaves`` leaves."""

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tripletree import _kernel
 from tripletree.errors import ParameterError
 from tripletree.log.log import Log
+from tripletree.text import Message, Option
 from tripletree.tree.arrays import Tree
 from tripletree.tree.targets import Targets
 
@@ -26,7 +27,16 @@ def encode(log: Log, mode: str, bins: int, threads: int) -> npt.NDArray[np.uint3
     exact = mode == "exact"
     if not exact and log.n_samples > bins * ROWS_PER_BIN:
         least = -(-log.n_samples // ROWS_PER_BIN)
-        raise ParameterError(f"bins must be at least {least} for {log.n_samples} samples; got {bins}. Try bins=1024.")
+        raise ParameterError(
+            Message(
+                "{} must be at least {} for {:,} samples; got {}. Try {}.",
+                Option("bins"),
+                least,
+                log.n_samples,
+                bins,
+                Option("bins", 1024),
+            )
+        )
     return _kernel.encode(log.states, exact_bins(*log.states.shape) if exact else bins, exact, threads)
 
 

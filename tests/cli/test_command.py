@@ -1,4 +1,4 @@
-"""The help of every command: it is there, it fits, and its examples work."""
+"""What commands share: the help of each is there, it fits, and its examples work; completion."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import sys
 import click
 import pytest
 
-from tripletree.cli import SUMMARIES, main
+from tripletree.cli import COMMANDS, main
 
-COMMANDS = {name: main.get_command(click.Context(main), name) for name in SUMMARIES}
+MADE = {name: main.get_command(click.Context(main), name) for name in COMMANDS}
 EXAMPLES = [
     pytest.param(example, id=example[:60])
-    for name, command in COMMANDS.items()
+    for name, command in MADE.items()
     for example in command.examples
     if name not in ("completion", "reproduce")  # whose test is in tests/reproduce: it takes half a minute
 ]
 
 
-@pytest.mark.parametrize("name", SUMMARIES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_has_the_same_first_line_everywhere_and_an_example(run, name):
     told = run(name, "--help")
     assert told.code == 0
@@ -31,8 +31,9 @@ def test_help_has_the_same_first_line_everywhere_and_an_example(run, name):
         or f"(tripletree {name} " in told.out
         or f"  tripletree {name}\n" in told.out
     )
-    first = " ".join(COMMANDS[name].help.split())
-    assert first.startswith(SUMMARIES[name].rstrip("."))
+    first = " ".join(MADE[name].help.split())
+    _, summary = COMMANDS[name]
+    assert first.startswith(summary.rstrip("."))
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -49,7 +50,7 @@ def test_examples_work(run, folder, tmp_path, monkeypatch, example):
 
 
 @pytest.mark.parametrize("width", [60, 80])
-@pytest.mark.parametrize("name", [None, *SUMMARIES])
+@pytest.mark.parametrize("name", [None, *COMMANDS])
 def test_help_fits_the_terminal(run, name, width):
     told = run(*([name] if name else []), "--help", terminal_width=width)
     lines = told.out.partition("Examples:")[0].partition("Example:")[0].splitlines()
@@ -63,7 +64,7 @@ def test_help_does_not_wait_for_numpy():
         "except SystemExit: pass\n"
         "print([name for name in ('numpy', 'scipy', 'matplotlib') if name in sys.modules])"
     )
-    for arguments in (["--help"], ["grow", "--help"], ["chance", "--help"]):
+    for arguments in (["--help"], *([name, "--help"] for name in ("check", "grow", "chance", "plot", "demo"))):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines()[-1] == "[]"
 

@@ -1,4 +1,4 @@
-"""``tripletree plot``: pictures of a model, as files."""
+"""A model to look at: ``tripletree plot`` draws pictures, ``tripletree report`` writes one file to read or to mail."""
 
 from __future__ import annotations
 
@@ -33,16 +33,18 @@ def _map(
     at: str | None,
     state: tuple[str, ...],
     zone: tuple[str, ...],
-    log_path: Path | None,
+    log: Path | None,
     episode: str | None,
 ) -> Any:
     from tripletree.plot import leaf_map
 
     first = tree.fitted_.schema.feature_names[0] if x is None else x
     picture = leaf_map(tree, first, y, colour=colour or "action", arrows=arrows, where=where, at=at)
-    log = log_of(tree, log_path, describe)
-    if log is not None:
-        picture = picture.samples(log) if episode is None else picture.episodes(log, episode_of(log, episode))
+    recorded = log_of(tree, log, describe)
+    if recorded is not None and episode is None:
+        picture = picture.samples(recorded)
+    elif recorded is not None:
+        picture = picture.episodes(recorded, episode_of(recorded, episode))
     for place in zone:
         picture = picture.zone(place)
     for point in state:
@@ -56,10 +58,10 @@ def _overview(tree: TripleTree) -> Any:
     return overview(tree)
 
 
-def _curves(tree: TripleTree, log_path: Path | None = None, describe: Path | None = None) -> Any:
+def _curves(tree: TripleTree, log: Path | None = None, describe: Path | None = None) -> Any:
     from tripletree.plot import curves
 
-    return curves(tree, validation=log_of(tree, log_path, describe))
+    return curves(tree, validation=log_of(tree, log, describe))
 
 
 def _tree(tree: TripleTree, depth: int | None) -> Any:
@@ -69,11 +71,11 @@ def _tree(tree: TripleTree, depth: int | None) -> Any:
 
 
 def _transitions(
-    tree: TripleTree, x: str | None, y: str | None, colour: str | None, log_path: Path | None, describe: Path | None
+    tree: TripleTree, x: str | None, y: str | None, colour: str | None, log: Path | None, describe: Path | None
 ) -> Any:
     from tripletree.plot import transitions
 
-    return transitions(tree, x, y, colour=colour or "value", log=log_of(tree, log_path, describe))
+    return transitions(tree, x, y, colour=colour or "value", log=log_of(tree, log, describe))
 
 
 def _importance(tree: TripleTree) -> Any:
@@ -85,11 +87,11 @@ def _importance(tree: TripleTree) -> Any:
 # What draws each kind, and the options that it takes.
 KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "overview": (_overview, ()),
-    "map": (_map, ("x", "y", "colour", "arrows", "where", "at", "state", "zone", "log_path", "describe", "episode")),
+    "map": (_map, ("x", "y", "colour", "arrows", "where", "at", "state", "zone", "log", "describe", "episode")),
     "tree": (_tree, ("depth",)),
-    "transitions": (_transitions, ("x", "y", "colour", "log_path", "describe")),
+    "transitions": (_transitions, ("x", "y", "colour", "log", "describe")),
     "importance": (_importance, ()),
-    "curves": (_curves, ("log_path", "describe")),
+    "curves": (_curves, ("log", "describe")),
 }
 
 
@@ -103,17 +105,17 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 @click.argument("kind", metavar="KIND", type=click.Choice(list(KINDS)))
 @model_argument
 @out_option("Where the picture goes: a .png, .pdf or .svg file.", required=True)
-@click.option("-x", metavar="FEATURE", help="Along the first axis.  [default: the first feature]")
-@click.option("-y", metavar="FEATURE", help="Along the second axis; without it, a curve along -x.")
+@click.option("-x", metavar="FEATURE", help="Feature along the first axis.  [default: the first one]")
+@click.option("-y", metavar="FEATURE", help="Feature along the second axis; without it, a curve along -x.")
 @click.option(
     "--colour",
     "--color",
     metavar="ATTRIBUTE",
     help='action, value, "derivative of FEATURE", "impurity of value", density, count or leaf.  [default: action]',
 )
-@click.option("--depth", type=int, metavar="N", help="Levels of splits of a tree.  [default: 3]")
-@click.option("--arrows", is_flag=True, help="Show mean moves.")
-@click.option("--where", metavar="ZONE", help='Limits of other features, as "vx in [-0.1, 0.1]".')
+@click.option("--depth", type=int, metavar="N", help="Levels of splits to show.  [default: 3]")
+@click.option("--arrows", is_flag=True, help="Show mean moves as arrows.")
+@click.option("--where", metavar="ZONE", help='Limits of other features, such as "vx in [-0.1, 0.1]".')
 @click.option("--at", metavar="STATE", help="Fix all other features as in this state.")
 @click.option("--state", multiple=True, metavar="STATE", help="Mark a state. Repeatable.")
 @click.option("--zone", multiple=True, metavar="ZONE", help="Outline a zone. Repeatable.")
@@ -140,8 +142,28 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
             raise click.UsageError(f"A picture of kind {kind} has no option {parameter.opts[0]}.")
     options = {name: options[name] for name in known}
     if out.suffix.lower() not in ENDINGS:
-        raise ParameterError(f"{out.name} ends in `{out.suffix}`; pictures are written as {listing(ENDINGS)}.")
-    if options.get("episode") is not None and options["log_path"] is None:
-        raise click.UsageError("--episode points into a log: give --log LOG, too.")
+        came = f"ends in `{out.suffix}`" if out.suffix else "has no ending"
+        raise ParameterError(f"{out.name} {came}; pictures are written as {listing(ENDINGS)}.")
+    if options.get("episode") is not None and options["log"] is None:
+        raise click.UsageError("--episode points into a log: give --log LOG as well.")
     draw(open_model(model), **options).save(out)
     console.show_wide(f"The picture is in {out}.")
+
+
+@command(
+    "tripletree report run.tripletree --log run.csv -o run.html",
+    'tripletree report run.tripletree --log run.csv -o run.html --title "The agent of run 7"',
+)
+@model_argument
+@log_option("The log to report on: the one that the model was grown on, or another.", required=True)
+@out_option("Where the report goes, as FILE.html.", required=True)
+@click.option("--title", metavar="TEXT", help="The heading.")
+def report(model: Path, log: Path, describe: Path | None, out: Path, title: str | None) -> None:
+    """Write one HTML file that shows what the agent does.
+
+    It needs no network, and its map of the leaves answers questions.
+    """
+    tree = open_model(model)
+    if recorded := log_of(tree, log, describe):
+        tree.report(recorded, out, title=title)
+    console.say(f"The report is in {out} ({out.stat().st_size / 1000:,.0f} kB). Open it in a browser.")

@@ -1,4 +1,4 @@
-"""``tripletree record``: what it prints and what it leaves behind."""
+"""Logs at the command line: ``check`` and ``record``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,36 @@ from click.testing import CliRunner
 import tripletree
 from tripletree.cli import main
 from tripletree.demos import road
+
+
+def test_check_says_what_was_read_and_found(run):
+    told = run("check", "run.csv")
+    assert told.code == 0
+    assert told.lines[0].startswith("Read 2,000 samples in")
+    assert "  action       action (discrete, 2 labels: left, right) (guessed)" in told.lines
+    assert "--column episode=NAME, --column action=NAME" in told.out
+    assert "No final state in" in told.out
+
+
+def test_check_of_a_bad_log_is_exit_code_1(run, folder):
+    (folder / "bad.csv").write_text("pos,thrust,reward\n1.5,0,0\nnan,1,1\n")
+    told = run("check", "bad.csv")
+    assert told.code == 1
+    assert told.lines[0] == "bad.csv: 1 error."
+    assert "→ Type --column action=NAME" in told.out
+    told = run("check", "bad.csv", "--column", "action=thrust", "--endless")
+    assert told.code == 1
+    assert "`pos` in 1 row (first in row 1)" in told.out
+    assert "--ignore NAME" in told.out
+
+
+def test_check_for_programs(run):
+    data = run("check", "run.csv", "--json").json()
+    assert data["ok"] is True
+    assert {finding["level"] for finding in data["findings"]} == {"note"}
+    told = run("check", "nowhere.csv", "--json")
+    assert told.code == 1
+    assert '"ok": false' in told.out
 
 
 @pytest.fixture
@@ -37,7 +67,7 @@ def test_mistakes_are_one_line(record):
     assert record("lender").exit_code == 2
     result = record("left", "--samples", "0")
     assert result.exit_code == 1
-    assert "n_samples must be a whole number of at least 1; got 0." in result.stderr
+    assert "--samples must be a whole number of at least 1; got 0. Try --samples 10000." in result.stderr
     result = record("left", "--out", "log.csv")
     assert result.exit_code == 1
     assert "must end in .npz" in result.stderr

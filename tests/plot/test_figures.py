@@ -1,27 +1,22 @@
-from __future__ import annotations
+"""The pictures: what each of them shows."""
 
-import subprocess
-import sys
+from __future__ import annotations
 
 import matplotlib
 import numpy as np
 import pytest
 from matplotlib import pyplot
-from matplotlib.collections import PolyCollection, QuadMesh
-from matplotlib.quiver import Quiver
+from matplotlib.collections import PolyCollection
 
-from tests.logs import make_log
+from tests.plot.look import artist, inside
 from tests.scenes.models import gears, road_tree, walk
-from tripletree import MissingDependencyError, ParameterError, TripleTree, plot
+from tripletree import ParameterError, TripleTree, plot
+from tripletree.answers.weights import Weights
 from tripletree.demos import road
 from tripletree.errors import NotFittedError
+from tripletree.questions.compare_weights import simplex
 from tripletree.scenes.guides import bar_axis, category_entries, marked
 from tripletree.scenes.pictured import known_colours
-
-
-def artist(picture, kind):
-    (found,) = [part for part in picture.ax_.get_children() if type(part) is kind]
-    return found
 
 
 def test_a_leaf_map_has_a_tile_for_every_leaf():
@@ -42,24 +37,6 @@ def test_a_fitted_tree_does_as_well_as_a_triple_tree():
     assert [text.get_text() for text in picture.ax_.get_legend().get_texts()] == ["acc = -0.001", "acc = 0.001"]
 
 
-def test_it_draws_on_given_axes():
-    figure, axes = pyplot.subplots(1, 2)
-    picture = plot.leaf_map(walk(4), "x0", "x1", colour="density", ax=axes[1])
-    assert picture.ax_ is axes[1]
-    assert picture.figure_ is figure
-    assert artist(picture, QuadMesh).get_array().size > 25
-    assert not axes[0].get_title(loc="left")
-
-
-def test_arrows_point_where_the_leaf_goes():
-    picture = plot.leaf_map(road_tree(), "pos", "speed", colour=None, arrows=True)
-    quiver = artist(picture, Quiver)
-    scene = picture.scene_.marks[-1]
-    np.testing.assert_allclose(quiver.U, scene.dx * scene.stretch)
-    np.testing.assert_allclose(quiver.V, scene.dy * scene.stretch)
-    assert quiver.angles == "xy"
-
-
 @pytest.mark.parametrize("dimensions", [0, 2])
 def test_every_colour_can_be_drawn(dimensions):
     fitted = walk(3, dimensions=dimensions)
@@ -71,49 +48,6 @@ def test_every_colour_can_be_drawn(dimensions):
             plot.leaf_map(fitted, "x0", "x1", colour=colour, where={"x2": (0, None)}, arrows=3)
             plot.leaf_map(fitted, "x0", colour=colour)
         pyplot.close("all")
-
-
-def test_the_style_stays_inside():
-    before = dict(matplotlib.rcParams)
-    plot.leaf_map(gears(), "x", "gear", colour="value")
-    assert dict(matplotlib.rcParams) == before
-
-
-@pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
-def test_a_picture_is_saved(tmp_path, kind):
-    path = tmp_path / f"map.{kind}"
-    picture = plot.leaf_map(gears(), "gear", "on", colour="action")
-    assert picture.save(path) is picture
-    data = path.read_bytes()
-    assert data[:4] == {"pdf": b"%PDF", "svg": b"<?xm", "png": b"\x89PNG"}[kind]
-    if kind == "svg":
-        assert b"Most frequent action by gear and on" in data
-
-
-def test_every_text_lies_within_the_figure():
-    fitted = walk(8, 40)
-    picture = plot.leaf_map(fitted, "x0", "x1", colour="action", at=fitted.feature_min, arrows=True)
-    picture.figure_.canvas.draw()
-    whole = picture.figure_.bbox
-    ax = picture.ax_
-    for text in (ax.title, ax._left_title, ax.xaxis.label, ax.yaxis.label, *ax.texts, *ax.get_legend().get_texts()):
-        box = text.get_window_extent()
-        assert box.width == 0 or (box.x0 >= whole.x0 - 1 and box.x1 <= whole.x1 + 1)
-        assert box.height == 0 or (box.y0 >= whole.y0 - 1 and box.y1 <= whole.y1 + 1)
-
-
-def test_importing_it_leaves_matplotlib_alone():
-    code = "import sys, tripletree.plot; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-def test_without_matplotlib_one_line_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(
-        MissingDependencyError, match=r'Pictures need matplotlib. Type: pip install "tripletree\[plot\]"'
-    ):
-        plot.leaf_map(gears(), "gear")
 
 
 def test_bad_models():
@@ -159,34 +93,70 @@ def test_an_explanations_sentence_stands_above_the_picture():
     assert texts == ["40 leaves. Action would be -0.001 if speed >= 0.05"]
 
 
-@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
-def test_names_are_shown_as_they_are():
-    log = make_log(
-        np.random.default_rng(0).normal(size=(40, 2)),
-        [0, 1] * 20,
-        [1] * 40,
-        labels=("_a$b$", "$x^"),
-        names=("$a_b$", "_c$"),
-    )
-    picture = plot.leaf_map(TripleTree(5).fit(log), "$a_b$", "_c$").mark("$1 and $2", 0, 0).state([0, 0], "_mine")
-    picture.figure_.canvas.draw()
-    assert picture.ax_.get_xlabel() == r"\$a_b\$"
-    assert len(picture.ax_.get_legend().get_texts()) == 3
+@pytest.mark.parametrize("draw", [plot.importance, plot.tree, plot.transitions])
+@pytest.mark.parametrize("model", [road_tree().fitted_, walk(6, dimensions=2), gears()])
+def test_diagrams_are_drawn_with_all_text_inside(draw, model):
+    before = dict(matplotlib.rcParams)
+    inside(draw(model).figure_)
+    assert dict(matplotlib.rcParams) == before
 
 
-@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
-def test_tiny_and_huge_numbers_have_their_power_in_the_label():
-    states = np.random.default_rng(0).uniform(1, 9, (40, 2)) * [1e-9, 1e7]
-    log = make_log(states, [0, 1] * 20, np.linspace(1e12, 2e12, 40), np.arange(41), labels=("a", "b"))
-    picture = plot.leaf_map(TripleTree(5).fit(log), "x0", "x1", colour="value")
+def test_a_box_has_room_for_its_text():
+    picture = plot.tree(road_tree(), 3)
     picture.figure_.canvas.draw()
-    ax, bar = picture.figure_.axes
-    assert ax.get_xlabel() == "x0, in 1e-9"
-    assert ax.get_ylabel() == "x1, in 1e7"
-    assert bar.get_ylabel() == "mean value (discounted rewards), in 1e12"
-    shown = {text.get_text() for text in ax.get_xticklabels()}
-    assert {"4", "6"} <= shown
-    assert not any(part.get_offset_text().get_text() for part in (ax.xaxis, ax.yaxis, bar.yaxis))
+    rectangles = picture.ax_.collections[1].get_paths()
+    places = [picture.ax_.transData.transform_path(path).get_extents() for path in rectangles]
+    texts = [text for text in picture.ax_.texts if text.get_fontsize() < 6.4]
+    assert len(texts) == 4 * len(places)
+    for text in texts:
+        box = text.get_window_extent()
+        assert any(p.x0 <= box.x0 and box.x1 <= p.x1 and p.y0 <= box.y0 and box.y1 <= p.y1 for p in places), text
+
+
+@pytest.mark.parametrize("features", [1, 2, 4])
+def test_an_overview_has_a_picture_for_every_attribute(features, tmp_path):
+    sheet = plot.overview(walk(features))
+    assert [len(row) for row in sheet.axes_] == [2, 2]
+    path = tmp_path / "overview.png"
+    assert sheet.save(path, dpi=60) is sheet
+    assert path.stat().st_size > 5_000
+    assert repr(sheet).startswith("<SheetPicture: The agent at a glance")
+
+
+def test_the_words_of_an_overview_lie_within_the_figure():
+    inside(plot.overview(road_tree()).figure_)
+
+
+def test_curves_are_drawn_in_three_pictures_with_one_legend(tmp_path):
+    picture = plot.curves({"small": road_tree(10), "large": road_tree()})
+    assert len(picture.axes_[0]) == 3
+    assert [text.get_text() for text in picture.figure_.legends[0].get_texts()] == ["small", "large"]
+    assert repr(picture) == "<SheetPicture: Losses by size of the tree>"
+    inside(picture.figure_)
+    path = tmp_path / "curves.pdf"
+    assert picture.save(path) is picture
+    assert path.read_bytes()[:4] == b"%PDF"
+
+
+def test_a_simplex_has_one_colour_bar_for_all_sizes():
+    rng = np.random.default_rng(1)
+    answer = Weights(simplex(5), np.array([10, 20, 300, 4000]), rng.uniform(0.2, 0.5, (4, 21, 3)), False)
+    picture = plot.simplex(answer)
+    assert len(picture.axes_[0]) == 4
+    assert len(picture.figure_.axes) == 5
+    assert picture.figure_.axes[-1].get_ylabel() == "worst loss (one leaf: 1)"
+    inside(picture.figure_)
+
+
+def test_an_episode_is_drawn_row_by_row():
+    log = road.record("left", n_samples=2_000)
+    picture = plot.episode(road_tree(), log, 1)
+    assert len(picture.axes_) == len(picture.sheet_.rows)
+    inside(picture.figure_)
+    *_, values, words = [axes[0] for axes in picture.axes_]
+    assert values.get_xlabel() == "step"
+    assert not words.axison
+    assert not picture.axes_[1][0].spines["bottom"].get_visible()
 
 
 def shown_ticks(axis):

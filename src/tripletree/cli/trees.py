@@ -1,0 +1,233 @@
+"""Models at the command line: ``tripletree grow`` makes one from a log, ``tripletree info`` shows what it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from tripletree.checks import PARAMETERS
+from tripletree.cli import console
+from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
+from tripletree.cli.inputs import FILE, log_options, open_model, reading
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from tripletree.api import TripleTree
+    from tripletree.log.log import Log
+
+ATTRIBUTES = ("action", "value", "derivative")
+SIZES = (1, 10, 50, 100, 200, 500, 1_000)
+
+
+def _theta(_: click.Context, __: click.Parameter, given: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(weight) for weight in given.split(","))
+    except ValueError:
+        raise click.BadParameter(f"`{given}` is not three numbers with commas, such as 0.2,0.6,0.2.") from None
+
+
+def _choice(name: str) -> click.Choice[str]:
+    return click.Choice(PARAMETERS[name].choices)
+
+
+@command(
+    "tripletree grow run.csv -o run.tripletree",
+    "tripletree grow run.csv -o run.tripletree --validation 0.2 --max-leaves 500",
+    "tripletree grow run.csv -o run.tripletree --theta 0.2,0.6,0.2 --gamma 0.95 --describe run.toml",
+)
+@click.argument("log", type=FILE)
+@out_option("Where the model goes; an existing file is replaced.", required=True)
+@click.option("--max-leaves", type=int, default=200, show_default=True, help="Maximum leaves.")
+@click.option(
+    "--validation",
+    metavar="SHARE|LOG",
+    help="Find the best size on this share of the episodes, held out, or on another log.",
+)
+@seed_option
+@click.option(
+    "--theta", callback=_theta, default="1,1,1", show_default=True, help="Weights of action, value and derivative."
+)
+@click.option("--gamma", type=float, default=0.99, show_default=True, help="Discount factor of the value.")
+@click.option("--min-samples-leaf", type=int, default=1, show_default=True, help="Minimum samples per leaf.")
+@click.option("--max-depth", type=int, help="Maximum depth: splits above a leaf.  [default: no limit]")
+@click.option("--min-quality", type=float, default=0.0, show_default=True, help="Minimum quality of a split.")
+@click.option("--early-stopping/--no-early-stopping", default=True, help="With --validation, keep the best size.")
+@click.option(
+    "--truncation",
+    type=_choice("truncation"),
+    default="paper",
+    show_default=True,
+    help="What follows the end of a truncated episode: nothing, or the tree's own value.",
+)
+@click.option(
+    "--priority", type=_choice("priority"), default="impurity", show_default=True, help="Which leaf is split next."
+)
+@click.option(
+    "--thresholds",
+    type=_choice("thresholds"),
+    default="short",
+    show_default=True,
+    help="Where in its gap a threshold goes.",
+)
+@click.option(
+    "--derivative-scale",
+    type=_choice("derivative_scale"),
+    default="sigma",
+    show_default=True,
+    help="What derivatives are divided by.",
+)
+@click.option(
+    "--mode",
+    type=_choice("mode"),
+    default="exact",
+    show_default=True,
+    help="All thresholds, or those of a histogram.",
+)
+@click.option("--bins", type=int, default=1024, show_default=True, help="Bins of the histogram.")
+@click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
+@log_options
+@json_option
+def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool, **options: Any) -> None:
+    """Grow a tree on a log and save it.
+
+    LOG is a .csv, .tsv, .parquet or .npz file with one row per step; `tripletree check LOG` shows how it is read.
+    """
+    from tripletree.api import TripleTree
+    from tripletree.log.files import read_log
+    from tripletree.text import plural
+
+    roles = reading(options)
+    training = read_log(log, **roles)
+    training, held_out = _held_out(training, validation, seed, roles)
+    with console.growing() as progress:
+        tree = TripleTree(**options, progress=progress).fit(training, held_out)
+    tree.save(out)
+    if as_json:
+        console.show_json({"model": str(out), **summary(tree)})
+        return
+    samples, episodes = plural(training.n_samples, "sample"), plural(training.n_episodes, "episode")
+    held = "" if held_out is None else f", {plural(held_out.n_episodes, 'episode')} held out"
+    leaves = "1 leaf" if tree.n_leaves_ == 1 else f"{tree.n_leaves_:,} leaves"
+    console.say(f"{samples} in {episodes}{held}; a tree of {leaves}.", "")
+    console.show(goodness(tree), "")
+    console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
+
+
+def _held_out(log: Log, validation: str | None, seed: int, roles: dict[str, Any]) -> tuple[Log, Log | None]:
+    """Return the training and the validation log."""
+    from tripletree.log.files import read_log
+
+    if validation is None:
+        return log, None
+    try:
+        share = float(validation)
+    except ValueError:
+        return log, read_log(validation, **roles)
+    return log.split(share, seed)
+
+
+@command(
+    "tripletree info run.tripletree",
+    "tripletree info run.tripletree --leaves > leaves.csv",
+)
+@model_argument
+@click.option("--leaves", is_flag=True, help="Print every leaf with its box and predictions, as CSV.")
+@click.option("--curve", is_flag=True, help="Print the losses at every size, as CSV.")
+@json_option
+def info(model: Path, leaves: bool, curve: bool, as_json: bool) -> None:
+    """Show what a model holds and how good it is."""
+    tree = open_model(model)
+    if leaves or curve:
+        if leaves and curve:
+            raise click.UsageError("Give --leaves or --curve, not both.")
+        table = tree.leaves_ if leaves else tree.curve_
+        console.show_json(table.to_dict()) if as_json else console.show_csv(table.to_dict())
+    elif as_json:
+        console.show_json({"model": str(model), **summary(tree)})
+    else:
+        _facts(tree, model)
+
+
+def _facts(tree: TripleTree, model: Path) -> None:
+    fitted = tree.fitted_
+    schema, made, options = fitted.schema, fitted.provenance, fitted.options
+    action = schema.action
+    features = [
+        f"{feature.name} ({feature.kind}, {low:.4g} to {high:.4g}{f' {feature.unit}' if feature.unit else ''})"
+        for feature, low, high in zip(schema.features, fitted.feature_min, fitted.feature_max, strict=True)
+    ]
+    dimensions = [
+        f"{name}{f' in {unit}' if unit else ''}" for name, unit in zip(action.names, action.units, strict=True)
+    ]
+    acts = f"{action.names[0]}: {', '.join(action.labels)}" if action.labels else ", ".join(dimensions)
+    theta = ", ".join(f"{weight:g}" for weight in options["theta"])
+    sha = str(made.get("log_sha256", "unknown"))[:16]
+    rest = [f"{name}={options[name]}" for name in ("truncation", "priority", "mode") if name in options]
+    console.show(
+        console.facts(
+            ("model", f"{model}, {tree.n_leaves_:,} leaves, depth {int(tree.tree_.depth.max())}"),
+            ("log", f"{made.get('samples', 0):,} samples in {made.get('episodes', 0):,} episodes, sha256 {sha}"),
+            ("features", "\n".join(features)),
+            ("action", f"{acts} ({action.kind})"),
+            ("grown with", f"theta={theta}, gamma={options['gamma']:g}, {', '.join(rest)}"),
+            ("made by", ", ".join(f"{name} {made[name]}" for name in ("tripletree", "numpy") if name in made)),
+        ),
+        "",
+        goodness(tree),
+        "",
+        "What matters",
+    )
+    console.say(str(tree.importance()))
+    if fitted.transitions is None:
+        console.note("The model does not hold how the log moves on it: chance, paths and simulate need --log.")
+
+
+def summary(tree: TripleTree) -> dict[str, Any]:
+    """Return everything that `tripletree info` shows, as JSON types."""
+    fitted, curve = tree.fitted_, tree.curve_
+    here = tree.n_leaves_ - 1
+    return {
+        "leaves": tree.n_leaves_,
+        "depth": int(tree.tree_.depth.max()),
+        "schema": fitted.schema.to_dict(),
+        "range": {
+            name: [float(low), float(high)]
+            for name, low, high in zip(fitted.schema.feature_names, fitted.feature_min, fitted.feature_max, strict=True)
+        },
+        "losses": {
+            side: {name: float(curve[f"{side}_{name}"][here]) for name in ATTRIBUTES}
+            for side in ("training", "validation")
+            if f"{side}_action" in curve.columns
+        },
+        "importance": tree.importance().to_dict(),
+        "options": fitted.options,
+        "provenance": fitted.provenance,
+        "transitions": fitted.transitions is not None,
+    }
+
+
+def goodness(tree: TripleTree) -> Group:
+    """Return a table of the losses at several sizes."""
+    from rich.console import Group
+    from rich.text import Text
+
+    curve, discrete = tree.curve_, tree.fitted_.schema.action.kind == "discrete"
+    sides = ("training", "validation") if "validation_action" in curve.columns else ("training",)
+    wrong = "wrong" if discrete else "action"
+    names = [f"{name}{mark}" for mark in ("", "*")[: len(sides)] for name in (wrong, "value", "deriv.")]
+    table = console.table("", "leaves", *names)
+    most = len(curve["leaves"])
+    for size in sorted({*(size for size in SIZES if size < most), tree.n_leaves_, most}):
+        cells = [
+            f"{curve[f'{side}_{name}'][size - 1]:{'.2%' if name == 'action' and discrete else '.4g'}}"
+            for side in sides
+            for name in ATTRIBUTES
+        ]
+        table.add_row(f"{size:,}", *cells, style="bold" if size == tree.n_leaves_ else "")
+    parts = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
+    held = "; * on held-out episodes" if len(sides) > 1 else ""
+    says = f"{parts}, RMSE of the value, sum of RMSE / sigma of the derivatives{held}"
+    return Group(Text("What trees of several sizes get wrong", "bold"), table, Text(says, "dim italic"))

@@ -1,0 +1,372 @@
+"""The pictures of a tree, one function a picture: each makes a scene and draws it with matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from tripletree.plot.captions import WIDTH, columns_that_fit
+from tripletree.plot.picture import Picture, SheetPicture
+from tripletree.plot.style import COLUMN, PAGE, SMALL
+from tripletree.scenes import overlays
+from tripletree.scenes.curves import curves as curves_sheet
+from tripletree.scenes.graph import transitions as transitions_scene
+from tripletree.scenes.importance import importances as importance_scene
+from tripletree.scenes.leaf_map import leaf_map as map_scene
+from tripletree.scenes.overview import overview as overview_sheet
+from tripletree.scenes.simplex import simplex as simplex_sheet
+from tripletree.scenes.strip import episode as episode_sheet
+from tripletree.scenes.tree import diagram as tree_scene
+from tripletree.scenes.view import View, read_view
+
+PICTURE_ROW = 2.55
+"""Height of a row of pictures in an overview, in inches."""
+STRIP_ROW = 0.5
+"""Height of a row of an episode strip, in inches."""
+
+
+class LeafMap(Picture):
+    """A drawn map; its methods draw upon it and return it, so that they can be chained."""
+
+    view_: View
+    _places = 0
+
+    def samples(self, log: Any, *, most: int = 2_000) -> Self:
+        """Draw the samples of a log in the leaves and limits that are seen, at most so many."""
+        return self.draw(overlays.samples(self.view_, log, most))
+
+    def episodes(self, log: Any, which: Any = 0) -> Self:
+        """Draw the ways of one or several episodes of a log, by their numbers from 0 on."""
+        return self.draw(overlays.episodes(self.view_, log, which))
+
+    def state(self, state: Any, label: str = "state") -> Self:
+        """Draw one or several states as stars."""
+        return self.draw(overlays.state(self.view_, state, label))
+
+    def explanation(self, answer: Any) -> Self:
+        """Draw what ``explain(state, foil)`` or ``explain_change(before, after)`` returned, with its sentence."""
+        return self.draw(overlays.explanation(self.view_, answer))
+
+    def zone(self, zone: Any, label: str | None = None) -> Self:
+        """Outline a zone (as in ``TripleTree.chance``); each has its own colour."""
+        return self.draw(overlays.zone(self.view_, zone, label, self._next_place()))
+
+    def trajectories(self, found: Any, label: str | None = None) -> Self:
+        """Draw what ``simulate(...)`` returned: the more probable, the more opaque; each call has its own colour."""
+        return self.draw(overlays.trajectories(self.view_, found, label, self._next_place()))
+
+    def mark(self, text: str, x: Any, y: Any) -> Self:
+        """Write a note at a place; an interval for ``x`` or ``y`` makes a line of it, two make a box."""
+        return self.draw(overlays.mark(self.view_, text, x, y))
+
+    def zoom(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> Self:
+        """Show a part of the map only."""
+        scene = self.scene_
+        if x is not None:
+            scene = replace(scene, x=replace(scene.x, low=float(x[0]), high=float(x[1])))
+        if y is not None:
+            scene = replace(scene, y=replace(scene.y, low=float(y[0]), high=float(y[1])))
+        return self._show(scene)
+
+    def draw(self, layer: overlays.Layer) -> Self:
+        """Draw marks of one's own (see ``tripletree.scenes.types``)."""
+        return self._show(overlays.add(self.scene_, layer))
+
+    def _next_place(self) -> int:
+        self._places += 1
+        return self._places - 1
+
+
+def leaf_map(
+    model: Any,
+    x: str,
+    y: str | None = None,
+    *,
+    colour: str | None = "action",
+    arrows: bool | int = False,
+    where: dict[str, Any] | str | None = None,
+    at: Any = None,
+    limits: tuple[float, float] | None = None,
+    ax: Any = None,
+) -> LeafMap:
+    """Draw what a tree says along one or two features.
+
+    When the tree has just these features, or all others are fixed (a slice), every leaf is a rectangle. Otherwise the
+    leaves behind each cell are averaged, weighted by the samples to be expected there (a projection, or partial
+    dependence).
+
+    Parameters
+    ----------
+    model : TripleTree or Fitted
+        The tree.
+    x, y : str
+        Features along the axes; without ``y``, a curve along ``x``.
+    colour : str or None
+        What is shown: ``"action"`` or an action's name, ``"value"``, ``"derivative of pos"``, ``"impurity of action"``
+        (or of value, derivative), ``"density"``, ``"count"``, ``"leaf"``; None for outlines.
+    arrows : bool or int
+        Whether to show mean moves; a number for so many arrows along each axis of a projection.
+    where : dict or None
+        Limits of other features, ``{"vx": (-0.1, 0.1), "vy": 0}``: an interval ``low <= x < high`` (None for no bound),
+        or a number that fixes a feature; or text, ``"vx in [-0.1, 0.1] and vy = 0"``.
+    at : state or None
+        Fix all other features as in this state.
+    limits : (low, high) or None
+        Ends of the colour scale.
+    ax : matplotlib Axes or None
+        Where to draw; None: a new figure of a paper's column width.
+
+    Returns
+    -------
+    LeafMap
+        With ``ax_``, ``figure_``, ``scene_`` and ``save(path)``; ``samples``, ``episodes``, ``state``, ``explanation``,
+        ``zone``, ``trajectories`` and ``mark`` draw upon it.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> log = road.record("left", n_samples=500)
+    >>> tree = TripleTree(max_leaves=10, truncation="bootstrap").fit(log)
+    >>> picture = plot.leaf_map(tree, "pos", "speed", colour="value", arrows=True).episodes(log, 0)
+    >>> picture
+    <LeafMap: Mean value by pos and speed>
+    >>> picture.save("value.pdf").scene_.subtitle
+    '10 leaves'
+    """
+    view = read_view(model, x, y, where=where, at=at)
+    picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits), ax)
+    picture.view_ = view
+    return picture
+
+
+def overview(model: Any, *, figure: Any = None) -> SheetPicture:
+    """Draw what one wants to see of a tree first: action, value, density with moves, and impurity.
+
+    With more than two features, each is shown along the two features that show most of it; the picture says how much:
+    the variance of the means over these two features, divided by the variance between leaves.
+
+    Parameters
+    ----------
+    model : TripleTree or Fitted
+        The tree.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Returns
+    -------
+    SheetPicture
+        With ``figure_``, ``axes_``, ``sheet_`` and ``save(path)``.
+    """
+    sheet = overview_sheet(model)
+    return SheetPicture(sheet, figure, (PAGE, PICTURE_ROW * len(sheet.rows) + 0.4))
+
+
+def tree(model: Any, depth: int = 3, *, ax: Any = None) -> Picture:
+    """Draw the top levels of a tree, and what each split separates.
+
+    Every box tells which condition leads to it, its share of the samples, how many leaves are below it, and what it
+    predicts. Bars show which share of the box's impurity of action, value and derivative its split removes; lines are
+    as wide as the share of the samples that goes through them; a stripe shows the shares of a discrete action.
+
+    Parameters
+    ----------
+    model : TripleTree
+        The tree.
+    depth : int
+        Levels of splits to show, from 1 to 6.
+    ax : matplotlib Axes or None
+        Where to draw; None: a new figure that is large enough for all text (7 inches wide for three levels).
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> model = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> plot.tree(model, depth=2)
+    <Picture: Top 2 levels of a tree with 20 leaves>
+    """
+    scene = tree_scene(model, depth)
+    width, height = scene.x.high - scene.x.low, scene.y.high - scene.y.low
+    # The picture is measured in points; there is more for the margins, the words above and the legend below.
+    inches = max(width / 72 + 0.15, COLUMN)
+    lengths = [len(entry.label) for entry in scene.legend]
+    room = int(inches * 72 / (SMALL * WIDTH))
+    rows = -(-len(lengths) // columns_that_fit(lengths, room)) if lengths else 0
+    return Picture(scene, ax, (inches, height / 72 + 0.65 + 0.16 * rows))
+
+
+def transitions(
+    model: Any,
+    x: str | None = None,
+    y: str | None = None,
+    *,
+    colour: str = "value",
+    share: float = 0.9,
+    most: int = 100,
+    log: Any = None,
+    ax: Any = None,
+) -> Picture:
+    """Draw how the agent moves from leaf to leaf.
+
+    A node is a leaf, the larger the more time is spent there; an arrow is a move, the wider the more probable it is
+    when the leaf is left, and the darker the more often it happens. Of many moves the most frequent are drawn, and the
+    picture says how much of all they are. The end of episodes is a node of its own.
+
+    Parameters
+    ----------
+    model : TripleTree
+        The tree.
+    x, y : str or None
+        Features that place each leaf, by its middle; None: a layout in which neighbours are near.
+    colour : str
+        What is shown by colour, as in :func:`leaf_map`.
+    share : float
+        Draw the most frequent moves until they are this share of all ...
+    most : int
+        ... or so many arrows.
+    log : Log or None
+        Whose moves to draw; None: the training log's.
+    ax : matplotlib Axes or None
+        Where to draw; None: a new figure.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> model = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> plot.transitions(model, share=0.5).scene_.subtitle
+    '7 of 31 arrows, 54 % of all moves, between 7 of 20 leaves'
+    """
+    scene = transitions_scene(model, x, y, colour=colour, share=share, most=most, log=log)
+    return Picture(scene, ax, (4.6, 3.9))
+
+
+def importance(model: Any, *, most: int = 12, ax: Any = None) -> Picture:
+    """Draw how much each feature matters to action, value and derivative (see ``TripleTree.importance``).
+
+    Parameters
+    ----------
+    model : TripleTree
+        The tree.
+    most : int
+        Most features to show one by one, the most important first; the others are summed up.
+    ax : matplotlib Axes or None
+        Where to draw; None: a new figure of a paper's column width.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> tree = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> plot.importance(tree).scene_.y.tick_labels
+    ('pos', 'speed')
+    """
+    scene = importance_scene(model, most)
+    return Picture(scene, ax, (COLUMN, 1.15 + 0.34 * len(scene.y.ticks)))
+
+
+def episode(
+    model: Any,
+    log: Any,
+    number: int = 0,
+    *,
+    features: Sequence[str] | None = None,
+    about: str = "action",
+    levels: int | Sequence[float] = 3,
+    shortest: int = 3,
+    most: int = 12,
+    figure: Any = None,
+) -> SheetPicture:
+    """Draw an episode: features, action and value over time, its phases, and why each of them begins.
+
+    Phases have one colour a behaviour. Where a feature explains the beginning of a phase, a disc marks it and a short
+    line the border that it crossed. The story of the episode stands below.
+
+    Parameters
+    ----------
+    model : TripleTree
+        The tree.
+    log : Log
+        Where the episode is.
+    number : int
+        Its position in the log, from 0 on.
+    features : sequence of str or None
+        Which features to show; None: those that explain most changes, at most five.
+    about, levels, shortest, most
+        What makes phases, as in :meth:`TripleTree.story`.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> log = road.record("left", n_samples=1000)
+    >>> model = TripleTree(20, truncation="bootstrap").fit(log)
+    >>> plot.episode(model, log, 3)
+    <SheetPicture: Episode 3: 121 steps, 2 phases>
+    """
+    sheet = episode_sheet(
+        model, log, number, features=features, about=about, levels=levels, shortest=shortest, most=most
+    )
+    return SheetPicture(sheet, figure, (PAGE, STRIP_ROW * sum(sheet.heights) * 1.15 + 0.75))
+
+
+def curves(models: Any, *, validation: Any = None, most_leaves: int | None = None, figure: Any = None) -> SheetPicture:
+    """Draw action, value and derivative loss against the number of leaves.
+
+    Solid lines are losses on held-out episodes, dashed ones on the training log (solid, where it is all there is). A
+    disc marks the size that early stopping or ``truncate`` has kept.
+
+    Parameters
+    ----------
+    models : TripleTree, list of them, or dict of names to them
+        Whose losses; those of a list are named by the parameters in which they differ.
+    validation : Log or None
+        Held-out episodes, for trees that were grown without.
+    most_leaves : int or None
+        Where the pictures end.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> log, held_out = road.record("left", n_samples=2000).split(0.3)
+    >>> trees = [TripleTree(40, theta, truncation="bootstrap").fit(log, held_out) for theta in ((1, 1, 1), (1, 0, 0))]
+    >>> picture = plot.curves(trees)
+    >>> [entry.label for entry in picture.sheet_.legend]
+    ['theta 1, 1, 1', 'theta 1, 0, 0', 'validation', 'training', 'size chosen']
+    """
+    return SheetPicture(curves_sheet(models, validation, most_leaves), figure, (6.9, 2.4))
+
+
+def simplex(weights: Any, *, figure: Any = None) -> SheetPicture:
+    """Draw how large the worst of the three losses is for every theta (paper, Appendix A).
+
+    One triangle a leaf count. A corner is where all weight is on one attribute; dots are the weights tried, coloured by
+    the attribute whose loss is worst there; the darker, the larger that loss, on one scale for all sizes. A ring marks
+    the best weights.
+
+    Parameters
+    ----------
+    weights : Weights
+        What :func:`tripletree.compare_weights` returns.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import compare_weights, plot
+    >>> from tripletree.demos import road
+    >>> log = road.record("left", n_samples=1000)
+    >>> plot.simplex(compare_weights(log, leaves=(10, 50), truncation="bootstrap"))
+    <SheetPicture: Which weights keep the worst loss small>
+    """
+    sheet = simplex_sheet(weights)
+    width = min(PAGE, 1.6 + 2.0 * len(sheet.rows[0]))
+    # What stands above takes more lines where the picture is narrow.
+    return SheetPicture(sheet, figure, (width, 2.1 + 2.6 / width))

@@ -1,0 +1,73 @@
+"""What is printed where: sentences, tables, colours."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+
+import pytest
+from rich.console import Console
+
+from tests.cli.conftest import shell
+from tripletree.cli import console
+
+
+def test_a_pipe_gets_plain_lines(work):
+    told = shell(work, "chance", "run.tripletree", "--reach", "pos < 0.5")
+    assert told.stderr == ""
+    assert told.stdout.count("\n") == 1
+    assert "\x1b" not in told.stdout
+    told = shell(work, "check", "run.csv")
+    assert "\x1b" not in told.stdout
+    told = shell(work, "info", "run.tripletree", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert (told.returncode, told.stderr) == (0, "")
+
+
+def test_a_terminal_gets_broken_lines_and_colours_unless_it_wants_none(run, monkeypatch):
+    def terminal(**options):
+        return Console(highlight=False, force_terminal=True, width=60, color_system="standard", **options)
+
+    monkeypatch.setattr(console, "_out", terminal())
+    told = run("chance", "run.tripletree", "--reach", "pos < 0.5")
+    assert told.out.count("\n") > 2
+    assert max(map(len, told.lines)) <= 60
+    told = run("check", "run.csv")
+    assert "\x1b[36mnote" in told.out
+    monkeypatch.setattr(console, "_out", terminal(no_color=True))
+    told = run("check", "run.csv")
+    assert "\x1b[36m" not in told.out
+    assert max(map(len, told.lines)) <= 120
+
+
+def test_a_small_terminal_gets_small_tables(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(console, "_out", Console(highlight=False, width=60))
+    held_out = ["grow", "run.csv", "-o", tmp_path / "m.tripletree", "--validation", 0.25]
+    for told in (run("info", "run.tripletree"), run(*held_out)):
+        # Sentences stay on one line in a pipe.
+        lines = told.out.partition("What matters")[0].splitlines()
+        assert max(len(line) for line in lines if not re.match(r"The model is in|[\d,]+ samples", line)) <= 60
+        assert "…" not in told.out
+
+
+def test_json_has_null_for_what_it_has_no_number_for(capsys):
+    console.show_json({"a": [1.5, float("nan")], 2: (float("inf"), "größe")})
+    assert capsys.readouterr().out == '{"a": [1.5, null], "2": [null, "größe"]}\n'
+
+
+def test_facts_that_say_nothing_are_left_out(capsys):
+    console.show(console.facts(("model", "small"), ("unit", ""), ("names", "[a] and [b]")))
+    assert [line.split() for line in capsys.readouterr().out.splitlines()] == [
+        ["model", "small"],
+        ["names", "[a]", "and", "[b]"],
+    ]
+
+
+def test_csv_is_quoted_where_it_must_be(capsys):
+    console.show_csv({"name": ["a,b", "c"], "value": [1, 2.5]})
+    assert capsys.readouterr().out == 'name,value\n"a,b",1\nc,2.5\n'
+
+
+def test_other_libraries_warn_as_ever():
+    with pytest.warns(DeprecationWarning, match="old"), console.warnings_as_notes():
+        warnings.warn("old", DeprecationWarning, stacklevel=1)

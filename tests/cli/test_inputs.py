@@ -1,0 +1,119 @@
+"""What commands are given: logs with their columns, models and states."""
+
+from __future__ import annotations
+
+import pytest
+
+import tripletree
+
+MODEL = "run.tripletree"
+
+
+@pytest.fixture(scope="module")
+def tree(folder):
+    return tripletree.load(folder / MODEL)
+
+
+def test_a_description_and_options_go_together(run, tmp_path):
+    model = tmp_path / "m.tripletree"
+    options = ["--describe", "coded.toml", "--unit", "speed=m/s", "--kind", "speed=angle", "--max-leaves", 5]
+    schema = run("grow", "coded.csv", "-o", model, *options, "--json").json()["schema"]
+    assert [(f["name"], f["unit"], f["kind"]) for f in schema["features"]] == [
+        ("pos", "m", "real"),
+        ("speed", "m/s", "angle"),
+    ]
+    assert schema["action"] == {"kind": "discrete", "names": ["acc"], "labels": ["left", "right"], "units": [""]}
+    same = [
+        "--column",
+        "action=acc",
+        "--label",
+        "0=left",
+        "--label",
+        "1=right",
+        "--ignore",
+        "step",
+        "--features",
+        "speed",
+    ]
+    schema = run("grow", "coded.csv", "-o", model, *same, "--max-leaves", 5, "--json").json()["schema"]
+    assert [feature["name"] for feature in schema["features"]] == ["speed"]
+    assert schema["action"]["labels"] == ["left", "right"]
+
+
+def test_predict_a_step_of_a_log(run, tree, folder):
+    log = tripletree.read_log(folder / "run.csv")
+    state = log.states[log.starts[3] + 5]
+    assert run("predict", MODEL, "--log", "run.csv", "--episode", 3, "--step", 5).out == f"{tree.predict(state)}\n"
+    first = run("predict", MODEL, "--log", "run.csv", "--json").json()
+    assert first == tree.predict(log.states[0]).to_dict()
+
+
+def test_a_log_is_read_by_the_model_s_own_columns(run, folder):
+    lines = (folder / "run.csv").read_text().splitlines()
+    (folder / "more.csv").write_text(
+        "\n".join([f"{lines[0]},wind", *(f"{line},{i % 7}" for i, line in enumerate(lines[1:]))])
+    )
+    assert run("predict", MODEL, "--log", "more.csv").code == 0
+    told = run("predict", MODEL, "--log", "coded.csv", "--describe", "coded.toml")
+    assert told.code == 0
+    (folder / "bare.toml").write_text('[columns]\naction = "acc"\n')
+    told = run("predict", MODEL, "--log", "coded.csv", "--describe", "bare.toml")
+    assert told.code == 1
+    assert "The actions of coded.csv are `0`, `1`, those of the model `left`, `right`." in told.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ([], 2, 'Which state? Give --state "pos=0, speed=0", or --log LOG --episode ID --step N.'),
+        (["--state", "1,2", "--log", "run.csv"], 2, "Give --state or --log, not both."),
+        (["--state", "1,2", "--step", "3"], 2, "--episode and --step point into a log: give --log LOG as well."),
+        (["states.csv", "--state", "1,2"], 2, "not both"),
+        (["--state", "1.2"], 1, "states must have 2 features"),
+        (["--state", "pos=1.2, sped=0.03"], 1, "Did you mean `speed`?\n  pos=1.2, sped=0.03\n           ^^^^\n"),
+        (
+            ["--state", "pos > 1"],
+            1,
+            "A state has one number for each feature; got 'pos > 1'. Try 'pos = 0, speed = 0'.",
+        ),
+        (["--log", "run.csv", "--episode", "x"], 1, "The log has no episode `x`; it has `0`, `1`, "),
+        (["--log", "run.csv", "--step", "10000"], 1, "Episode 0 has the steps 0 to "),
+        (["--log", "states.csv"], 1, "error: "),
+        (["run.toml"], 1, "run.toml ends in `.toml`"),
+    ],
+)
+def test_states_that_are_not_understood(run, arguments, code, message):
+    told = run("predict", MODEL, *arguments)
+    assert told.code == code
+    assert message in told.err
+    assert told.out == ""
+
+
+def test_moves_of_another_log(run, tree, folder):
+    log = tripletree.read_log(folder / "run.csv").select(range(10))
+    log.to_npz(folder / "ten.npz")
+    told = run("chance", MODEL, "--reach", "pos < 0.5", "--log", "ten.npz", "--draws", 0)
+    assert told.out == f"{tree.chance('pos < 0.5', log=log, draws=0)}\n"
+
+
+def test_advice_on_a_log_that_a_model_is_asked_about_is_for_its_description(run, folder):
+    rows = [line.split(",") for line in (folder / "run.csv").read_text().splitlines()]
+    rows[0][0] = "flight"
+    (folder / "odd.csv").write_text(
+        "\n".join(",".join([*row[:5], row[6], row[5]]) for row in rows).replace("reward", "r7")
+    )
+    told = run("predict", MODEL, "--log", "odd.csv")
+    assert told.code == 1
+    assert "`reward` in --describe FILE.toml" in told.err
+    assert "--column" not in told.err
+    (folder / "odd.toml").write_text('[columns]\nreward = "r7"\nepisode = "flight"\n')
+    assert run("predict", MODEL, "--log", "odd.csv", "--describe", "odd.toml").code == 0
+    told = run("predict", MODEL, "--state", "1.2,0", "--describe", "odd.toml")
+    assert (told.code, "--describe says how a log is read: give --log LOG as well." in told.err) == (2, True)
+
+
+def test_what_is_typed_overrides_the_description(run, folder, tmp_path):
+    (folder / "units.toml").write_text('[features]\npos = "km"\nspeed = "m/s"\n')
+    options = ["--describe", "units.toml", "--unit", "pos=m", "--max-leaves", 3, "--json"]
+    schema = run("grow", "run.csv", "-o", tmp_path / "m.tripletree", *options).json()["schema"]
+    assert [feature["unit"] for feature in schema["features"]] == ["m", "m/s"]

@@ -1,0 +1,68 @@
+"""Marks, axes and colour bars in matplotlib's terms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.patches import FancyArrowPatch
+from matplotlib.quiver import Quiver
+
+from tests.logs import make_log
+from tests.plot.look import artist
+from tests.scenes.models import road_tree
+from tripletree import TripleTree, plot
+from tripletree.plot.draw import Drawing
+from tripletree.scenes.types import Axis, Links, Scene
+
+
+def test_arrows_point_where_the_leaf_goes():
+    picture = plot.leaf_map(road_tree(), "pos", "speed", colour=None, arrows=True)
+    quiver = artist(picture, Quiver)
+    scene = picture.scene_.marks[-1]
+    np.testing.assert_allclose(quiver.U, scene.dx * scene.stretch)
+    np.testing.assert_allclose(quiver.V, scene.dy * scene.stretch)
+    assert quiver.angles == "xy"
+
+
+def test_every_arrow_is_drawn():
+    picture = plot.transitions(road_tree(), "pos", "speed", most=30, share=1)
+    (links,) = [mark for mark in picture.scene_.marks if isinstance(mark, Links)]
+    arrows = [patch for patch in picture.ax_.patches if isinstance(patch, FancyArrowPatch)]
+    assert len(arrows) == len(links.x0) == 30
+    assert [arrow.get_linewidth() for arrow in arrows] == pytest.approx(links.width)
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+def test_tiny_and_huge_numbers_have_their_power_in_the_label():
+    states = np.random.default_rng(0).uniform(1, 9, (40, 2)) * [1e-9, 1e7]
+    log = make_log(states, [0, 1] * 20, np.linspace(1e12, 2e12, 40), np.arange(41), labels=("a", "b"))
+    picture = plot.leaf_map(TripleTree(5).fit(log), "x0", "x1", colour="value")
+    picture.figure_.canvas.draw()
+    ax, bar = picture.figure_.axes
+    assert ax.get_xlabel() == "x0, in 1e-9"
+    assert ax.get_ylabel() == "x1, in 1e7"
+    assert bar.get_ylabel() == "mean value (discounted rewards), in 1e12"
+    shown = {text.get_text() for text in ax.get_xticklabels()}
+    assert {"4", "6"} <= shown
+    assert not any(part.get_offset_text().get_text() for part in (ax.xaxis, ax.yaxis, bar.yaxis))
+
+
+def test_a_mark_that_is_there_is_not_drawn_again():
+    picture = plot.leaf_map(road_tree(), "pos", "speed", colour="value")
+    scene, (_, ax) = picture.scene_, pyplot.subplots()
+    drawing = Drawing(ax)
+    drawing.show(scene, bar=False)
+    drawing.show(scene, bar=False)
+    assert len(ax.collections) == len(picture.ax_.collections)
+    assert len(ax.figure.axes) == 1
+
+
+def test_faint_links_are_pale_so_that_no_head_shows_its_shaft():
+    place = np.zeros(2), np.zeros(2), np.ones(2), np.ones(2)
+    links = Links(*place, width=np.array([1.0, 3.0]), opacity=np.array([1.0, 0.5]), gap0=np.zeros(2), gap1=np.zeros(2))
+    _, ax = pyplot.subplots()
+    Drawing(ax).show(Scene("", Axis("x", 0, 1), Axis("y", 0, 1), (links,)))
+    full, faint = (np.array(patch.get_edgecolor()) for patch in ax.patches)
+    assert full[3] == faint[3] == 1
+    np.testing.assert_allclose(1 - faint[:3], (1 - full[:3]) / 2)
