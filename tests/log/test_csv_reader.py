@@ -45,6 +45,8 @@ def columns(folder: Path, text: str) -> dict[str, Any]:
         (['"a,b"', " c "], np.array(["a,b", "c"], object)),
         ([" 1 ", "2 "], np.array([1, 2])),
         (["", ""], np.array([np.nan, np.nan])),
+        (["none", "NA"], np.array(["none", "NA"], object)),
+        (["none", ""], np.array(["none", None], object)),
     ],
 )
 def test_types(tmp_path: Path, cells: list[str], expected: Any) -> None:

@@ -136,8 +136,6 @@ def _join(blocks: list[Array]) -> Array:
     if column.dtype.kind != "O":
         return column
     values = set(column.tolist())
-    if values <= {None}:
-        return np.full(len(column), np.nan)
     if None not in values and {value.lower() for value in values} <= set(BOOLEANS):
         return np.fromiter((BOOLEANS[value.lower()] for value in column), bool, len(column))
     return column
