@@ -176,7 +176,9 @@ def test_a_whole_log_goes_on_to_the_end_of_its_last_episode():
 
 
 def test_an_unknown_agent_is_named_with_the_known_ones():
-    with pytest.raises(ParameterError, match=r"variant must be 'left' or .*; got 'lift'\. Did you mean `left`\?"):
+    with pytest.raises(
+        ParameterError, match=r"variant must be 'left', 'either', .* or 'alive'; got 'lift'\. Did you mean `left`\?"
+    ):
         road.record("lift")
     with pytest.raises(ParameterError, match="seed must be a whole number of at least 0; got -1"):
         road.record(seed=-1)

@@ -94,7 +94,7 @@ def test_too_many_labels() -> None:
         ([0.5, np.nan, 1, 1], {"action_kind": "discrete"}, "Action `action` is missing in 1 row"),
         (["a", "b"], {"action_kind": "continuous"}, r"`action` holds text \(first in row 0: 'a'\)"),
         ([0, 1], {"action_kind": "discreet"}, r"action_kind must be 'discrete' or .*Did you mean `discrete`\?$"),
-        ([0, 1], {"action_kind": "zzz"}, r"got 'zzz'\. Try action_kind='discrete'\.$"),
+        ([0, 1], {"action_kind": "zzz"}, r"got 'zzz'\. Try action_kind=.discrete.\.$"),
         ([0, 1], {"labels": ["only"]}, "No label was given for `1`; there are labels for `0`"),
         ([0, 1], {"labels": {0: "same", 1: "same"}}, "action labels must differ; `same` occurs more than once"),
         ([0, 1], {"labels": ["a", "b"], "action_kind": "continuous"}, "A continuous action has no labels"),

@@ -63,8 +63,8 @@ def test_wrong_schemas(make: Callable[[], Any], message: str) -> None:
             lambda: Feature("x", "", "reel"),
             "Feature `x`: kind must be 'real', 'binary', 'integer' or 'angle'; got 'reel'",
         ),
-        (lambda: Feature("x", "", "zzz"), r"got 'zzz'\. Try kind='real'\.$"),
-        (lambda: Feature("x", "", None), r"got None\. Try kind='real'\.$"),  # type: ignore[arg-type]
+        (lambda: Feature("x", "", "zzz"), r"got 'zzz'\. Try kind=.real.\.$"),
+        (lambda: Feature("x", "", None), r"got None\. Try kind=.real.\.$"),  # type: ignore[arg-type]
         (lambda: Action("continuous", (), (), ()), "at least one name and no labels; got 0 names and 0 labels"),
         (lambda: Action("continuous", ("a",), (), ("m", "m")), "Got 2 units for 1 action name; give one for each"),
         (lambda: Action("discrete", labels=("a", "a", "b", "b")), "`a`, `b` occur more than once"),

@@ -97,7 +97,7 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
     """
     from tripletree.api import TripleTree
     from tripletree.log.files import read_log
-    from tripletree.text import plural
+    from tripletree.text import count
 
     roles = reading(options)
     training = read_log(log, **roles)
@@ -108,8 +108,8 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
     if as_json:
         console.show_json({"model": str(out), **summary(tree)})
         return
-    samples, episodes = plural(training.n_samples, "sample"), plural(training.n_episodes, "episode")
-    held = "" if held_out is None else f", {plural(held_out.n_episodes, 'episode')} held out"
+    samples, episodes = count(training.n_samples, "sample"), count(training.n_episodes, "episode")
+    held = "" if held_out is None else f", {count(held_out.n_episodes, 'episode')} held out"
     leaves = "1 leaf" if tree.n_leaves_ == 1 else f"{tree.n_leaves_:,} leaves"
     console.say(f"{samples} in {episodes}{held}; a tree of {leaves}.", "")
     console.show(goodness(tree), "")
