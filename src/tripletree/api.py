@@ -27,9 +27,9 @@ from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_log, losses, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_log, losses, transitions_on
 from tripletree.model.table import Table, curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
@@ -44,7 +44,7 @@ from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
 from tripletree.questions.story import story
 from tripletree.text import Message, Option
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 
 class TripleTree:

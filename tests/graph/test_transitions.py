@@ -13,8 +13,8 @@ from tripletree.demos import road
 from tripletree.graph.transitions import count_transitions, wilson
 from tripletree.log.derive import values
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
-from tripletree.tree.arrays import Tree
 from tripletree.tree.grow import encode, grow
+from tripletree.tree.structure import Tree
 from tripletree.tree.targets import make_targets
 
 

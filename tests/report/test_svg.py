@@ -10,8 +10,7 @@ import zlib
 import numpy as np
 import pytest
 
-from tripletree.report.axes import Scale
-from tripletree.report.pixels import picture
+from tripletree.report.marks import Scale, picture
 from tripletree.report.svg import Drawer
 from tripletree.scenes.colours import INK, PAPER, VIRIDIS
 from tripletree.scenes.guides import bar_axis, marked

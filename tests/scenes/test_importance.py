@@ -8,7 +8,7 @@ import pytest
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.questions.importance import importance
-from tripletree.scenes.importance import importances
+from tripletree.scenes.charts import importances
 from tripletree.scenes.types import Rectangles
 
 

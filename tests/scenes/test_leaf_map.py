@@ -13,8 +13,8 @@ from tests.scenes.models import _fit, gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.leaves.project import project
 from tripletree.questions.predict import predict
+from tripletree.scenes.colouring import known_colours
 from tripletree.scenes.leaf_map import leaf_map
-from tripletree.scenes.pictured import known_colours
 from tripletree.scenes.types import Arrows, Band, Labels, Lines, Mesh, Rectangles
 from tripletree.scenes.view import read_view
 
@@ -97,7 +97,7 @@ def test_what_a_slice_shows_is_what_the_tree_predicts(dimensions, where):
 def test_on_two_features_every_projection_equals_the_leaf_map():
     fitted = walk(2)
     view = read_view(fitted, "x0", "x1")
-    from tripletree.scenes.pictured import read_colour
+    from tripletree.scenes.colouring import read_colour
 
     for colour in known_colours(fitted):
         tiles = mark(leaf_map(view, colour), Rectangles)

@@ -8,8 +8,7 @@ import pytest
 from tests.logs import make_log, random_log
 from tests.scenes.models import _fit, road_tree, walk
 from tripletree import ParameterError
-from tripletree.scenes.overview import overview
-from tripletree.scenes.pairs import best_pair, candidates
+from tripletree.scenes.overview import best_pair, candidates, overview
 from tripletree.scenes.types import Arrows
 from tripletree.scenes.view import read_view
 

@@ -16,8 +16,8 @@ from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
 from tripletree.language.numbers import all_of, capital, exact, unit
 from tripletree.log.log import Log
+from tripletree.model.evaluate import known_codes, log_values
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import known_codes, log_values
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -18,8 +18,8 @@ from tripletree.language.conditions import changed_clause
 from tripletree.leaves.project import Extents
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
+from tripletree.scenes.colouring import colour_scale, known_colours, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
-from tripletree.scenes.pictured import colour_scale, known_colours, read_colour
 from tripletree.scenes.types import Axis
 from tripletree.scenes.view import View, read_view
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tripletree.graph.chain import Chain, after
 from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences, leaves_of
 from tripletree.log.log import TERMINATED, Log
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -10,12 +10,12 @@ from tripletree.plot.captions import WIDTH, columns_that_fit
 from tripletree.plot.picture import Picture, SheetPicture
 from tripletree.plot.style import COLUMN, PAGE, SMALL
 from tripletree.scenes import overlays
-from tripletree.scenes.curves import curves as curves_sheet
+from tripletree.scenes.charts import curves as curves_sheet
+from tripletree.scenes.charts import importances as importance_scene
+from tripletree.scenes.charts import simplex as simplex_sheet
 from tripletree.scenes.graph import transitions as transitions_scene
-from tripletree.scenes.importance import importances as importance_scene
 from tripletree.scenes.leaf_map import leaf_map as map_scene
 from tripletree.scenes.overview import overview as overview_sheet
-from tripletree.scenes.simplex import simplex as simplex_sheet
 from tripletree.scenes.strip import episode as episode_sheet
 from tripletree.scenes.tree import diagram as tree_scene
 from tripletree.scenes.view import View, read_view

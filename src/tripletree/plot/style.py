@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tripletree.errors import MissingDependencyError, ParameterError
-from tripletree.files import reason, replacing
 from tripletree.scenes.colours import FAINT, INK
+from tripletree.writing import reason, replacing
 
 COLUMN = 3.3
 """Width of a paper's column, in inches: the width of one picture."""

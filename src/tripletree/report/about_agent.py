@@ -24,9 +24,9 @@ from tripletree.questions.story import story
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.scenes import overlays
+from tripletree.scenes.charts import importances
 from tripletree.scenes.colours import HERE, THERE
 from tripletree.scenes.graph import transitions
-from tripletree.scenes.importance import importances
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.strip import episode as episode_strip
 from tripletree.scenes.types import Entry, Labels, Lines, Points, Scene

@@ -8,7 +8,7 @@ from tripletree.language.markup import Markup, paragraphs, table, tag, together
 from tripletree.language.numbers import percent, rounded
 from tripletree.report import words
 from tripletree.report.case import Case, Section
-from tripletree.scenes.judged import spread_scene
+from tripletree.scenes.charts import spread_scene
 
 
 def log_section(case: Case) -> Section:

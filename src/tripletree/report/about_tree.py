@@ -10,8 +10,7 @@ from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.report.marks import THICK
 from tripletree.report.svg import WIDTH
-from tripletree.scenes.curves import curves
-from tripletree.scenes.judged import calibration_scene
+from tripletree.scenes.charts import calibration_scene, curves
 from tripletree.scenes.overview import overview
 from tripletree.scenes.tree import diagram
 from tripletree.scenes.types import Sheet

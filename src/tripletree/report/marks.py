@@ -1,7 +1,10 @@
-"""The marks of a scene as SVG: many shapes of one colour share one path, and coordinates have one decimal."""
+"""The marks of a scene as SVG: axes on paper, shapes of one colour in one path, large grids as small PNG pictures."""
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.language.markup import Markup, empty, tag, together
-from tripletree.report.axes import Scale
-from tripletree.report.pixels import picture
 from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE, TRACK
-from tripletree.scenes.guides import shade_of, shades
+from tripletree.scenes.guides import palette, shade_of, shades, share
 from tripletree.scenes.types import (
     Arrows,
+    Axis,
     Band,
     ColourScale,
     Labels,
@@ -286,3 +288,77 @@ DRAWERS: dict[type, Callable[[Any, Canvas], Iterator[Markup]]] = {
     Surface: _surface,
 }
 """How each kind of mark is drawn."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One axis from ``begin`` to ``end`` on paper."""
+
+    axis: Axis
+    begin: float
+    end: float
+
+    def __call__(self, values: Any) -> F64:
+        """Return where values lie; what is beyond the ends stays close to the paper."""
+        along = share(self.axis, np.asarray(values, np.float64))
+        place: F64 = self.begin + np.clip(along, -2, 3) * (self.end - self.begin)
+        return place
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return places on paper and what to write there."""
+        return list(zip(self(self.axis.ticks).tolist(), self.axis.tick_labels, strict=True))
+
+
+U8 = npt.NDArray[np.uint8]
+
+
+def picture(scale: ColourScale, x: F64, y: F64, value: F64, width: int, height: int) -> str:
+    """Return a data address of a grid of cells, as an indexed PNG.
+
+    Parameters
+    ----------
+    scale : ColourScale
+        Colours of the values.
+    x, y : float64 arrays
+        Edges of the cells in pixels, either way up.
+    value : float64 array of shape (len(y) - 1, len(x) - 1)
+        The cells.
+    width, height : int
+        Size in pixels.
+    """
+    columns, rows = _cells(x, width), _cells(y, height)
+    inside = (rows >= 0)[:, None] & (columns >= 0)[None, :]
+    code = shade_of(scale, value)[np.maximum(rows, 0)][:, np.maximum(columns, 0)]
+    colours = palette(scale)
+    code = np.where(inside & (code >= 0), code, len(colours))
+    return f"data:image/png;base64,{base64.b64encode(_png(code.astype(np.uint8), colours)).decode()}"
+
+
+def _cells(edges: F64, size: int) -> npt.NDArray[np.int64]:
+    """Return the cell that the middle of each pixel lies in, -1 for none."""
+    up = edges[-1] >= edges[0]
+    ordered = edges if up else edges[::-1]
+    cell = np.searchsorted(ordered, np.arange(size) + 0.5, side="right") - 1
+    known = (cell >= 0) & (cell < len(edges) - 1)
+    return np.where(known, cell if up else len(edges) - 2 - cell, -1)
+
+
+def _png(code: U8, colours: U8) -> bytes:
+    """Return an indexed PNG; the colour after the last is transparent."""
+    height, width = code.shape
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), code], axis=1)
+    table = np.concatenate([colours, np.zeros((1, 3), np.uint8)])
+    return b"".join(
+        (
+            b"\x89PNG\r\n\x1a\n",
+            _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+            _chunk(b"PLTE", table.tobytes()),
+            _chunk(b"tRNS", b"\xff" * len(colours) + b"\x00"),
+            _chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
+            _chunk(b"IEND", b""),
+        )
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from tripletree.language.markup import Markup, empty, tag, together
 from tripletree.report import words
-from tripletree.report.axes import Scale
-from tripletree.report.marks import DRAWERS, Canvas, on_paper
+from tripletree.report.marks import DRAWERS, Canvas, Scale, on_paper
 from tripletree.scenes.colours import PAPER
 from tripletree.scenes.guides import bar_axis, category_entries, marked
 from tripletree.scenes.types import ColourScale, Entry, Mesh, Rectangles, Scene, Sheet, Surface

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripletree.files import replace_file
+from tripletree.writing import replace_file
 
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
 

@@ -14,12 +14,12 @@ from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.language.numbers import count, percent
 from tripletree.leaves.project import extents
+from tripletree.model.evaluate import check_log, transitions_on
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_log, transitions_on
+from tripletree.scenes.colouring import colour_scale, read_colour
 from tripletree.scenes.colours import INK, PAPER
 from tripletree.scenes.layout import hops, layout
-from tripletree.scenes.pictured import colour_scale, read_colour
 from tripletree.scenes.types import Axis, Entry, Labels, Links, Mark, Points, Scene
 from tripletree.scenes.view import read_model, read_view
 from tripletree.text import Message, Option

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
 from tripletree.leaves.project import project
+from tripletree.scenes.colouring import Colouring, colour_scale, read_colour
 from tripletree.scenes.colours import CATEGORIES, FAINT
-from tripletree.scenes.pictured import Pictured, colour_scale, read_colour
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
 from tripletree.text import Message, Option
@@ -99,7 +99,7 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
     )
 
 
-def _required(pictured: Pictured | None) -> Pictured:
+def _required(pictured: Colouring | None) -> Colouring:
     if pictured is None:
         raise ParameterError(Message("{} must name what to show.", Option("colour")))
     return pictured
@@ -128,7 +128,7 @@ def _steps(n: float) -> str:
     return "1 step" if n == 1 else f"{n:,.4g} steps"
 
 
-def _tiles(view: View, pictured: Pictured, limits: Any) -> tuple[Mark, ColourScale]:
+def _tiles(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourScale]:
     """Return coloured rectangles, one a leaf, or a grid of means; and their colour scale."""
     categories = pictured.scale == "categories"
     if view.direct:
@@ -143,7 +143,7 @@ def _tiles(view: View, pictured: Pictured, limits: Any) -> tuple[Mark, ColourSca
     return Mesh(edges[0], edges[1], cells.T), colour_scale(pictured, cells, limits)
 
 
-def _modes(view: View, pictured: Pictured) -> tuple[tuple[F64, ...], F64]:
+def _modes(view: View, pictured: Colouring) -> tuple[tuple[F64, ...], F64]:
     """Return the grid and the most frequent label of each cell, a few labels at a time: there may be a thousand."""
     edges: tuple[F64, ...] = ()
     most, code = np.array(-1.0), np.array(0.0)
@@ -229,7 +229,7 @@ def _stretch(moves: F64, weight: F64, length: float) -> float:
     return float(max(step for step in (1.0, 2.0, 5.0, 10.0) if step * power <= max(wanted, power)) * power)
 
 
-def _along_one(view: View, pictured: Pictured) -> Scene:
+def _along_one(view: View, pictured: Colouring) -> Scene:
     """Return the picture along one feature: steps with their spread, or the shares of a discrete action."""
     columns = pictured.mean
     if pictured.std is not None:

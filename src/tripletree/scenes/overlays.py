@@ -15,7 +15,7 @@ from tripletree.checks import check_whole, is_integer, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import read_interval
 from tripletree.leaves.project import within
-from tripletree.model.judge import check_log
+from tripletree.model.evaluate import check_log
 from tripletree.scenes.colours import HERE, INK, PLACES, THERE
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View

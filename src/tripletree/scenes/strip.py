@@ -15,8 +15,8 @@ from tripletree.checks import check_names, check_whole
 from tripletree.errors import ParameterError
 from tripletree.language.numbers import count, rounded
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_log, known_codes, log_values
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_log, known_codes, log_values
 from tripletree.questions.importance import importance
 from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER

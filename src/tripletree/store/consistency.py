@@ -9,7 +9,7 @@ from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.model.fitted import Fitted
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 # Sums of counts over all labels that fit into a header stay below 2^63, so no sum below can wrap around.
 MAX_SAMPLES = 2**40

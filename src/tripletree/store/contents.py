@@ -17,7 +17,7 @@ from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
 from tripletree.store.container import DTYPES, Entry
 from tripletree.store.strict_json import show
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 MAX_NODES = 2**21
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tripletree.errors import ModelFileError, ParameterError, TripleTreeWarning
-from tripletree.files import reason, replace_file
 from tripletree.model.fitted import Fitted
-from tripletree.store import arrays, container, metadata
+from tripletree.store import container, contents, metadata
 from tripletree.store.consistency import check_model
 from tripletree.store.strict_json import show
 from tripletree.text import Message, Option
+from tripletree.writing import reason, replace_file
 
 
 def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
@@ -37,7 +37,7 @@ def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
     target = _path(path)
     try:
         texts = metadata.to_texts(fitted.schema, fitted.options, fitted.provenance)
-        data = container.pack(texts, arrays.collect(fitted))
+        data = container.pack(texts, contents.collect(fitted))
         # What could not be loaded is not written over what can be.
         _decode(io.BytesIO(data), len(data))
         replace_file(target, data)
@@ -87,11 +87,11 @@ def _decode(stream: BinaryIO, size: int) -> Fitted:
     header = container.read_header(stream, size)
     unknown: list[str] = []
     schema, options, provenance = metadata.from_texts(header.metadata, unknown)
-    names = arrays.check_entries(header.entries, schema, unknown)
+    names = contents.check_entries(header.entries, schema, unknown)
     if unknown and header.minor <= container.FORMAT[1]:
         raise ModelFileError(f"it holds {show(unknown[0])}, which its format does not know.")
     found = container.read_arrays(stream, size, header, names)
-    fitted = arrays.build(found, schema, options, provenance)
+    fitted = contents.build(found, schema, options, provenance)
     check_model(fitted)
     if unknown:
         left_out = ", ".join(map(show, unknown[:5])) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")

@@ -29,7 +29,7 @@ OTHER_COLOURS = (*IMPURITIES, "density", "count", "leaf")
 
 
 @dataclass(frozen=True, eq=False)
-class Pictured:
+class Colouring:
     """An attribute of the leaves.
 
     Attributes
@@ -62,7 +62,7 @@ class Pictured:
     averages: bool = True
 
 
-def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Pictured:
+def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Colouring:
     """Return what ``colour`` names: an attribute, as in every question, or a property of the leaves themselves."""
     at, nodes = fitted.attributes, fitted.tree.leaf_nodes
     count = at.count[nodes].astype(np.float64)
@@ -71,26 +71,26 @@ def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Pictured:
     if colour == "density":
         return _density(boxes, count)
     if colour == "count":
-        return Pictured("Samples", "samples in the leaf", count[:, None], count, "amount")
+        return Colouring("Samples", "samples in the leaf", count[:, None], count, "amount")
     if colour == "leaf":
         number = np.arange(len(nodes), dtype=np.float64)
-        return Pictured("Leaf numbers", "leaf number", number[:, None], count, "number", averages=False)
+        return Colouring("Leaf numbers", "leaf number", number[:, None], count, "number", averages=False)
     if colour in IMPURITIES:
         g = IMPURITIES.index(colour)
         what = ("action", "value", "change")[g]
         measure = ("Gini" if at.action_count is not None else "scaled variance", "variance", "scaled variances")[g]
         label = f"impurity of {what} ({measure})"
-        return Pictured(
+        return Colouring(
             f"Impurity of {what}", label, at.impurity[nodes, g, None], moved if g == 2 else count, "impurity"
         )
     about = read_attribute(fitted, colour, "colour", single=True, also=OTHER_COLOURS)
     if about.labels and at.action_count is not None:
         shares = at.action_count[nodes] / count[:, None]
-        return Pictured(f"Most frequent {about.names[0]}", about.names[0], shares, count, "categories", about.labels)
+        return Colouring(f"Most frequent {about.names[0]}", about.names[0], shares, count, "categories", about.labels)
     mean, scale = about.leaves, "values" if about.kind == "value" else _signed(about.leaves)
     label = "mean value (discounted rewards)" if about.kind == "value" else f"mean {named(about.name, about.units[0])}"
     weight = moved if about.kind == "derivative" else count
-    return Pictured(f"Mean {about.name}", label, mean[:, None], weight, scale, std=about.spread)
+    return Colouring(f"Mean {about.name}", label, mean[:, None], weight, scale, std=about.spread)
 
 
 def known_colours(fitted: Fitted) -> list[str]:
@@ -100,7 +100,7 @@ def known_colours(fitted: Fitted) -> list[str]:
     return [*(name for name in known_attributes(fitted) if name not in several), *OTHER_COLOURS]
 
 
-def colour_scale(pictured: Pictured, values: F64, limits: tuple[float, float] | None = None) -> ColourScale:
+def colour_scale(pictured: Colouring, values: F64, limits: tuple[float, float] | None = None) -> ColourScale:
     """Return the scale of the values that a picture shows."""
     if pictured.scale == "categories":
         total = (pictured.mean * pictured.population[:, None]).sum(axis=0)
@@ -127,9 +127,9 @@ def _signed(mean: F64) -> str:
     return "diverging" if mean.min() < 0 < mean.max() else "values"
 
 
-def _density(boxes: Extents, count: F64) -> Pictured:
+def _density(boxes: Extents, count: F64) -> Colouring:
     volume = log_volume(boxes)
     dense = density(count, volume)
     label = "density (samples / volume)"
     # Weighted by volume (Appendix C): the samples behind a cell, divided by the volume behind it.
-    return Pictured("Sample density", label, dense[:, None], np.exp(volume), "amount")
+    return Colouring("Sample density", label, dense[:, None], np.exp(volume), "amount")
