@@ -51,8 +51,11 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.seen.append((tag, dict(attrs)))
-        if tag not in ("meta", "img"):
-            self.open.append(tag)
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        assert tag in ("meta", "img")  # only these have no end tag in HTML
+        self.seen.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
