@@ -97,7 +97,7 @@ class TripleTree:
     >>> tree.predict([0.7]).action
     'go'
     >>> print(tree.predict([2.1]))
-    Action = stop (100 %), value = 0 ± 0 (leaf 1, 2 samples).
+    Action = stop (100 %), value = 0 (leaf 1, 2 samples).
     """
 
     def __init__(
@@ -279,10 +279,10 @@ class TripleTree:
         state : sequence or dict of numbers
             One state.
         foil : dict, text or None
-            What should be predicted instead: ``{"action": "left"}`` (or several labels); or an interval, with both
-            ends included and None for no bound, for a continuous action, ``{"main engine": (0.5, None)}``, for
-            ``"value"`` or for ``"derivative of pos"``. Several keys must hold together. Text says the same:
-            ``"action = left and value >= 0.3"``.
+            What should be predicted instead: ``{"action": "left"}`` (or several labels); or a pair ``(low, high)``,
+            which means ``low <= x < high`` with None for no bound, for a continuous action,
+            ``{"main engine": (0.5, None)}``, for ``"value"`` or for ``"derivative of pos"``. Several keys must hold
+            together. Text says the same: ``"action = left and value >= 0.3"``.
         about : str
             Without a foil: ``"action"``, the name of an action dimension, ``"value"``, or ``"derivative of pos"`` for
             a feature ``pos``.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,7 +22,6 @@ GAMMA = 0.99
 CELLS = 30
 MAX_STEPS = 200
 BATCH = 256
-ENVIRONMENT = "tripletree/Road-v0"
 
 _SCHEMA = Schema(
     features=(Feature("pos"), Feature("speed")),
@@ -145,61 +142,7 @@ def environment(variant: str = "either") -> Any:
     >>> state, reward, terminated, truncated, _ = env.step(1)
     """
     paid(variant)
-    with suppress(ImportError):  # make says how to get Gymnasium
-        _register()
-    return make(ENVIRONMENT, variant=variant)
-
-
-@cache
-def _environment_class() -> type:
-    """Return the class RoadEnv, made when first used: its base is Gymnasium's."""
-    import gymnasium
-
-    class RoadEnv(gymnasium.Env[npt.NDArray[np.float64], np.int64]):
-        """The vehicle between two walls, started anywhere at any speed."""
-
-        metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own form
-
-        def __init__(self, variant: str = "either") -> None:
-            self.rewards = paid(variant)
-            self.action_space = gymnasium.spaces.Discrete(len(ACCELERATIONS))
-            # The last step may carry the vehicle beyond a wall by as much as its speed.
-            reach = np.array([LENGTH + TOP_SPEED, TOP_SPEED])
-            self.observation_space = gymnasium.spaces.Box(np.full(2, -TOP_SPEED), reach, dtype=np.float64)
-            self._state = np.zeros(2)
-
-        def reset(
-            self, *, seed: int | None = None, options: dict[str, Any] | None = None
-        ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
-            """Start anywhere between the walls; ``options={"state": (pos, speed)}`` to start there."""
-            super().reset(seed=seed)
-            if options is not None and "state" in options:
-                self._state = np.array(options["state"], np.float64)
-            else:
-                (self._state,) = start(self.np_random, 1)
-            return self._state.copy(), {}
-
-        def step(self, action: np.int64) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
-            """Accelerate by one of ACCELERATIONS."""
-            self._state, reward, ended = step(self._state, ACCELERATIONS[int(action)], self.rewards)
-            return self._state.copy(), float(reward), bool(ended), False, {}
-
-    RoadEnv.__qualname__ = "RoadEnv"  # where a copy in another process finds it
-    return RoadEnv
-
-
-def __getattr__(name: str) -> Any:
-    if name == "RoadEnv":
-        return _environment_class()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@cache
-def _register() -> None:
-    """Tell Gymnasium about ``tripletree/Road-v0``."""
-    import gymnasium
-
-    gymnasium.register(ENVIRONMENT, entry_point=f"{__name__}:RoadEnv", max_episode_steps=MAX_STEPS)
+    return make("tripletree.demos.road_env:tripletree/Road-v0", variant=variant)
 
 
 def paid(variant: str) -> Rewards:
@@ -272,8 +215,3 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
         episode_ids=episodes,
         schema=_SCHEMA,
     )
-
-
-# gymnasium.make("tripletree.demos.road:tripletree/Road-v0") imports this module and then looks for the id.
-if sys.modules.get("gymnasium"):
-    _register()
