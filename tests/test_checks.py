@@ -19,7 +19,7 @@ from tripletree.checks import (
     listing,
 )
 from tripletree.errors import ParameterError
-from tripletree.text import Message
+from tripletree.text import Message, Option
 
 
 @pytest.mark.parametrize(
@@ -176,6 +176,9 @@ def test_names():
         ParameterError, match=r"The table has no 'cout'; it has `count`, `leaf`\. Did you mean `count`\?"
     ):
         check_names(["cout"], ["count", "leaf"], "The table")
+    with pytest.raises(ParameterError, match="fixed has no 'x'; it has `pos`") as caught:
+        check_names(["x"], ["pos"], Option("fixed"))
+    assert caught.value.args[0].worded(lambda option: f"--{option.name}").startswith("--fixed has no 'x'")
 
 
 def test_did_you_mean_only_what_is_close():

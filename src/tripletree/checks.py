@@ -235,8 +235,9 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
         )
 
 
-def check_names(given: Iterable[str], known: Collection[str], what: str) -> None:
-    """Raise ParameterError when one of the ``given`` names is not among the ``known`` ones."""
+def check_names(given: Iterable[str], known: Collection[str], what: str | Option) -> None:
+    """Raise ParameterError when one of the ``given`` names is not among the ``known`` ones of ``what``."""
     for name in given:
         if name not in known:
-            raise ParameterError(f"{what} has no {name!r}; it has {listing(known, 20)}.{did_you_mean(name, known)}")
+            hint = did_you_mean(name, known)
+            raise ParameterError(Message("{} has no {!r}; it has {}.{}", what, name, listing(known, 20), hint))

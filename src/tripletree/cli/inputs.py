@@ -202,7 +202,7 @@ def state_options(function: _Decorated) -> _Decorated:
         click.option("--step", type=int, metavar="N", help="Which step of the episode, from 0.  [default: 0]"),
         click.option("--episode", metavar="ID", help="Which episode of the log.  [default: the first]"),
         log_option("Take the state from this log."),
-        click.option("--state", metavar="STATE", help='Such as "pos=1.2, speed=0.03" or 1.2,0.03.'),
+        click.option("--state", metavar="STATE", help='A state, such as "pos=1.2, speed=0.03" or 1.2,0.03.'),
     ):
         function = option(function)
     return function

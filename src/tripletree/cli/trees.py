@@ -70,14 +70,14 @@ def _choice(name: str) -> click.Choice[str]:
     type=_choice("thresholds"),
     default="short",
     show_default=True,
-    help="Where in its gap a threshold goes.",
+    help="Put a threshold at a short number in its gap, or in the middle.",
 )
 @click.option(
     "--derivative-scale",
     type=_choice("derivative_scale"),
     default="sigma",
     show_default=True,
-    help="What derivatives are divided by.",
+    help="Divide derivatives by their standard deviation (sigma), or by its root (paper).",
 )
 @click.option(
     "--mode",

@@ -30,9 +30,7 @@ def for_shell(said: str | BaseException, command: click.Command | None = None) -
     text = said.args[0] if isinstance(said, BaseException) and said.args else said
     if isinstance(text, Message):
         return text.worded(lambda option: word(option, command))
-    # An expression with an error in it is shown as it was typed, over several lines.
-    as_typed = "\n" in str(said) and isinstance(said, BaseException) and not isinstance(said, LogError)
-    return str(said) if as_typed else _plain(str(said), command)
+    return _plain(said, command)
 
 
 def word(option: Option, command: click.Command) -> str:
@@ -64,25 +62,28 @@ def word(option: Option, command: click.Command) -> str:
         return flag
     if isinstance(value, dict):
         return " ".join(f"{flag} {shlex.quote(f'{_text(key)}={_text(item)}')}" for key, item in value.items())
-    return f"{flag} {shlex.quote(_text(value, parameter.metavar or 'NAME'))}"
+    return f"{flag} {(parameter.metavar or 'VALUE') if value is ... else shlex.quote(_text(value))}"
 
 
-def _text(value: Any, blank: str = "NAME") -> str:
+def _text(value: Any) -> str:
     if value is ...:
-        return blank
+        return "NAME"
     return ",".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
 
 
 # The rooms log and questions do not make their messages of options yet. Until they do, arguments are looked for in
-# their plain texts; then all that follows, and the last line of `for_shell`, can go.
+# their plain texts. Then all that follows can go, and `for_shell` returns str(said).
 
 _ARGUMENT = re.compile(
     r"""(?<![-\w."'`])([a-z_]+)=(\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|"[^"]*"|'[^']*'|[\w+-]+(?:\.\d+)?)?"""
 )
 
 
-def _plain(text: str, command: click.Command) -> str:
+def _plain(said: str | BaseException, command: click.Command) -> str:
     """Return plain text with its keywords as options."""
+    text = str(said)
+    if "\n" in text and isinstance(said, BaseException) and not isinstance(said, LogError):
+        return text  # an expression with a mistake in it is shown as it was typed
     known = {*(parameter.name for parameter in command.params), *ROLES, *READING}
     text = re.sub(r"read_log\(path, (\w+=[^)]*)\)", r"\1", text)
 

@@ -1,4 +1,4 @@
-"""The words around a picture: title, subtitle and legend, broken to the width that there is."""
+"""The words around a picture: title, subtitle and legend, wrapped to the available width."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tripletree.scenes.types import Axis, Entry, Scene
 
 SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
 TICKS = 0.5
-"""Inches at the left of a picture that labels of the y axis take."""
+"""Inches that labels of the y axis take at the left of a picture."""
 NARROW = 2.8
-"""Inches below which a picture has few ticks and a slim legend."""
+"""Inches below which a picture has fewer ticks and a slim legend."""
 WIDTH = 0.58
 """Width of a letter, as a share of its size."""
 BAR = 12
-"""Characters of a legend that have no place below a colour bar."""
+"""Characters by which a legend must be narrower than the picture where there is a colour bar."""
 
 
 def legend(scene: Scene, ax: Any) -> None:
@@ -86,7 +86,7 @@ def handle(entry: Entry) -> Any:
 
 
 def headings(scene: Scene, ax: Any) -> Any:
-    """Write title and subtitle above the picture, broken to its width; return the subtitle."""
+    """Write title and subtitle above the picture, wrapped to its width; return the subtitle."""
     remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
     lines = textwrap.wrap(literal(remark), characters(ax, SMALL, scene.y))
     ax.set_title(
@@ -112,7 +112,7 @@ def headings(scene: Scene, ax: Any) -> Any:
 
 
 def characters(ax: Any, size: float, left: Axis) -> int:
-    """Return how many characters of a size fit above the axes, up to the end of their place in the figure."""
+    """Return how many characters of a size fit above the axes, up to the end of their space in the figure."""
     room = inches(ax)
     if left.shown and ax.get_subplotspec() is not None:
         longest = max((len(line) for text in left.tick_labels for line in text.split("\n")), default=0)
@@ -121,7 +121,7 @@ def characters(ax: Any, size: float, left: Axis) -> int:
 
 
 def inches(ax: Any) -> float:
-    """Return the width of the axes' place in the figure, labels and colour bar included."""
+    """Return the width of the axes' space in the figure, labels and colour bar included."""
     spec = ax.get_subplotspec()
     if spec is None:
         share = ax.get_position().width

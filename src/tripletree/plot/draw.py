@@ -1,4 +1,4 @@
-"""Draws a scene on matplotlib axes; computes nothing of its own but where text breaks."""
+"""Draws a scene on matplotlib axes; computes nothing but where text breaks."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _labels(mark: Labels, ax: Any, _: Colours, zorder: float) -> None:
 
 
 def _links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
-    """Draw bent arrows; their heads grow with their widths. What is faint is pale, so that no head shows its shaft."""
+    """Draw bent arrows; their heads grow with their widths. Faint ones are pale, so that no head shows its shaft."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import FancyArrowPatch
 
@@ -228,7 +228,7 @@ def _links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
 
 
 def _surface(mark: Surface, ax: Any, colours: Colours, zorder: float) -> None:
-    """Shade triangles; as pixels in vector files, few of whose viewers can shade."""
+    """Shade triangles; as pixels in vector files, because few viewers can shade."""
     ax.tripcolor(
         mark.x,
         mark.y,
@@ -273,7 +273,7 @@ def _axis(axis: Axis, ax: Any, which: str) -> None:
 
 
 def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
-    """Draw the bar of a scale beside the axes, or beside a list of axes."""
+    """Draw the colour bar of a scale beside the axes, or beside a list of axes."""
     if scale is None or scale.kind == "categories":
         return
     from matplotlib.cm import ScalarMappable

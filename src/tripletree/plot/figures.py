@@ -1,4 +1,4 @@
-"""The pictures of a tree, one function a picture: each makes a scene and draws it with matplotlib."""
+"""The pictures of a tree, one function for each: it makes a scene and draws it with matplotlib."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ STRIP_ROW = 0.5
 
 
 class LeafMap(Picture):
-    """A drawn map; its methods draw upon it and return it, so that they can be chained."""
+    """A drawn map; its methods draw on it and return it, so that calls can be chained."""
 
     view_: View
     _places = 0
 
     def samples(self, log: Any, *, most: int = 2_000) -> Self:
-        """Draw the samples of a log in the leaves and limits that are seen, at most so many."""
+        """Draw the samples of a log that lie in the visible leaves and limits, at most ``most`` of them."""
         return self.draw(overlays.samples(self.view_, log, most))
 
     def episodes(self, log: Any, which: Any = 0) -> Self:
-        """Draw the ways of one or several episodes of a log, by their numbers from 0 on."""
+        """Draw the course of one or several episodes of a log, by their positions from 0."""
         return self.draw(overlays.episodes(self.view_, log, which))
 
     def state(self, state: Any, label: str = "state") -> Self:
@@ -57,11 +57,11 @@ class LeafMap(Picture):
         return self.draw(overlays.trajectories(self.view_, found, label, self._next_place()))
 
     def mark(self, text: str, x: Any, y: Any) -> Self:
-        """Write a note at a place; an interval for ``x`` or ``y`` makes a line of it, two make a box."""
+        """Write a note at a place; an interval for ``x`` or ``y`` draws a line, two draw a box."""
         return self.draw(overlays.mark(self.view_, text, x, y))
 
     def zoom(self, x: tuple[float, float] | None = None, y: tuple[float, float] | None = None) -> Self:
-        """Show a part of the map only."""
+        """Show only a part of the map."""
         scene = self.scene_
         if x is not None:
             scene = replace(scene, x=replace(scene.x, low=float(x[0]), high=float(x[1])))
@@ -70,7 +70,7 @@ class LeafMap(Picture):
         return self._show(scene)
 
     def draw(self, layer: overlays.Layer) -> Self:
-        """Draw marks of one's own (see ``tripletree.scenes.types``)."""
+        """Draw your own marks (see ``tripletree.scenes.types``)."""
         return self._show(overlays.add(self.scene_, layer))
 
     def _next_place(self) -> int:
@@ -90,11 +90,10 @@ def leaf_map(
     limits: tuple[float, float] | None = None,
     ax: Any = None,
 ) -> LeafMap:
-    """Draw what a tree says along one or two features.
+    """Draw what a tree predicts along one or two features.
 
     When the tree has just these features, or all others are fixed (a slice), every leaf is a rectangle. Otherwise the
-    leaves behind each cell are averaged, weighted by the samples to be expected there (a projection, or partial
-    dependence).
+    leaves behind each cell are averaged, weighted by the samples expected there (a projection, or partial dependence).
 
     Parameters
     ----------
@@ -106,7 +105,7 @@ def leaf_map(
         What is shown: ``"action"`` or an action's name, ``"value"``, ``"derivative of pos"``, ``"impurity of action"``
         (or of value, derivative), ``"density"``, ``"count"``, ``"leaf"``; None for outlines.
     arrows : bool or int
-        Whether to show mean moves; a number for so many arrows along each axis of a projection.
+        Whether to show mean moves; for a projection, a number of arrows along each axis.
     where : dict or None
         Limits of other features, ``{"vx": (-0.1, 0.1), "vy": 0}``: an interval ``low <= x < high`` (None for no bound),
         or a number that fixes a feature; or text, ``"vx in [-0.1, 0.1] and vy = 0"``.
@@ -121,7 +120,7 @@ def leaf_map(
     -------
     LeafMap
         With ``ax_``, ``figure_``, ``scene_`` and ``save(path)``; ``samples``, ``episodes``, ``state``, ``explanation``,
-        ``zone``, ``trajectories`` and ``mark`` draw upon it.
+        ``zone``, ``trajectories`` and ``mark`` draw on it.
 
     Examples
     --------
@@ -142,10 +141,10 @@ def leaf_map(
 
 
 def overview(model: Any, *, figure: Any = None) -> SheetPicture:
-    """Draw what one wants to see of a tree first: action, value, density with moves, and impurity.
+    """Draw a tree at a glance: action, value, density with moves, and impurity.
 
-    With more than two features, each is shown along the two features that show most of it; the picture says how much:
-    the variance of the means over these two features, divided by the variance between leaves.
+    With more than two features, each attribute is shown along the two features that explain it best; the picture says
+    how much they explain: the variance of the means over these two, divided by the variance between leaves.
 
     Parameters
     ----------
@@ -166,7 +165,7 @@ def overview(model: Any, *, figure: Any = None) -> SheetPicture:
 def tree(model: Any, depth: int = 3, *, ax: Any = None) -> Picture:
     """Draw the top levels of a tree, and what each split separates.
 
-    Every box tells which condition leads to it, its share of the samples, how many leaves are below it, and what it
+    Every box shows which condition leads to it, its share of the samples, how many leaves are below it, and what it
     predicts. Bars show which share of the box's impurity of action, value and derivative its split removes; lines are
     as wide as the share of the samples that goes through them; a stripe shows the shares of a discrete action.
 
@@ -210,22 +209,22 @@ def transitions(
 ) -> Picture:
     """Draw how the agent moves from leaf to leaf.
 
-    A node is a leaf, the larger the more time is spent there; an arrow is a move, the wider the more probable it is
-    when the leaf is left, and the darker the more often it happens. Of many moves the most frequent are drawn, and the
-    picture says how much of all they are. The end of episodes is a node of its own.
+    A node is a leaf: the larger, the more time is spent there. An arrow is a move: the wider, the more probable it is
+    on leaving the leaf, and the darker, the more often it happens. If there are many moves, only the most frequent are
+    drawn, and the picture says what share of all moves they are. The end of episodes is a node of its own.
 
     Parameters
     ----------
     model : TripleTree
         The tree.
     x, y : str or None
-        Features that place each leaf, by its middle; None: a layout in which neighbours are near.
+        Features that place each leaf, by its middle; None: a layout that keeps neighbours close.
     colour : str
         What is shown by colour, as in :func:`leaf_map`.
     share : float
-        Draw the most frequent moves until they are this share of all ...
+        Draw the most frequent moves until they are this share of all moves ...
     most : int
-        ... or so many arrows.
+        ... or this many arrows are drawn.
     log : Log or None
         Whose moves to draw; None: the training log's.
     ax : matplotlib Axes or None
@@ -251,7 +250,7 @@ def importance(model: Any, *, most: int = 12, ax: Any = None) -> Picture:
     model : TripleTree
         The tree.
     most : int
-        Most features to show one by one, the most important first; the others are summed up.
+        Maximum number of features shown one by one, the most important first; the others are summed up.
     ax : matplotlib Axes or None
         Where to draw; None: a new figure of a paper's column width.
 
@@ -281,8 +280,8 @@ def episode(
 ) -> SheetPicture:
     """Draw an episode: features, action and value over time, its phases, and why each of them begins.
 
-    Phases have one colour a behaviour. Where a feature explains the beginning of a phase, a disc marks it and a short
-    line the border that it crossed. The story of the episode stands below.
+    Each behaviour has its own colour. Where a feature explains the beginning of a phase, a disc marks it, and a short
+    line marks the border that it crossed. The story of the episode is written below.
 
     Parameters
     ----------
@@ -291,11 +290,11 @@ def episode(
     log : Log
         Where the episode is.
     number : int
-        Its position in the log, from 0 on.
+        Its position in the log, from 0.
     features : sequence of str or None
-        Which features to show; None: those that explain most changes, at most five.
+        Features to show; None: those that explain the most changes, at most five.
     about, levels, shortest, most
-        What makes phases, as in :meth:`TripleTree.story`.
+        How phases are made, as in :meth:`TripleTree.story`.
     figure : matplotlib Figure or SubFigure, or None
         Where to draw; None: a new figure of a paper's text width.
 
@@ -317,17 +316,17 @@ def episode(
 def curves(models: Any, *, validation: Any = None, most_leaves: int | None = None, figure: Any = None) -> SheetPicture:
     """Draw action, value and derivative loss against the number of leaves.
 
-    Solid lines are losses on held-out episodes, dashed ones on the training log (solid, where it is all there is). A
-    disc marks the size that early stopping or ``truncate`` has kept.
+    Solid lines are losses on held-out episodes, dashed lines on the training log (solid, where there is nothing else).
+    A disc marks the size that early stopping or ``truncate`` kept.
 
     Parameters
     ----------
     models : TripleTree, list of them, or dict of names to them
         Whose losses; those of a list are named by the parameters in which they differ.
     validation : Log or None
-        Held-out episodes, for trees that were grown without.
+        Held-out episodes, for trees that were grown without any.
     most_leaves : int or None
-        Where the pictures end.
+        Maximum number of leaves shown; None: all.
     figure : matplotlib Figure or SubFigure, or None
         Where to draw; None: a new figure of a paper's text width.
 
@@ -347,9 +346,9 @@ def curves(models: Any, *, validation: Any = None, most_leaves: int | None = Non
 def simplex(weights: Any, *, figure: Any = None) -> SheetPicture:
     """Draw how large the worst of the three losses is for every theta (paper, Appendix A).
 
-    One triangle a leaf count. A corner is where all weight is on one attribute; dots are the weights tried, coloured by
-    the attribute whose loss is worst there; the darker, the larger that loss, on one scale for all sizes. A ring marks
-    the best weights.
+    One triangle per leaf count. At a corner all weight is on one attribute; dots are the weights tried, coloured by the
+    attribute whose loss is worst there; the darker, the larger that loss, on one scale for all sizes. A ring marks the
+    best weights.
 
     Parameters
     ----------
@@ -368,5 +367,5 @@ def simplex(weights: Any, *, figure: Any = None) -> SheetPicture:
     """
     sheet = simplex_sheet(weights)
     width = min(PAGE, 1.6 + 2.0 * len(sheet.rows[0]))
-    # What stands above takes more lines where the picture is narrow.
+    # The words above take more lines where the picture is narrow.
     return SheetPicture(sheet, figure, (width, 2.1 + 2.6 / width))

@@ -52,7 +52,7 @@ class Picture(_Drawn):
         self.scene_ = scene
 
     def _show(self, scene: Scene) -> Self:
-        """Draw what a scene has more than the one shown."""
+        """Draw what a scene has that is not shown yet."""
         with styled():
             self._drawing.show(scene)
         self.scene_ = scene
@@ -70,7 +70,7 @@ class SheetPicture(_Drawn):
     axes_ : list of lists of matplotlib Axes
         Where the pictures are drawn, row by row.
     figure_ : matplotlib Figure
-        The whole.
+        The whole figure.
     sheet_ : Sheet
         What is drawn, as numbers.
     """
@@ -117,7 +117,7 @@ def _words(sheet: Sheet, figure: Any) -> None:
 
 
 def _room(figure: Any) -> int:
-    """Return how many small letters fit side by side."""
+    """Return how many small letters fit on a line."""
     return max(int(width_of(figure) * 72 / (SMALL * 0.56)), 12)
 
 

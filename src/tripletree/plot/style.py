@@ -1,4 +1,4 @@
-"""The house style: fonts, sizes, spacing; all of it is legible at the column width of a paper."""
+"""The house style: fonts, sizes and spacing, legible at the column width of a paper."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ RC: dict[str, Any] = {
 
 
 def literal(text: str) -> str:
-    """Return text that matplotlib shows as it is: names of users may hold dollars or begin with an underscore."""
+    """Return text that matplotlib shows as it is: users' names may hold dollars or begin with an underscore."""
     escaped = text.replace("$", r"\$")
     return f"\N{HAIR SPACE}{escaped}" if escaped.startswith("_") else escaped
 
 
 def pyplot() -> Any:
-    """Return matplotlib.pyplot, or say in one line how to get it."""
+    """Return matplotlib.pyplot; if it is missing, the error says how to install it."""
     try:
         from matplotlib import pyplot as plt
     except ImportError:
