@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripletree.errors import ParameterError, TripleTreeWarning
-from tripletree.text import Message, Option, count, plural, some_of
+from tripletree.text import Message, Option, count, joined, message_of, plural, some_of
 
 
 @pytest.mark.parametrize(("number", "expected"), [(0, "rows"), (1, "row"), (2, "rows"), (-1, "rows"), (1_000, "rows")])
@@ -111,3 +111,18 @@ def test_errors_and_warnings_keep_it():
         warnings.simplefilter("always")
         warnings.warn(Message("{} is odd", Option("most")), TripleTreeWarning, stacklevel=1)
     assert told[0].message.args[0].worded(loud) == "MOST is odd"
+
+
+@pytest.mark.parametrize("parts", [[], ["{}"], ["a", Option("most", 1)], ["a", "b", Message("{}!", Option("most"))]])
+def test_joined_parts_keep_their_options(parts):
+    text = joined(", ", iter(parts))
+    assert text == ", ".join(map(str, parts))
+    assert text.worded(loud) == text.replace("most=1", "MOST").replace("most!", "MOST!")
+
+
+def test_what_an_error_says():
+    message = Message("{} is odd", Option("most"))
+    assert message_of(ParameterError(message)) is message
+    assert message_of(TripleTreeWarning("plain")) == "plain"
+    assert message_of(KeyError("key")) == "'key'"
+    assert message_of(ValueError()) == ""

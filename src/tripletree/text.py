@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,8 @@ class Option:
     name : str
         The argument's name in Python.
     value : any
-        What to give it; ``...`` stands for something to fill in. Left out: the argument is only named.
+        What to give it; ``...`` stands for something to fill in, and ``"..."`` for a name. Left out: the argument is
+        only named.
 
     Examples
     --------
@@ -77,6 +78,22 @@ class Message(str):
             return value.worded(word) if isinstance(value, Message) else value
 
         return self.template.format(*map(in_words, self.values))
+
+
+def joined(separator: str, parts: Iterable[Any]) -> Message:
+    """Return several texts as one message, which keeps the options in them.
+
+    >>> joined(" or ", [Option("ending", "terminated"), Option("ending", "truncated")])
+    'ending="terminated" or ending="truncated"'
+    """
+    values = tuple(parts)
+    return Message(separator.join(["{}"] * len(values)), *values)
+
+
+def message_of(said: BaseException) -> str:
+    """Return what an error or a warning says; a Message, where it was made with one."""
+    first = said.args[0] if said.args else ""
+    return first if isinstance(first, Message) else str(said)
 
 
 def _literal(value: Any) -> str:

@@ -56,12 +56,12 @@ def test_unknown_options_are_told() -> None:
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("units", "m", r"units='m' cannot be used; type units=\{"),
+        ("units", "m", r'units="m" cannot be used; type units=\{'),
         ("kinds", ["angle"], "type kinds="),
         ("labels", 3, "type labels="),
         ("action_kind", 3, "type action_kind="),
         ("ending", 3, "type ending="),
-        ("endless", "yes", "type endless=True"),
+        ("endless", "yes", "endless must be True or False; got 'yes'. Try endless=True"),
     ],
 )
 def test_options_of_a_wrong_type_are_told(option: str, value: Any, message: str) -> None:

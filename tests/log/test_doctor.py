@@ -79,17 +79,17 @@ def finals(number: int, unknown: int) -> list[list[float]]:
         (
             GOOD | {"states": [[0.5, 3], [1.5, 3], [1, 3]], "starts": [0]},
             "`s1` never changes, so no split can use it.",
-            "To leave it out: ignore=['s1'].",
+            'To leave it out: ignore=["s1"].',
         ),
         (
             GOOD | {"states": [[4, 3]] * 3, "starts": [0]},
             "`s0`, `s1` never change, so no split can use them.",
-            "To leave them out: ignore=['s0', 's1'].",
+            'To leave them out: ignore=["s0", "s1"].',
         ),
         (
             GOOD | {"states": [[1, 2, 3, 4]] * 3, "starts": [0]},
             "`s0`, `s1`, `s2`, `s3` never change, so no split can use them.",
-            "To leave them out: ignore=['s0', 's1', 's2', ...].",
+            'To leave them out: ignore=["s0", "s1", "s2", ...].',
         ),
         (
             GOOD | {"states": [[0.5, 3], [1.5, 3 + 1e-12], [1, 7]], "starts": [0]},
@@ -138,12 +138,12 @@ def finals(number: int, unknown: int) -> list[list[float]]:
         (
             GOOD | {"starts": [0]},
             "How 1 of 1 episode ended is unknown.",
-            'Give terminated= and truncated=, or one for all: ending="terminated" or ending="truncated".',
+            'Give terminated="..." and truncated="...", or one for all: ending="terminated" or ending="truncated".',
         ),
         (
             single_steps(2),
             "How 3 of 3 episodes ended is unknown.",
-            'Give terminated= and truncated=, or one for all: ending="terminated" or ending="truncated".',
+            'Give terminated="..." and truncated="...", or one for all: ending="terminated" or ending="truncated".',
         ),
         (
             GOOD | {"starts": [0], "ending": "truncated"},
@@ -193,17 +193,17 @@ def finals(number: int, unknown: int) -> list[list[float]]:
         (
             GOOD | {"starts": [0], "states": [[0.5, 4], [1.5, 5], [1, 6]]},
             "Feature `s1` only counts the rows; it is not a state.",
-            "To leave it out: ignore=['s1'].",
+            'To leave it out: ignore=["s1"].',
         ),
         (
             GOOD | {"starts": [0], "rewards": [3, 2, 7.5]},
             "Feature `s1` equals the reward: the tree would only repeat it.",
-            "To leave it out: ignore=['s1'].",
+            'To leave it out: ignore=["s1"].',
         ),
         (
             GOOD | {"starts": [0], "states": [[0.5, 0], [1.5, 1], [1, 1]]},
             "Feature `s1` equals the action `action`: the tree would only repeat it.",
-            "To leave it out: ignore=['s1'].",
+            'To leave it out: ignore=["s1"].',
         ),
         (
             GOOD | {"starts": [0], "states": [[0.5, 0.5], [1.5, 1.5], [1, 1]]},
@@ -238,7 +238,7 @@ def test_texts() -> None:
     text = str(log.check())
     assert text.startswith("Log(4 samples, 2 episodes, 2 features: s0, s1; discrete action: 0): 3 warnings, 2 notes.\n")
     assert "  warning  `s0`, `s1` never change, so no split can use them." in text
-    assert "           → To leave them out: ignore=['s0', 's1']." in text
+    assert '           → To leave them out: ignore=["s0", "s1"].' in text
     assert "1 of 2 episodes is truncated: near its end values" in text
     assert "affects 50.0% of the samples with gamma = 0.99" in text
 

@@ -107,7 +107,7 @@ def test_an_id_that_nobody_knows():
 @pytest.mark.parametrize("amount", [{}, {"episodes": 1, "samples": 1}])
 def test_one_amount_is_needed(amount):
     with pytest.raises(
-        ParameterError, match=r"Give either episodes or samples; got (both|neither).*episodes=100 or samples=10_000"
+        ParameterError, match=r"Give either episodes or samples; got (both|neither).*episodes=100 or samples=10000"
     ):
         record(counting(), lambda state: 5, **amount)
 
@@ -152,7 +152,7 @@ def test_a_missing_engine_is_named(monkeypatch):
 
 @pytest.mark.parametrize(("amount", "got"), [({}, "neither"), ({"episodes": 1, "samples": 1}, "both")])
 def test_what_was_given_is_said(amount, got):
-    with pytest.raises(ParameterError, match=rf"got {got}\. Try episodes=100 or samples=10_000\."):
+    with pytest.raises(ParameterError, match=rf"got {got}\. Try episodes=100 or samples=10000\."):
         record(counting(), lambda state: 5, **amount)
 
 

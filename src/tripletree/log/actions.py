@@ -11,7 +11,7 @@ from tripletree.errors import LogError
 from tripletree.log.coerce import LARGEST, NUMERIC, Array, as_numbers, factorise
 from tripletree.log.findings import Findings
 from tripletree.log.schema import ACTION_KINDS, MAX_LABELS, Action
-from tripletree.text import count
+from tripletree.text import Message, Option, count, message_of
 
 FINAL_ROW = "If the last row of an episode holds only its final state, give that as final_state, or in next_* columns."
 """The fix for a row without an action or a reward, which is how some recorders write the final state."""
@@ -41,7 +41,7 @@ def read_actions(
             return _read_continuous(columns, names, labels is not None, units, findings)
         return _read_discrete(columns, names, labels, units, findings)
     except LogError as error:  # a name or label that the schema refuses
-        findings.error("action-names", str(error))
+        findings.error("action-names", message_of(error))
         return None
 
 
@@ -52,13 +52,14 @@ def _read_continuous(
         findings.error(
             "labels",
             "A continuous action has no labels.",
-            'Leave the labels out; or, if the actions are choices, type action_kind="discrete".',
+            Message(
+                "Leave the labels out; or, if the actions are choices, type {}.", Option("action_kind", "discrete")
+            ),
         )
     out = np.empty((len(columns[0]), len(columns)))
+    fix = Message("If the actions are choices, type {}.", Option("action_kind", "discrete"))
     for k, (name, column) in enumerate(zip(names, columns, strict=True)):
-        values = as_numbers(
-            column, f"Action `{name}`", findings, 'If the actions are choices, type action_kind="discrete".'
-        )
+        values = as_numbers(column, f"Action `{name}`", findings, fix)
         if values is None:
             continue
         out[:, k] = values
@@ -131,10 +132,11 @@ def _missing(column: Array) -> Array:
 
 def _say_too_many(number: int, name: str, columns: Sequence[Array], findings: Findings) -> None:
     numeric = all(column.dtype.kind in NUMERIC for column in columns)
+    scale = Message("If they are numbers on a scale, type {}.", Option("action_kind", "continuous"))
     findings.error(
         "too-many-labels",
         f"Action `{name}` has {number:,} different values; a discrete action may have at most {MAX_LABELS:,}.",
-        'If they are numbers on a scale, type action_kind="continuous".' if numeric else "Group the values first.",
+        scale if numeric else "Group the values first.",
     )
 
 
@@ -157,7 +159,7 @@ def _known_labels(
         findings.error(
             "labels",
             f"No label was given for {listing(unknown)}; there are labels for {listing(known)}.",
-            'Type labels={0: "left", 1: "right"}, with every value that occurs.',
+            Message("Type {}, with every value that occurs.", Option("labels", {0: "left", 1: "right"})),
         )
         return None
     return known

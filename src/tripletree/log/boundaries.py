@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tripletree.log.coerce import Array, as_flags, as_ids, as_numbers, factorise
 from tripletree.log.findings import Findings
-from tripletree.text import count
+from tripletree.text import Message, Option, count
 
 I64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
@@ -65,8 +65,11 @@ def find_boundaries(markers: Markers, n: int, endless: bool, findings: Findings)
         if markers.episode is not None or markers.starts is not None:
             findings.error(
                 "endless",
-                "endless=True means that all rows are one recording, but episodes were given as well.",
-                "Leave out one of the two. A column that was guessed: ignore=[...].",
+                Message(
+                    "{} means that all rows are one recording, but episodes were given as well.",
+                    Option("endless", True),
+                ),
+                Message("Leave out one of the two. A column that was guessed: {}.", Option("ignore", [...])),
             )
         return Boundaries.at(np.zeros(n, bool))
     if markers.starts is not None:
@@ -91,8 +94,12 @@ def find_boundaries(markers: Markers, n: int, endless: bool, findings: Findings)
         findings.error(
             "no-episodes",
             "Nothing says where episodes begin or end.",
-            "Give episode= (an id for each row), or step=, or terminated= / truncated= / done=; "
-            "if all rows are one recording without end, type endless=True.",
+            Message(
+                "Give {} (an id for each row), or {}, or {} / {} / {}; if all rows are one recording without end, "
+                "type {}.",
+                *(Option(role, "...") for role in ("episode", "step", *FLAGS)),
+                Option("endless", True),
+            ),
         )
     return None
 
@@ -100,7 +107,7 @@ def find_boundaries(markers: Markers, n: int, endless: bool, findings: Findings)
 def _steps(column: Array, findings: Findings) -> Array | None:
     if column.dtype.kind in "mM":
         column = column.astype(np.int64)
-    fix = "If it does not count steps, name the features: features=[...]."
+    fix = Message("If it does not count steps, name the features: {}.", Option("features", [...]))
     step = as_numbers(column, "`step`", findings, fix)
     if step is not None and step.dtype.kind == "f" and bool(np.isnan(step).any()):
         row = int(np.isnan(step).argmax())
@@ -142,7 +149,10 @@ def _say_regrouped(runs: int, episodes: int, have_steps: bool, findings: Finding
         findings.warning(
             "regrouped",
             f"{text}, in the order in which they came.",
-            "If different episodes share an id (those of several workers, say), give each its own; or give step=.",
+            Message(
+                "If different episodes share an id (those of several workers, say), give each its own; or give {}.",
+                Option("step", "..."),
+            ),
         )
 
 
@@ -182,7 +192,9 @@ def by_pointers(previous: Array | None, following: Array | None, findings: Findi
                 "pointers",
                 f"The row pointers contradict each other: row {row} has {other} as its {direction} row, but row "
                 f"{other} has {said} as its {reverse} row.",
-                'Rows are counted from 0; -1 means none. Or name the episode column: episode="...".',
+                Message(
+                    "Rows are counted from 0; -1 means none. Or name the episode column: {}.", Option("episode", "...")
+                ),
             )
             return None
     rows = np.flatnonzero(forth >= 0)
@@ -235,8 +247,12 @@ def by_starts(starts: Array, n: int, steps: Array | None, findings: Findings) ->
     if not good or any(a >= b for a, b in pairwise(rows)):
         findings.error(
             "starts",
-            f"starts is {np.array2string(starts, threshold=8, edgeitems=3)}; expected the first row of every episode, "
-            f"as increasing integers from 0 to at most {n - 1}.",
+            Message(
+                "{} is {}; expected the first row of every episode, as increasing integers from 0 to at most {}.",
+                Option("starts"),
+                np.array2string(starts, threshold=8, edgeitems=3),
+                n - 1,
+            ),
         )
         return None
     found = Boundaries(None, np.array(rows, np.int64), np.arange(len(rows) - 1, dtype=np.int64))
@@ -263,8 +279,10 @@ def _sort_steps(found: Boundaries, steps: Array, findings: Findings) -> Boundari
             "step-twice",
             f"Episode {episode_id} holds step {ordered[row]} twice ({count(int(same.sum()), 'repeated step')} in all); "
             "a step may occur only once in an episode.",
-            "Give every episode its own id; or, if that column does not count steps, name the features: "
-            "features=[...].",
+            Message(
+                "Give every episode its own id; or, if that column does not count steps, name the features: {}.",
+                Option("features", [...]),
+            ),
         )
     elif steps.dtype.kind in "iu" and inside.any():
         gaps = np.diff(ordered)[inside]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.checks import choice
 from tripletree.errors import LogError
 from tripletree.log.actions import FINAL_ROW, read_actions
 from tripletree.log.boundaries import FLAGS, Boundaries, Markers, find_boundaries
@@ -17,8 +18,8 @@ from tripletree.log.endings import read_endings, read_final_states
 from tripletree.log.findings import BadLogError, Findings, hint
 from tripletree.log.interpretation import describe
 from tripletree.log.roles import Assignment, Naming
-from tripletree.log.schema import Action, Feature, Schema
-from tripletree.text import count, some_of
+from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
+from tripletree.text import Message, Option, count, message_of, some_of
 
 F64 = npt.NDArray[np.float64]
 # Rows that are handled together: with tens of features they still fit in the cache.
@@ -69,7 +70,9 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     endless = bool(draft.naming.get("endless"))
     found = find_boundaries(draft.markers, n, endless, findings)
     columns = [
-        as_numbers(column, f"Feature `{name}`", findings, f"If it is not a feature: ignore=[{name!r}].")
+        as_numbers(
+            column, f"Feature `{name}`", findings, Message("If it is not a feature: {}.", Option("ignore", [name]))
+        )
         for name, column in zip(draft.feature_names, draft.states, strict=True)
     ]
     order = None if found is None else found.order
@@ -148,7 +151,7 @@ def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int6
         findings.error(
             "states-not-finite",
             f"States hold NaN or infinite values: {some_of(places, MOST_NAMED)}; only finite numbers are allowed.",
-            "Drop those episodes, fill the gaps, or leave the feature out: ignore=[...].",
+            Message("Drop those episodes, fill the gaps, or leave the feature out: {}.", Option("ignore", [...])),
         )
     for f in np.flatnonzero(np.maximum(np.abs(seen.low), np.abs(seen.high)) > LARGEST).tolist():
         findings.error("too-large", f"Feature `{names[f]}` goes beyond {LARGEST:g}; its squares would overflow.")
@@ -182,7 +185,8 @@ def _schema(
     for option, given, known in (("units", units, [*names, *action_names]), ("kinds", kinds, names)):
         for name in given:
             if name not in known:
-                findings.error("unknown-column", f"There is no feature `{name}` (in {option}=).", hint(name, known))
+                text = Message("There is no feature `{}` (in {}).", name, Option(option))
+                findings.error("unknown-column", text, hint(name, known))
     # Final states count: they are states that the agent was in.
     integral = seen.integral & final.integral
     binary = integral & (np.minimum(seen.low, final.low) >= 0) & (np.maximum(seen.high, final.high) <= 1)
@@ -191,12 +195,15 @@ def _schema(
         for f, name in enumerate(names):
             guess = "binary" if binary[f] else "integer" if integral[f] else "real"
             kind = kinds.get(name, guess)
+            if wrong := choice(FEATURE_KINDS, example={name: guess}).objection(kind, "kinds"):
+                findings.error("kind", Message("Feature `{}`: {}", name, wrong))
+                kind = guess
             if (kind == "binary" and not binary[f]) or (kind == "integer" and not integral[f]):
                 findings.error("kind", f"Feature `{name}` was given as {kind}, but its values are {guess}.")
             features.append(Feature(name, units.get(name, ""), kind))
         return Schema(tuple(features), action)
     except LogError as error:
-        findings.error("names", str(error))
+        findings.error("names", message_of(error))
         return None
 
 

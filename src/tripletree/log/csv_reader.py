@@ -11,7 +11,7 @@ import numpy as np
 
 from tripletree.log.coerce import Array
 from tripletree.log.findings import Findings
-from tripletree.text import count, plural
+from tripletree.text import Message, Option, count, plural
 
 # Rows that are read together. As Python's strings they take many times the memory of the numbers they become.
 BLOCK = 2048
@@ -37,10 +37,11 @@ def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], 
         findings.fail(
             "encoding",
             f"{path.name} is not {encoding.removesuffix('-sig')} text: it holds byte {error.object[error.start]:#04x}.",
-            'Save it as UTF-8, or name its encoding: read_log(path, encoding="latin-1").',
+            Message("Save it as UTF-8, or name its encoding: {}.", Option("encoding", "latin-1")),
         )
     except LookupError:
-        findings.fail("encoding", f"There is no encoding {encoding!r}.", 'Type encoding="utf-8" or "latin-1".')
+        fix = Message("Type {} or {}.", Option("encoding", "utf-8"), Option("encoding", "latin-1"))
+        findings.fail("encoding", f"There is no encoding {encoding!r}.", fix)
     except csv.Error as error:
         findings.fail("csv", f"{path.name} cannot be read as CSV: {error}.")
     return names, [_join(column) for column in blocks]

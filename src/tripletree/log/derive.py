@@ -12,7 +12,7 @@ from tripletree import _kernel
 from tripletree.checks import check_parameters
 from tripletree.errors import ParameterError
 from tripletree.log.endings import TRUNCATED
-from tripletree.text import count
+from tripletree.text import Message, Option, count
 
 if TYPE_CHECKING:
     from tripletree.log.log import Log
@@ -43,7 +43,12 @@ def values(log: Log, gamma: float, tail: F64 | None = None) -> F64:
     if tail.shape != (log.n_episodes,) or not np.isfinite(tail).all():
         got = "NaN or infinity among them" if tail.shape == (log.n_episodes,) else f"shape {tail.shape}"
         raise ParameterError(
-            f"tail must hold one finite number for each of {count(log.n_episodes, 'episode')}; got {got}."
+            Message(
+                "{} must hold one finite number for each of {}; got {}.",
+                Option("tail"),
+                count(log.n_episodes, "episode"),
+                got,
+            )
         )
     return _kernel.discounted(log.rewards, log.starts, float(gamma), tail)
 

@@ -17,7 +17,7 @@ from tripletree.log.endings import TRUNCATED, UNKNOWN
 from tripletree.log.files import read_log
 from tripletree.log.findings import BadLogError, Finding, Findings, Report
 from tripletree.log.log import Log
-from tripletree.text import count, plural, some_of
+from tripletree.text import Message, Option, count, message_of, plural, some_of
 
 # Sorting a column is the most expensive look of all; in longer logs the first rows have to do.
 ROWS_SORTED = 1_000_000
@@ -49,7 +49,7 @@ def check(source: Any, **options: Any) -> Report:
     >>> print(check({"pos": [1.5, float("nan")], "action": [0, 1], "reward": [0, 1]}))
     This log: 2 errors.
       error    Nothing says where episodes begin or end.
-               → Give episode= (an id for each row), or step=, or terminated= / truncated= / done=; if all rows are one recording without end, type endless=True.
+               → Give episode="..." (an id for each row), or step="...", or terminated="..." / truncated="..." / done="..."; if all rows are one recording without end, type endless=True.
       error    States hold NaN or infinite values: `pos` in 1 row (first in row 1); only finite numbers are allowed.
                → Drop those episodes, fill the gaps, or leave the feature out: ignore=[...].
     """  # noqa: E501
@@ -60,7 +60,7 @@ def check(source: Any, **options: Any) -> Report:
     except BadLogError as error:
         return error.report
     except LogError as error:
-        return Report("This log", (Finding("error", "unreadable", str(error)),))
+        return Report("This log", (Finding("error", "unreadable", message_of(error)),))
 
 
 def _make(source: Any, options: dict[str, Any]) -> Log:
@@ -98,12 +98,12 @@ def _look_at_features(
     constant = [name for name, same in zip(names, low == high, strict=True) if same]
     if constant:
         number = len(constant)
-        shown = ", ".join(map(repr, constant[:3])) + ", ..." * (number > 3)
+        shown = [*constant[:3], *([...] if number > 3 else [])]
         findings.warning(
             "constant-features",
             f"{listing(constant)} never {plural(number, 'changes', 'change')}, so no split can use "
             f"{plural(number, 'it', 'them')}.",
-            f"To leave {plural(number, 'it', 'them')} out: ignore=[{shown}].",
+            Message("To leave {} out: {}.", plural(number, "it", "them"), Option("ignore", shown)),
         )
     close = []
     for f in np.flatnonzero(low < high):
@@ -147,7 +147,7 @@ def _look_for_leaks(log: Log, varies: npt.NDArray[np.bool_], findings: Findings)
 
 
 def _ignore(name: str) -> str:
-    return f"To leave it out: ignore=[{name!r}]."
+    return Message("To leave it out: {}.", Option("ignore", [name]))
 
 
 def _look_at_actions(log: Log, findings: Findings) -> None:
@@ -175,7 +175,7 @@ def _look_at_actions(log: Log, findings: Findings) -> None:
             findings.note(
                 "few-actions",
                 f"Action `{name}` has only {len(values)} different values and is taken as continuous.",
-                'If they are choices, type action_kind="discrete".',
+                Message("If they are choices, type {}.", Option("action_kind", "discrete")),
             )
 
 
@@ -228,7 +228,11 @@ def _look_at_endings(log: Log, findings: Findings) -> None:
         findings.note(
             "ending-unknown",
             f"How {_of_all(unknown, log)} ended is unknown.",
-            'Give terminated= and truncated=, or one for all: ending="terminated" or ending="truncated".',
+            Message(
+                "Give {} and {}, or one for all: {} or {}.",
+                *(Option(role, "...") for role in ("terminated", "truncated")),
+                *(Option("ending", ending) for ending in ("terminated", "truncated")),
+            ),
         )
     if truncated:
         share = truncation_share(log, USUAL_GAMMA)

@@ -12,7 +12,7 @@ from tripletree.checks import choice
 from tripletree.log.boundaries import FLAGS, Boundaries, Markers
 from tripletree.log.coerce import LARGEST, Array, as_flags, as_numbers
 from tripletree.log.findings import Findings
-from tripletree.text import count, plural
+from tripletree.text import Message, Option, count, plural
 
 F64 = npt.NDArray[np.float64]
 UNKNOWN = 0
@@ -85,7 +85,10 @@ def read_endings(
                     "flag-inside",
                     f"`{role}` is true inside an episode in {count(int(early.sum()), 'row')}, first in episode {name}; "
                     "it may be true only in the last row of an episode.",
-                    "If episodes end where the flags are set, leave the episode column out: ignore=[...].",
+                    Message(
+                        "If episodes end where the flags are set, leave the episode column out: {}.",
+                        Option("ignore", [...]),
+                    ),
                 )
             flag = flag[last]
         flags.append(flag)
@@ -179,6 +182,6 @@ def _last_of(
             "next-differs",
             f"In {count(off, 'row')} the next state differs from the state in the next row of the episode; the next "
             "row is used.",
-            "Are rows missing, or out of order? Then give step=.",
+            Message("Are rows missing, or out of order? Then give {}.", Option("step", "...")),
         )
     return finals

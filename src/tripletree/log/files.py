@@ -22,6 +22,7 @@ from tripletree.log.log import Log
 from tripletree.log.roles import Roles, check_options
 from tripletree.log.schema import Schema
 from tripletree.log.tables import from_columns
+from tripletree.text import Message, Option, joined, message_of
 from tripletree.writing import reason
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
@@ -161,8 +162,11 @@ def _restore(arrays: Mapping[str, Any], path: Path, roles: Roles) -> Log:
     """Return the log that Log.to_npz wrote."""
     if roles:
         raise ParameterError(
-            f"{path.name} was written by Log.to_npz and has its own schema; {', '.join(roles)} cannot be given. Read "
-            "it without options."
+            Message(
+                "{} was written by Log.to_npz and has its own schema; {} cannot be given. Read it without options.",
+                path.name,
+                joined(", ", map(Option, roles)),
+            )
         )
     fields: dict[str, Any] = {key: value for key, value in arrays.items() if key != "tripletree_log"}
     try:
@@ -170,5 +174,5 @@ def _restore(arrays: Mapping[str, Any], path: Path, roles: Roles) -> Log:
         return Log(**fields, reading=describe(fields, path.name))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, LogError):
-            raise LogError(f"{path.name} is damaged: {error}") from None
+            raise LogError(Message("{} is damaged: {}", path.name, message_of(error))) from None
         raise LogError(f"{path.name} is damaged: it does not hold what Log.to_npz writes ({error}).") from None

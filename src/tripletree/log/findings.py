@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError
-from tripletree.text import count
+from tripletree.text import Message, count, joined
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
@@ -27,7 +27,7 @@ class Finding:
     text : str
         What was found, and what is allowed.
     fix : str
-        What to type or do about it; may be empty.
+        What to type or do about it; may be empty. Both are a ``Message`` where they mention an argument.
     """
 
     level: Level
@@ -35,8 +35,13 @@ class Finding:
     text: str
     fix: str = ""
 
+    @property
+    def message(self) -> Message:
+        """Text and fix as one message."""
+        return joined(" ", filter(None, (self.text, self.fix)))
+
     def __str__(self) -> str:
-        return f"{self.text} {self.fix}".rstrip()
+        return str(self.message)
 
 
 @dataclass(frozen=True)
@@ -99,13 +104,9 @@ class BadLogError(LogError):
     def __init__(self, report: Report) -> None:
         self.report = report
         errors = report.errors
-        if len(errors) == 1:
-            text = str(errors[0])
-        else:
-            text = f"{report.subject} cannot be used, it has {count(len(errors), 'error')}:" + "".join(
-                f"\n  {number}. {error}" for number, error in enumerate(errors, 1)
-            )
-        super().__init__(text)
+        listed = [Message("{}. {}", number, error.message) for number, error in enumerate(errors, 1)]
+        title = f"{report.subject} cannot be used, it has {count(len(errors), 'error')}:"
+        super().__init__(errors[0].message if len(errors) == 1 else joined("\n  ", [title, *listed]))
 
 
 class Findings:

@@ -9,13 +9,13 @@ import numpy as np
 
 from tripletree.log.endings import ENDING_NAMES
 from tripletree.log.roles import Assignment
-from tripletree.text import count, some_of
+from tripletree.text import Message, Option, count, joined, some_of
 
 # Names that a line lists before it says "and 8 more".
 MOST_NAMED = 12
 
 
-def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> str:
+def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> Message:
     """Return the text of ``Log.reading``.
 
     Parameters
@@ -28,7 +28,7 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
         Which column plays which role, for a source whose columns have names.
     """
     n, episodes = len(fields["rewards"]), len(fields["endings"])
-    lines = [f"Read {count(n, 'sample')} in {count(episodes, 'episode')} from {source}."]
+    lines: list[str] = [f"Read {count(n, 'sample')} in {count(episodes, 'episode')} from {source}."]
     if roles is not None:
         boundaries = [role for role in ("episode", "step", "previous_row", "next_row") if role in roles.single]
         flags = [role for role in ("terminated", "truncated", "done") if role in roles.single]
@@ -56,9 +56,13 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
             lines.append(_line("set aside", _list(roles.aside), False))
         if roles.guessed:
             lines.append(
-                'To change a guess, name the column: episode="...", action=[...], features=[...], ignore=[...].'
+                Message(
+                    "To change a guess, name the column: {}, {}, {}, {}.",
+                    Option("episode", "..."),
+                    *(Option(role, [...]) for role in ("action", "features", "ignore")),
+                )
             )
-    return "\n".join(lines)
+    return joined("\n", lines)
 
 
 def _line(role: str, text: str, guessed: bool) -> str:

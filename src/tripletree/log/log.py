@@ -25,7 +25,7 @@ from tripletree.log.findings import Finding, Findings, Report
 from tripletree.log.roles import Naming, Roles
 from tripletree.log.schema import Schema
 from tripletree.log.tables import from_columns, from_frame
-from tripletree.text import count
+from tripletree.text import Message, Option, count, joined
 from tripletree.writing import reason, replacing
 
 __all__ = ["ENDING_NAMES", "TERMINATED", "TRUNCATED", "UNKNOWN", "Log"]
@@ -341,9 +341,9 @@ class Log:
         """Make the log, and announce how it was read: what is doubtful as a warning, all of it as a logging message."""
         log = cls(**fields, findings=findings.report().findings)
         _logger.info(log.reading)
-        doubts = [str(finding) for finding in log.findings if finding.level == "warning"]
+        doubts = [finding.message for finding in log.findings if finding.level == "warning"]
         if doubts:
-            warnings.warn("\n".join(doubts), TripleTreeWarning, stacklevel=3)
+            warnings.warn(joined("\n", doubts), TripleTreeWarning, stacklevel=3)
         return log
 
     def check(self) -> Report:
@@ -369,11 +369,24 @@ class Log:
             chosen = np.atleast_1d(np.arange(self.n_episodes)[episodes])
         except (IndexError, TypeError, ValueError):
             raise ParameterError(
-                f"episodes must be positions from 0 to {self.n_episodes - 1}, a slice, or a mask of "
-                f"{count(self.n_episodes, 'boolean')}; got {episodes!r}. Try episodes=[0]."
+                Message(
+                    "{} must be positions from 0 to {}, a slice, or a mask of {}; got {!r}. Try {}.",
+                    Option("episodes"),
+                    self.n_episodes - 1,
+                    count(self.n_episodes, "boolean"),
+                    episodes,
+                    Option("episodes", [0]),
+                )
             ) from None
         if chosen.ndim != 1 or not len(chosen):
-            raise ParameterError(f"episodes must select at least one episode; got {episodes!r}. Try episodes=[0].")
+            raise ParameterError(
+                Message(
+                    "{} must select at least one episode; got {!r}. Try {}.",
+                    Option("episodes"),
+                    episodes,
+                    Option("episodes", [0]),
+                )
+            )
         lengths = np.diff(self.starts)[chosen]
         starts = np.append(0, np.cumsum(lengths))
         rows = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
@@ -463,7 +476,14 @@ class Log:
         check_flag(compress, "compress")
         target = Path(path)
         if target.suffix.lower() != ".npz":
-            raise ParameterError(f"path must end in .npz; got {str(path)!r}. Try {target.stem + '.npz'!r}.")
+            raise ParameterError(
+                Message(
+                    "{} must end in .npz; got {!r}. Try {}.",
+                    Option("path"),
+                    str(path),
+                    Option("path", f"{target.stem}.npz"),
+                )
+            )
         text = np.array(json.dumps(self.schema.to_dict()))
         write = np.savez_compressed if compress else np.savez
         try:

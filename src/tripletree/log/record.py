@@ -11,6 +11,7 @@ from tripletree.checks import check_whole
 from tripletree.errors import MissingDependencyError, ParameterError
 from tripletree.log.log import Log
 from tripletree.log.roles import Naming
+from tripletree.text import Message, Option
 
 
 def record(
@@ -67,8 +68,12 @@ def record(
     check_whole(seed, "seed", 0)
     if not callable(policy):
         raise ParameterError(
-            f"policy must be a function from a state to an action; got {type(policy).__name__}."
-            " For a model of stable-baselines3 type: lambda state: model.predict(state, deterministic=True)[0]"
+            Message(
+                "{} must be a function from a state to an action; got {}. For a model of stable-baselines3 type: "
+                "lambda state: model.predict(state, deterministic=True)[0]",
+                Option("policy"),
+                type(policy).__name__,
+            )
         )
     made_here = isinstance(env, str)
     if made_here:
@@ -112,8 +117,13 @@ def _amount(episodes: int | None, samples: int | None) -> int:
     named = {name: value for name, value in given.items() if value is not None}
     if len(named) != 1:
         raise ParameterError(
-            f"Give either episodes or samples; got {'both' if named else 'neither'}. Try episodes=100 or "
-            "samples=10_000."
+            Message(
+                "Give either {} or {}; got {}. Try {} or {}.",
+                *map(Option, given),
+                "both" if named else "neither",
+                Option("episodes", 100),
+                Option("samples", 10_000),
+            )
         )
     ((name, value),) = named.items()
     check_whole(value, name, 1, example=100 if name == "episodes" else 10_000)

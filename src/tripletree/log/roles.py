@@ -9,10 +9,10 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from tripletree.checks import listing
+from tripletree.checks import check_flag, listing
 from tripletree.errors import ParameterError
 from tripletree.log.findings import Findings, hint
-from tripletree.text import plural
+from tripletree.text import Message, Option, joined, plural
 
 
 class Naming(TypedDict, total=False):
@@ -66,18 +66,17 @@ OPTION_TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("units", "kinds"), (Mapping,)),
     **dict.fromkeys(("features", "ignore", "action"), (str, Sequence, np.ndarray)),
     "labels": (Mapping, Sequence, np.ndarray),
-    "endless": (bool,),
 }
-OPTION_EXAMPLES = {
-    "units": 'units={"speed": "m/s"}',
-    "kinds": 'kinds={"phi": "angle"}',
-    "features": 'features=["x", "y"]',
-    "ignore": 'ignore=["x", "y"]',
-    "action": 'action="a" or action=["a", "b"]',
-    "labels": 'labels={0: "left", 1: "right"}',
-    "action_kind": 'action_kind="discrete" or "continuous"',
-    "ending": 'ending="terminated" or "truncated"',
-    "endless": "endless=True",
+# Values to type instead; the others are names of columns.
+OPTION_EXAMPLES: dict[str, tuple[Any, ...]] = {
+    "units": ({"speed": "m/s"},),
+    "kinds": ({"phi": "angle"},),
+    "features": (["x", "y"],),
+    "ignore": (["x", "y"],),
+    "action": ("a", ["a", "b"]),
+    "labels": ({0: "left", 1: "right"},),
+    "action_kind": ("discrete", "continuous"),
+    "ending": ("terminated", "truncated"),
 }
 SINGLE_ROLES = tuple(role for role in SYNONYMS if role != "action")
 
@@ -100,9 +99,14 @@ def check_options(options: Mapping[str, Any], allowed: type) -> None:
     for name, value in options.items():
         if name not in known:
             raise ParameterError(f"There is no option `{name}`. {hint(name, known)}")
-        if value is not None and not isinstance(value, OPTION_TYPES.get(name, (str,))):
-            example = OPTION_EXAMPLES.get(name, f'{name}="..." with the name of a column')
-            raise ParameterError(f"{name}={value!r} cannot be used; type {example}.")
+        if value is None:
+            continue
+        if name == "endless":
+            check_flag(value, name)
+        elif not isinstance(value, OPTION_TYPES.get(name, (str,))):
+            examples = joined(" or ", [Option(name, example) for example in OPTION_EXAMPLES.get(name, ("...",))])
+            column = "" if name in OPTION_EXAMPLES else " with the name of a column"
+            raise ParameterError(Message("{} cannot be used; type {}{}.", Option(name, value), examples, column))
 
 
 def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment:
@@ -112,12 +116,18 @@ def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment
 
     def take(column: object, role: str) -> bool:
         if column not in names:
-            findings.error("unknown-column", f"There is no column `{column}` (given as {role}=).", hint(column, names))
+            text = Message("There is no column `{}` (given as {}).", column, Option(role))
+            findings.error("unknown-column", text, hint(column, names))
             return False
         if column in taken:
             findings.error(
                 "two-roles",
-                f"Column `{column}` was given as {taken[str(column)]}= and as {role}=; a column has only one role.",
+                Message(
+                    "Column `{}` was given as {} and as {}; a column has only one role.",
+                    column,
+                    Option(taken[str(column)]),
+                    Option(role),
+                ),
             )
             return False
         taken[str(column)] = role
@@ -207,7 +217,10 @@ def _find_next(free: list[str], given: list[str], prefix: str | None, result: As
                 "next-incomplete",
                 f"Final states are not used: there {plural(len(pairs), 'is', 'are')} {listing(pairs.values())}, but no "
                 f"column {candidate}... for {listing(lacking)}.",
-                f"Log the next state of every feature; or, if some are not features, type ignore={lacking!r}.",
+                Message(
+                    "Log the next state of every feature; or, if some are not features, type {}.",
+                    Option("ignore", lacking),
+                ),
             )
         else:
             result.next_columns = [pairs[name] for name in features]
@@ -225,7 +238,11 @@ def _find_next(free: list[str], given: list[str], prefix: str | None, result: As
     if prefix is not None:
         findings.error(
             "unknown-column",
-            f"No column is called `{prefix}` (given as next_state=) followed by the name of a feature.",
+            Message(
+                "No column is called `{}` (given as {}) followed by the name of a feature.",
+                prefix,
+                Option("next_state"),
+            ),
             f"The columns are {listing(free)}.",
         )
 
@@ -235,7 +252,9 @@ def _set_aside(names: Collection[str]) -> str:
 
 
 def _either(name: str) -> str:
-    return f"If `{name}` is a feature, type features=[..., {name!r}]; if not, ignore=[{name!r}]."
+    return Message(
+        "If `{}` is a feature, type {}; if not, {}.", name, Option("features", [..., name]), Option("ignore", [name])
+    )
 
 
 def _say_missing(names: Sequence[str], result: Assignment, findings: Findings) -> None:
@@ -243,10 +262,11 @@ def _say_missing(names: Sequence[str], result: Assignment, findings: Findings) -
     if findings.failed:
         return  # a mistyped name explains the gap
     if "reward" not in result.single:
-        findings.error("no-reward", f"No column looks like the reward. {columns}", 'Type reward="...".')
+        fix = Message("Type {}.", Option("reward", "..."))
+        findings.error("no-reward", f"No column looks like the reward. {columns}", fix)
     if not result.action:
-        findings.error(
-            "no-action", f"No column looks like the action. {columns}", 'Type action="..." or action=["...", "..."].'
-        )
+        fix = Message("Type {} or {}.", Option("action", "..."), Option("action", ["...", "..."]))
+        findings.error("no-action", f"No column looks like the action. {columns}", fix)
     if not result.features:
-        findings.error("no-features", f"No column is left for the state. {columns}", 'Type features=["...", "..."].')
+        fix = Message("Type {}.", Option("features", ["...", "..."]))
+        findings.error("no-features", f"No column is left for the state. {columns}", fix)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tripletree.checks import choice, listing
 from tripletree.errors import LogError
-from tripletree.text import count, plural
+from tripletree.text import Message, count, plural
 
 FEATURE_KINDS = ("real", "binary", "integer", "angle")
 ACTION_KINDS = ("discrete", "continuous")
@@ -28,7 +28,7 @@ class Feature:
         _check_text("A feature's name", self.name)
         _check_text(f"The unit of feature `{self.name}`", self.unit, may_be_empty=True)
         if wrong := choice(FEATURE_KINDS).objection(self.kind, "kind"):
-            raise LogError(f"Feature `{self.name}`: {wrong}")
+            raise LogError(Message("Feature `{}`: {}", self.name, wrong))
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Action:
 
     def __post_init__(self) -> None:
         if wrong := choice(ACTION_KINDS).objection(self.kind, "kind"):
-            raise LogError(f"Action: {wrong}")
+            raise LogError(Message("Action: {}", wrong))
         for name in self.names:
             _check_text("An action's name", name)
         for label in self.labels:

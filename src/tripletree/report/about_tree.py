@@ -18,7 +18,7 @@ from tripletree.scenes.types import Sheet
 SMALL = 320.0
 """Width of a picture when three stand in a row."""
 DEPTH = 3
-"""Levels of splits that are drawn."""
+"""Levels of splits that are drawn; with four, the picture would be taller than most screens."""
 
 
 def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
@@ -60,6 +60,7 @@ def quality_section(case: Case) -> Section:
 
 
 def _loss(number: float, share: bool) -> str:
+    # The action loss of labels is a share of wrong ones; all other losses have units of their own.
     return percent(float(number)) if share else rounded(float(f"{number:.3g}"))
 
 
@@ -71,16 +72,18 @@ def overview_section(case: Case) -> Section:
 def _first_splits(case: Case) -> Markup:
     """Return the top of the tree, drawn at its own size, which is measured in points."""
     scene = diagram(case.fitted, DEPTH)
-    size = ((axis.high - axis.low) * THICK for axis in (scene.x, scene.y))
-    width, height = (round(side + room) for side, room in zip(size, (10, 8), strict=True))
-    picture = case.draw.figure(scene, width, height)
-    return region("broad", scene.title, picture)
+    # Text is THICK times as large as its points: if boxes did not grow alike, it would run out of them. 10 and 8 are
+    # the borders that svg leaves around a picture without axes.
+    width = round((scene.x.high - scene.x.low) * THICK + 10)
+    height = round((scene.y.high - scene.y.low) * THICK + 8)
+    return region("broad", scene.title, case.draw.figure(scene, width, height))
 
 
 def trust_section(case: Case) -> Section:
     """Return where the tree should not be trusted."""
     found = trust(case.fitted, case.log, case.threads)
     items = []
+    # The answer has one doubt a line, each with its name before a colon: in a list the name is set in bold.
     for line in str(found).splitlines():
         what, _, rest = line.partition(": ")
         items.append(tag("li", tag("strong", f"{what}. "), words.sentence(rest)))
@@ -104,6 +107,7 @@ def trust_section(case: Case) -> Section:
 def made_section(case: Case) -> Section:
     """Return how it was made: versions, options, seeds, hash of the log."""
     fitted, made = case.fitted, case.fitted.provenance
+    # A model file may come from elsewhere, and its provenance need not hold anything.
     log = [
         ("samples", f"{made.get('samples', 0):,} in {made.get('episodes', 0):,} episodes"),
         ("SHA-256 of the training log", tag("code", made.get("log_sha256", "unknown"))),

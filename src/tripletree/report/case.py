@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tripletree.answers.outline import Outline
 from tripletree.answers.rules import conditions
+from tripletree.answers.story import Story
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
@@ -18,6 +19,7 @@ from tripletree.language.markup import Markup
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.questions.outline import outline
+from tripletree.questions.story import story
 from tripletree.report.svg import Drawer
 
 
@@ -62,7 +64,7 @@ class Case:
 
     @cached_property
     def outline(self) -> Outline:
-        """The tree as few regions."""
+        """The tree as a few regions."""
         return outline(self.fitted, self.log, threads=self.threads)
 
     @cached_property
@@ -70,10 +72,14 @@ class Case:
         """Whether the tree was grown on this log."""
         return self.log.fingerprint() == self.fitted.provenance.get("log_sha256")
 
-    @property
+    @cached_property
     def by_return(self) -> npt.NDArray[np.int64]:
         """Positions of the episodes, from the lowest to the highest return."""
         return np.argsort(self.returns, kind="stable")
+
+    def story(self, episode: int) -> Story:
+        """Return the story of an episode, by its position in the log."""
+        return story(self.fitted, episode, self.log)
 
     def where(self, leaf: int) -> str:
         """Return the conditions of a leaf in words."""

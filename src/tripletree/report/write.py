@@ -42,7 +42,7 @@ def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int
     fitted : Fitted
         The tree.
     log : Log
-        The log to tell of: the one that the tree was grown on, or another one with the same features and actions.
+        The log to report on: the one that the tree was grown on, or another one with the same features and actions.
     title : str or None
         The heading.
     threads : int
@@ -68,13 +68,15 @@ def page(title: str, case: Case, sections: Sequence[Section]) -> str:
     """Return the whole file."""
     style = assets.read("page.css") + assets.read("explorer.css")
     script = assets.script()
+    # The page loads nothing, and runs only the script and style that are hashed here: even if a name in a log were to
+    # become markup by some mistake of ours, it could do nothing.
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
         f"style-src {assets.fingerprint(style)}; script-src {assets.fingerprint(script)}"
     )
     contents = tag("ol", *(tag("li", tag("a", one.title, href=f"#{one.name}")) for one in sections))
     body = (
-        tag("a", "To the text", href="#text", class_="skip"),
+        tag("a", "Skip to the text", href="#text", class_="skip"),
         tag(
             "header",
             tag("h1", title),
@@ -98,6 +100,7 @@ def page(title: str, case: Case, sections: Sequence[Section]) -> str:
         Markup(f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
         Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
         Markup('<meta name="color-scheme" content="light dark">'),
+        # An empty icon: without one, browsers ask the server of the page for it.
         Markup('<link rel="icon" href="data:,">'),
         tag("title", title),
         Markup(f"<style>{style}</style>"),
