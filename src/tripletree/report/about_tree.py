@@ -5,7 +5,7 @@ from __future__ import annotations
 from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
-from tripletree.questions.judge import held_out, trust
+from tripletree.questions.judge import trust
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.report.marks import THICK
@@ -37,7 +37,7 @@ def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
 
 def quality_section(case: Case) -> Section:
     """Return how good the tree is: losses, calibration, losses by size."""
-    judged = held_out(case.fitted, case.log, case.threads)
+    judged = case.held_out
     where = {"other": "on this log", "regrown": "on episodes not seen", "same": "on this log"}[judged.how]
     rows = [
         (name, *(_loss(number, judged.discrete and name == "action") for number in numbers))

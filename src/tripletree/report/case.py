@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.judgement import HeldOut
 from tripletree.answers.outline import Outline
 from tripletree.answers.rules import conditions
 from tripletree.answers.story import Story
@@ -18,6 +19,7 @@ from tripletree.language.conditions import clauses
 from tripletree.language.markup import Markup
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
+from tripletree.questions.judge import held_out
 from tripletree.questions.outline import outline
 from tripletree.questions.story import story
 from tripletree.report.svg import Drawer
@@ -66,6 +68,11 @@ class Case:
     def outline(self) -> Outline:
         """The tree as a few regions."""
         return outline(self.fitted, self.log, threads=self.threads)
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """How good the tree is on episodes that it has not seen."""
+        return held_out(self.fitted, self.log, self.threads)
 
     @cached_property
     def same_log(self) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.change import Changes
+from tripletree.answers.judgement import HeldOut
 from tripletree.answers.rules import Rule, conditions
 from tripletree.answers.story import ENDINGS, Story, phase
 from tripletree.language.numbers import all_of, capital, count, exact, measured, percent, rounded
@@ -169,25 +170,25 @@ def lead(fitted: Fitted, log: Log) -> str:
     )
 
 
-def key_facts(fitted: Fitted, log: Log, returns: F64) -> list[tuple[str, str]]:
+def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[tuple[str, str]]:
     """Return the headline numbers at the top of a report, with their names."""
-    one_leaf, losses = fitted.curve_training[0], fitted.curve_training[fitted.tree.n_leaves - 1]
-    # What is the same in the whole log has a loss of 0 already with one leaf; and since splits are chosen for all three
-    # losses together, one of them may end up above that of one leaf.
-    explained = np.maximum(1 - losses / np.maximum(one_leaf, 1e-300), 0.0)
-    right = (
-        ("actions right", percent(1 - float(losses[0])))
-        if fitted.schema.action.kind == "discrete"
-        else ("of the action loss explained", percent(float(explained[0])))
-    )
-    return [
+    facts = [
         ("steps", f"{log.n_samples:,}"),
         ("episodes", f"{log.n_episodes:,}"),
         ("leaves", f"{fitted.tree.n_leaves:,}"),
-        right,
-        ("of the value loss explained", percent(float(explained[1]))),
         ("median return", rounded(float(np.median(returns)), 3)),
     ]
+    if judged.how == "same":  # nothing was held out, and how well a tree fits its own log is not how good it is
+        return facts
+    # What is the same in the whole log has a loss of 0 already with one leaf; and on new episodes a loss may end up
+    # above that of one leaf.
+    explained = np.maximum(1 - judged.losses / np.maximum(judged.constant, 1e-300), 0.0)
+    right = (
+        ("of unseen actions right", percent(1 - float(judged.losses[0])))
+        if judged.discrete
+        else ("of the action loss on unseen episodes explained", percent(float(explained[0])))
+    )
+    return [*facts, right, ("of the value loss on unseen episodes explained", percent(float(explained[1])))]
 
 
 def changes(answer: Changes, threshold: float | None) -> str:

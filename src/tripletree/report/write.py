@@ -85,7 +85,7 @@ def page(title: str, case: Case, sections: Sequence[Section]) -> str:
                 "dl",
                 *(
                     tag("div", tag("dt", name), tag("dd", fact))
-                    for name, fact in words.key_facts(case.fitted, case.log, case.returns)
+                    for name, fact in words.key_facts(case.fitted, case.log, case.returns, case.held_out)
                 ),
                 class_="facts",
             ),
