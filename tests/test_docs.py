@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import tripletree
 from tripletree.cli import main
+from tripletree.demos import road
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -123,6 +124,15 @@ def test_the_architecture_has_every_room():
     picture = (ROOT / "docs/images/architecture.svg").read_text(encoding="utf-8")
     drawn = set(re.findall(r'class="n"[^>]*>(\w+)<', picture))
     assert drawn == set(table) - {"errors", "checks", "writing", "text"}
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+def test_the_page_on_reports_lists_their_sections(tmp_path):
+    log = road.record("either", n_samples=500)
+    tripletree.TripleTree(5).fit(log).report(log, tmp_path / "road.html")
+    sections = re.findall(r"<h2[^>]*>([^<]+)</h2>", (tmp_path / "road.html").read_text(encoding="utf-8"))
+    page = (ROOT / "docs/report.md").read_text(encoding="utf-8").split("| section |")[1].split("##")[0]
+    assert ["Contents", *re.findall(r"^\| ([^|-]+?) \|", page, re.MULTILINE)] == sections
 
 
 def test_the_reference_has_every_public_name():
