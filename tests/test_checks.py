@@ -176,7 +176,7 @@ def test_names():
         ParameterError, match=r"The table has no 'cout'; it has `count`, `leaf`\. Did you mean `count`\?"
     ):
         check_names(["cout"], ["count", "leaf"], "The table")
-    with pytest.raises(ParameterError, match="fixed has no 'x'; it has `pos`") as caught:
+    with pytest.raises(ParameterError, match="fixed has no 'x'; it may have `pos`") as caught:
         check_names(["x"], ["pos"], Option("fixed"))
     assert caught.value.args[0].worded(lambda option: f"--{option.name}").startswith("--fixed has no 'x'")
 

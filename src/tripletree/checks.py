@@ -7,6 +7,7 @@ import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tripletree.errors import ParameterError
@@ -64,17 +65,23 @@ class Rule:
         if wrong := self.objection(value, name):
             raise ParameterError(wrong)
 
-    def objection(self, value: Any, name: str) -> str:
-        """Return what is wrong with a value, what is allowed and what to type; nothing if the value passes."""
+    def objection(self, value: Any, name: str, hint: str = "") -> str:
+        """Return what is wrong with a value, what is allowed and what to type; nothing if the value passes.
+
+        ``hint`` says what to type, where the caller knows better than the closest choice or the example.
+        """
         if self.passes(value):
             return ""
         allowed = Message("{}, or {} ({})", self.allowed, Option(name, None), self.none) if self.none else self.allowed
-        hint = did_you_mean(value, self.choices) if isinstance(value, str) else ""
+        if not hint and isinstance(value, str):
+            hint = did_you_mean(value, self.choices)
         if not hint and self.example is not Nothing:
             hint = Message(" Try {}.", Option(name, self.example))
         return Message("{} must be {}; got {!r}.{}", Option(name), allowed, value, hint)
 
 
+# Kept, because questions about one state are asked many times; typed, because people are shown 1.0 as 1.0.
+@lru_cache(typed=True)
 def whole(least: int, most: int | None = None, example: Any = None, none: str = "") -> Rule:
     """Return the rule of a whole number; without an example, the least one is proposed."""
     allowed = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
@@ -88,6 +95,7 @@ def whole(least: int, most: int | None = None, example: Any = None, none: str = 
     )
 
 
+@lru_cache(typed=True)
 def number(
     least: float | None = None,
     most: float | None = None,
@@ -120,6 +128,7 @@ def number(
     )
 
 
+@lru_cache(typed=True)
 def flag(example: bool = True) -> Rule:
     """Return the rule of what is True or False."""
     return Rule(lambda value: isinstance(value, bool), "True or False", example)
@@ -239,8 +248,12 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
 
 
 def check_names(given: Iterable[str], known: Collection[str], what: str | Option) -> None:
-    """Raise ParameterError when one of the ``given`` names is not among the ``known`` ones of ``what``."""
+    """Raise ParameterError when one of the ``given`` names is not among the ``known`` ones of ``what``.
+
+    A thing has names, an argument (an Option) may have them.
+    """
+    has = "may have" if isinstance(what, Option) else "has"
     for name in given:
         if name not in known:
             hint = did_you_mean(name, known)
-            raise ParameterError(Message("{} has no {!r}; it has {}.{}", what, name, listing(known, 20), hint))
+            raise ParameterError(Message("{} has no {!r}; it {} {}.{}", what, name, has, listing(known, 20), hint))

@@ -96,7 +96,8 @@ def test_what_agents_may_return(road):
     assert ask_agent(lambda s: [[1, 2], [3, 4]], states, numbers).tolist() == [[1, 2], [3, 4]]
     for wrong in (lambda s: [1.0], lambda s: "left"):
         with pytest.raises(
-            ParameterError, match=r"one action for each of the 2 states.*If it takes one state at a time"
+            ParameterError,
+            match=r"each state; for 2 states that is shape \(2, 2\).*one state at a time, try agent=lambda",
         ):
             ask_agent(wrong, states, numbers)
     with pytest.raises(ParameterError, match="not finite"):

@@ -106,7 +106,7 @@ def test_other_names_are_listed_where_they_are_allowed(discrete):
         ("valeu", "Did you mean `value`"),
         ("x1", "Did you mean `derivative of x1`"),
         ("derivative of x9", "Did you mean `derivative of x"),
-        (None, "about must be one of `action`, `value`, `derivative`, `derivative of x0`"),
+        (None, "about must be 'action', 'value', 'derivative', 'derivative of x0' or 'derivative of x1'; got None"),
         ([1.0], "got \\[1.0\\]"),
     ],
 )
@@ -117,5 +117,5 @@ def test_unknown_attributes(discrete, about, message):
 
 def test_a_tree_without_derivatives():
     fitted = quietly_fitted(make_log([[0.0], [1.0]], [0, 1], [0, 1], [0, 1, 2], labels=("a", "b"))).fitted_
-    with pytest.raises(ParameterError, match="this tree has none"):
+    with pytest.raises(ParameterError, match="about is 'derivative', but this tree knows no derivatives"):
         read_attribute(fitted, "derivative")

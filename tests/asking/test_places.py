@@ -191,5 +191,5 @@ def test_starts_that_are_none(fitted, log):
         read_start(fitted, found, "end")
     with pytest.raises(ParameterError, match="start must be one state; got 2 of them"):
         read_start(fitted, found, [[1, 7], [2, 7]])
-    with pytest.raises(ParameterError, match="states must have 2 features"):
+    with pytest.raises(ParameterError, match="start must have 2 features"):
         read_start(fitted, found, [1.0])

@@ -69,12 +69,12 @@ def test_a_log_is_read_by_the_model_s_own_columns(run, folder):
         (["--state", "1,2", "--log", "run.csv"], 2, "Give --state or --log, not both."),
         (["--state", "1,2", "--step", "3"], 2, "--episode and --step point into a log: give --log LOG as well."),
         (["states.csv", "--state", "1,2"], 2, "not both"),
-        (["--state", "1.2"], 1, "states must have 2 features"),
+        (["--state", "1.2"], 1, "--state must have 2 features"),
         (["--state", "pos=1.2, sped=0.03"], 1, "Did you mean `speed`?\n  pos=1.2, sped=0.03\n           ^^^^\n"),
         (
             ["--state", "pos > 1"],
             1,
-            "A state has one number for each feature; got 'pos > 1'. Try 'pos = 0, speed = 0'.",
+            "--state must have one number for each feature; got 'pos > 1'. Try --state 'pos = 0, speed = 0'.",
         ),
         (["--log", "run.csv", "--episode", "x"], 1, "The log has no episode `x`; it has `0`, `1`, "),
         (["--log", "run.csv", "--step", "10000"], 1, "Episode 0 has the steps 0 to "),
@@ -104,7 +104,7 @@ def test_advice_on_a_log_that_a_model_is_asked_about_is_for_its_description(run,
     )
     told = run("predict", MODEL, "--log", "odd.csv")
     assert told.code == 1
-    assert "`reward` in --describe FILE.toml" in told.err
+    assert '`reward = "..."` in --describe FILE.toml' in told.err
     assert "--column" not in told.err
     (folder / "odd.toml").write_text('[columns]\nreward = "r7"\nepisode = "flight"\n')
     assert run("predict", MODEL, "--log", "odd.csv", "--describe", "odd.toml").code == 0

@@ -42,6 +42,10 @@ def command(name: str) -> click.Command:
         ("grow", Option("early_stopping", True), "--early-stopping"),
         ("grow", Option("early_stopping", False), "--no-early-stopping"),
         ("grow", Option("reward", ...), "--column reward=NAME"),
+        ("grow", Option("reward", "..."), "--column reward=NAME"),
+        ("grow", Option("action", ["...", "..."]), "--column action=NAME,NAME"),
+        ("grow", Option("features", ["...", "..."]), "--features NAME,NAME"),
+        ("grow", Option("encoding", "latin-1"), "--encoding latin-1"),
         ("grow", Option("reward"), "--column reward"),
         ("grow", Option("action", ["main", ...]), "--column action=main,NAME"),
         ("grow", Option("action", "left leg"), "--column 'action=left leg'"),
@@ -56,6 +60,7 @@ def command(name: str) -> click.Command:
         ("record", Option("n_samples", 500), "--samples 500"),
         ("demo", Option("max_leaves", 50), "--leaves 50"),
         ("predict", Option("reward", ...), "`reward` in --describe FILE.toml"),
+        ("predict", Option("reward", "..."), '`reward = "..."` in --describe FILE.toml'),
         ("predict", Option("episode", "flight"), '`episode = "flight"` in --describe FILE.toml'),
         ("rules", Option("ignore", ["x"]), '`ignore = ["x"]` in --describe FILE.toml'),
         ("rules", Option("labels", {0: "left"}), "`labels` in --describe FILE.toml"),
@@ -80,32 +85,10 @@ def test_what_was_typed_is_never_changed():
     assert for_shell(named, command("chance")) == "--reach has no 'within=3'."
 
 
-@pytest.mark.parametrize(
-    ("plain", "words"),
-    [
-        (
-            'Type reward="...", or endless=True; try max_leaves=200.',
-            "Type --column reward=NAME, or --endless; try --max-leaves 200.",
-        ),
-        ('Type action="..." or action=["...", "..."].', "Type --column action=NAME or --column action=NAME,NAME."),
-        (
-            'Type labels={0: "left", 1: "right"} or ignore=["x", "y"].',
-            "Type --label 0=left --label 1=right or --ignore x,y.",
-        ),
-        (
-            "If it is a feature, type features=[..., 'x']; if not, ignore=['x'].",
-            "If it is a feature, type --features NAME,x; if not, --ignore x.",
-        ),
-        ("Rows are missing. Then give step=.", "Rows are missing. Then give --column step=NAME."),
-        ("There is no column `acc` (given as action=).", "There is no column `acc` (given as --column action)."),
-        ('name its encoding: read_log(path, encoding="latin-1").', "name its encoding: --encoding latin-1."),
-        ("Try theta=(1, 1, 1), gamma=0.99 or ignore=[...].", "Try --theta 1,1,1, --gamma 0.99 or --ignore NAME."),
-        ("pos=1.2 is no option, `reward=1` is a name.", "pos=1.2 is no option, `reward=1` is a name."),
-    ],
-)
-def test_plain_texts_until_all_rooms_make_messages(plain, words):
-    assert for_shell(plain, command("grow")) == words
-    assert for_shell(LogError(plain), command("grow")) == words
+def test_nothing_but_data_is_worded():
+    plain = 'Type reward="...", or endless=True; try max_leaves=200.'
+    assert for_shell(plain, command("grow")) == plain
+    assert for_shell(LogError(plain), command("grow")) == plain
 
 
 # What is asked of each command when one of its options is wrong, so that the option is looked at ...
@@ -142,7 +125,41 @@ INSTEAD = {
 }
 # Nothing can be wrong with a title; where files may go is tested in test_robust.
 FREE = ("--title", "--out", "-o")
-PAIRED = {"--unit": "nonsense=m", "--kind": "pos=nonsense", "--label": "nonsense=x"}
+PAIRED = {"--unit": ["nonsense=m"], "--kind": ["pos=nonsense"], "--label": ["nonsense=x"]}
+# States and zones in every way that they can be wrong: unknown, empty, of another shape, unfinished.
+STATES = ["nonsense", "-3", "", "leaf 3", "pos > 1", "pos = 1", "1, 2, 3", "pos = 1, sped = 2", "pos = 1 and"]
+ZONES = [
+    "nonsense",
+    "-3",
+    "",
+    "pos > 9",
+    "pos > 1 and pos < 0",
+    "pos in [1",
+    "leaf 9999",
+    "leaf x",
+    "pos > 1 or pos < 0",
+]
+PLACES = {
+    "--state": STATES,
+    "--then": STATES,
+    "--at": STATES,
+    "--reach": [*ZONES, "action = up"],
+    "--before": [*ZONES, "pos < 0.6"],
+    "--from": [*ZONES, "end"],
+    "--to": ZONES,
+    "--zone": ZONES,
+    "--where": ["nonsense", "-3", "", "end", "pos > 1", "speed > 9", "speed in {1}"],
+    "--foil": [
+        "nonsense",
+        "",
+        "pos > 1",
+        "action = up",
+        "action < left",
+        "value > 1 and value < 0",
+        "action = left or",
+    ],
+    "--one-way": ["nonsense", "pos=nonsense", "nonsense=up"],
+}
 
 
 def wrong():
@@ -151,13 +168,21 @@ def wrong():
             flag = parameter.opts[0]
             if isinstance(parameter, click.Argument) or parameter.is_flag or flag in FREE:
                 continue
+            values = ["-3"] if isinstance(parameter.type, click.types.IntParamType) else ["-3", "nonsense"]
             if flag == "--column":
                 values = [f"{role}=nonsense" for role in ROLES]
-            elif flag in PAIRED:
-                values = [PAIRED[flag]]
-            else:
-                values = ["-3"] if isinstance(parameter.type, click.types.IntParamType) else ["-3", "nonsense"]
+            elif isinstance(parameter.type, click.types.IntParamType | click.types.FloatParamType):
+                values = [*values, "x"]
+            values = PAIRED.get(flag) or PLACES.get(flag) or values
             yield from (pytest.param(name, flag, value, id=f"{name} {flag} {value}") for value in values)
+
+
+def said_by(told, *typed: str) -> str:
+    """Return what was printed without what was typed, and without the shell's own pairs."""
+    said = f"{told.out}{told.err}"
+    for text in filter(None, typed):
+        said = said.replace(text, "")
+    return re.sub(r"--(column|unit|kind|label|one-way) \S+", "", said)
 
 
 @pytest.mark.parametrize(("name", "flag", "value"), list(wrong()))
@@ -168,6 +193,127 @@ def test_no_option_that_is_wrong_is_answered_in_python_s_words(run, work, monkey
     told = run(name, *asked, *log, flag, value)
     assert told.failure is None
     assert told.code in (1, 2), told.out
-    # Pairs of the shell's own, and what was typed, are as they should be.
-    said = re.sub(r"--(column|unit|kind|label) \S+", "", f"{told.out}{told.err}".replace(value, ""))
+    said = said_by(told, value)
     assert not re.search(r"(?<![\w-])[a-z_]+=", said), said
+    if flag in PLACES and told.code == 1:
+        # The option is called as it was typed, or the mistake is underlined.
+        assert flag in told.err or "^" in told.err, told.err
+
+
+# Logs with something wrong, and what the shell is told to type.
+BAD_LOGS = {
+    "no reward": ("episode,x,action\n0,0.5,1\n", [], "Type --column reward=NAME."),
+    "no action": ("episode,x,reward\n0,0.5,1\n", [], "Type --column action=NAME or --column action=NAME,NAME."),
+    "no features": ("episode,action,reward\n0,0.5,1\n", [], "Type --features NAME,NAME."),
+    "no episodes": (
+        "x,action,reward\n0.5,1,1\n",
+        [],
+        "Give --column episode=NAME (an id for each row), or --column step=NAME, or --column terminated=NAME / "
+        "--column truncated=NAME / --column done=NAME; if all rows are one recording without end, type --endless.",
+    ),
+    "endless": (
+        "episode,x,action,reward\n0,0.5,1,1\n",
+        ["--endless"],
+        "--endless means that all rows are one recording, but episodes were given as well.",
+    ),
+    "text": ("episode,x,who,action,reward\n0,1.5,me,1,1\n", [], "If it is not a feature: --ignore who."),
+    "unknown column": (
+        "episode,x,action,reward\n0,0.5,1,1\n",
+        ["--column", "reward=rewad"],
+        "There is no column `rewad` (given as --column reward).",
+    ),
+    "two roles": (
+        "episode,x,action,reward\n0,0.5,1,1\n",
+        ["--column", "action=x", "--features", "x"],
+        "Column `x` was given as --features and as --column action; a column has only one role.",
+    ),
+    "unknown unit": ("episode,x,action,reward\n0,0.5,1,1\n", ["--unit", "y=m"], "There is no feature `y` (in --unit)."),
+    "kind": (
+        "episode,x,action,reward\n0,0.5,1,1\n",
+        ["--kind", "x=zzz"],
+        "Feature `x`: --kind must be 'real', 'binary', 'integer' or 'angle'; got 'zzz'. Try --kind x=real.",
+    ),
+    "labels": (
+        "episode,x,action,reward\n0,0.5,1,1\n0,1.5,2,1\n",
+        ["--label", "1=go"],
+        "Type --label 0=left --label 1=right, with every value that occurs.",
+    ),
+    "kind of action": (
+        "episode,x,action,reward\n0,0.5,up,1\n",
+        ["--action-kind", "continuous"],
+        "If the actions are choices, type --action-kind discrete.",
+    ),
+    "encoding": ("episode,x,action,reward\n0,0.5,\xe9,1\n", [], "or name its encoding: --encoding latin-1."),
+    "no encoding": (
+        "episode,x,action,reward\n0,0.5,1,1\n",
+        ["--encoding", "utf-9"],
+        "Type --encoding utf-8 or --encoding latin-1.",
+    ),
+    "constant": (
+        "episode,x,y,action,reward\n0,0.5,1,0,1\n0,1.5,1,1,0\n",
+        [],
+        "To leave it out: --ignore y.",
+    ),
+    "endings": (
+        "episode,x,action,reward\n0,0.5,0,1\n0,1.5,1,0\n",
+        [],
+        "Give --column terminated=NAME and --column truncated=NAME, or one for all: --ending terminated or --ending "
+        "truncated.",
+    ),
+    "guesses": (
+        "episode,x,action,reward\n0,0.5,0,1\n0,1.5,1,0\n",
+        [],
+        "name the column: --column episode=NAME, --column action=NAME, --features NAME, --ignore NAME.",
+    ),
+    "set aside": (
+        "episode,x,rewards,action,reward\n0,0.5,1,0,1\n0,1.5,2,1,0\n",
+        [],
+        "type --features NAME,rewards; if not, --ignore rewards.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LOGS)
+def test_what_is_wrong_with_a_log_is_said_with_what_to_type(run, work, monkeypatch, case):
+    monkeypatch.chdir(work)
+    text, options, advice = BAD_LOGS[case]
+    (work / "bad.csv").write_text(text, encoding="latin-1")
+    told = run("check", "bad.csv", *options)
+    assert told.failure is None
+    assert advice in told.out
+    said = said_by(told)
+    assert not re.search(r"(?<![\w-])[a-z_]+=", said), said
+    as_data = run("check", "bad.csv", *options, "--json")
+    assert advice in as_data.out.replace('\\"', '"')
+
+
+@pytest.mark.parametrize(
+    ("asked", "advice"),
+    [
+        (["grow", "bad.csv", "-o", "new.tripletree"], "Type --column reward=NAME."),
+        (["predict", MODEL, "--log", "bad.csv"], 'Type `reward = "..."` in --describe FILE.toml.'),
+        (["rules", MODEL, "--log", "bad.csv"], 'Type `reward = "..."` in --describe FILE.toml.'),
+    ],
+)
+def test_each_command_has_its_own_words_for_the_same_mistake(run, work, monkeypatch, asked, advice):
+    monkeypatch.chdir(work)
+    (work / "bad.csv").write_text("episode,pos,speed,action\n0,0.5,0,left\n")
+    told = run(*asked)
+    assert told.code == 1
+    assert advice in told.err
+
+
+def test_warnings_are_worded_too(run, work, monkeypatch):
+    monkeypatch.chdir(work)
+    (work / "odd.csv").write_text("episode,x,rewards,action,reward\n" + "0,0.5,1,0,1\n0,1.5,2,1,0\n" * 3)
+    told = run("grow", "odd.csv", "-o", "new.tripletree")
+    assert told.code == 0
+    assert "type --features NAME,rewards; if not, --ignore rewards." in told.err
+
+
+def test_options_that_a_file_refuses_are_named(run, work, monkeypatch):
+    monkeypatch.chdir(work)
+    run("record", "left", "--samples", "50", "--out", "left.npz")
+    told = run("check", "left.npz", "--column", "reward=r", "--ignore", "x")
+    assert told.code == 1
+    assert "--column reward, --ignore cannot be given. Read it without options." in told.err

@@ -166,10 +166,10 @@ def test_names_of_the_grammar_are_names_in_quotes():
         ("y > 3 km", "`y` is in m, not in `km`; units are not converted", "3 km"),
         ("main engine > 3 kW", "`main engine` has no unit, not in `kW`", "3 kW"),
         ("y in [0, 1] km", "`y` is in m, not in `km`", "]"),
-        ("vx < 0 and y > 3 and y < 1", "is empty: nothing can be all that it wants of `y`", "y"),
+        ("vx < 0 and y > 3 and y < 1", "is empty: no `y` meets all of its conditions", "y"),
         ("y < 1 and y >= 1", "is empty", "y"),
         ("y > 1.7976931348623157e308", "is empty", "y"),
-        ("action = left and gear = right", "is empty: nothing can be all that it wants of `action`", "action"),
+        ("action = left and gear = right", "is empty: no `action` meets all of its conditions", "action"),
         ("action = lefft", r"to be `lefft`; the tree knows .* Did you mean `left`\?", "lefft"),
         ("action > 3", r"`action` has labels; allowed are `=`, `!=` and `in \{...\}`", ">"),
         ("action =", "where a label of `action` is expected: `left`, `right`", ""),
@@ -330,12 +330,15 @@ def test_states_are_written_by_name_or_by_place():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("y > 1, vx = 2", "A state has one number for each feature; got 'y > 1, vx = 2'. Try 'y = 0, vx = 0'."),
-        ("leaf 3", "A state has one number for each feature"),
-        ("end", "A state has one number for each feature"),
-        ("y = 1", "states lack the feature `vx`; got `y`."),
+        (
+            "y > 1, vx = 2",
+            "states must have one number for each feature; got 'y > 1, vx = 2'. Try states=.y = 0, vx = 0.\\.",
+        ),
+        ("leaf 3", "states must have one number for each feature"),
+        ("end", "states must have one number for each feature"),
+        ("y = 1", "states must have the feature `vx`; got `y`."),
         ("1, 2, 3", r"states must have 2 features"),
-        ("y = 1, vxx = 3", r"The state has no `vxx`; it may have `y`, `vx`, `value`, `action`. Did you mean `vx`\?"),
+        ("y = 1, vxx = 3", r"states has no `vxx`; it may have `y`, `vx`, `value`, `action`. Did you mean `vx`\?"),
     ],
 )
 def test_states_that_are_none(text, message):

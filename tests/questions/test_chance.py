@@ -169,8 +169,16 @@ def test_a_smaller_tree_asks_for_the_log(tree):
     [
         (lambda tree: tree.chance({"y": (0, 1)}), "reach has no 'y'; it may have `x`, `value`, `action`"),
         (lambda tree: tree.chance({"x": (7, 8)}), r"reach is empty: it wants x in \[7, 8\)"),
-        (lambda tree: tree.chance(1, before={"x": (1.2, 1.3)}), "reach and before must not overlap; .* first leaf 1"),
-        (lambda tree: tree.chance(1, within=-1), "within must be a whole number from 0 to 1,000,000; got -1"),
+        (
+            lambda tree: tree.chance(1, before={"x": (1.2, 1.3)}),
+            "reach and before must not overlap; both have leaf 1\\.",
+        ),
+        (
+            lambda tree: tree.chance(1, within=-1),
+            r"within must be a whole number from 0 to 1,000,000, or within=None \(no deadline\); got -1",
+        ),
+        (lambda tree: tree.chance("end", before="end"), r"reach and before must not overlap; both have the end\."),
+        (lambda tree: tree.chance(range(3), before=range(3)), r"both have leaves 0, 1 and 2\."),
         (lambda tree: tree.chance(1, draws=-1), "draws must be a whole number from 0 to"),
         (lambda tree: tree.after(1.5), "steps must be a whole number from 0 to 1,000,000; got 1.5. Try steps=100"),
         (lambda tree: tree.rollouts(0, 5), "n must be a whole number from 1 to"),

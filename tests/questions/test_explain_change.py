@@ -125,11 +125,13 @@ def test_bad_questions(discrete, continuous):
         explain_change(discrete, [0, 0], [np.inf, 1])
     with pytest.raises(ParameterError, match="Did you mean `value`"):
         explain_change(discrete, [0, 0], [1, 1], about="valeu")
-    with pytest.raises(ParameterError, match="threshold is for numbers"):
+    with pytest.raises(ParameterError, match="threshold is for numbers, and the action has 2 labels instead"):
         explain_change(discrete, [0, 0], [1, 1], threshold=1)
-    with pytest.raises(ParameterError, match="threshold must be a number"):
+    with pytest.raises(
+        ParameterError, match=r"threshold must be a number, or threshold=None \(the middle\); got 'high'"
+    ):
         explain_change(continuous, [0, 0], [1, 1], threshold="high")
     with pytest.raises(ParameterError, match="name one of `a0`, `a1` instead of 'action'"):
         explain_changes(continuous, GRID)
-    with pytest.raises(ParameterError, match="at_least must be a non-negative number"):
+    with pytest.raises(ParameterError, match="at_least must be a number of at least 0; got -1"):
         explain_changes(continuous, GRID, "a0", at_least=-1)

@@ -50,7 +50,7 @@ def test_confidence_is_compared_with_how_often_the_tree_is_right():
 
 def test_an_unknown_attribute_is_refused():
     tree, log = of_road()
-    with pytest.raises(ParameterError, match="about must be one of `confidence`, `value`; got 'speed'"):
+    with pytest.raises(ParameterError, match="about must be 'confidence' or 'value'; got 'speed'"):
         calibration(tree.fitted_, log, "speed")
 
 

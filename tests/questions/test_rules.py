@@ -202,7 +202,7 @@ def test_a_number_that_never_changes_has_one_level():
     [
         ({"most": 0}, "most must be a whole number of at least 1; got 0"),
         ({"about": "acton"}, "Did you mean `action`"),
-        ({"about": "value", "levels": 1}, "levels must be from 2 to 9; got 1"),
+        ({"about": "value", "levels": 1}, "levels must be a whole number from 2 to 9; got 1"),
         ({"about": "value", "levels": []}, "levels must be a whole number from 2 to 9, or increasing numbers"),
         ({"about": "value", "levels": [1, 0]}, r"got \[1, 0\]"),
         ({"about": "value", "levels": "three"}, "got 'three'"),

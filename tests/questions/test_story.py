@@ -154,7 +154,7 @@ def test_data_are_json_and_html_is_escaped(tree, log):
 @pytest.mark.parametrize(
     ("episode", "options", "message"),
     [
-        (3, {}, r"Episode 3 of which log\? Try story\(3, log=log\)"),
+        (3, {}, r"Episode 3 of which log\? Give log=\.\.\. as well"),
         ([], {}, "The episode has no steps"),
         (np.zeros((0, 2)), {}, "The episode has no steps"),
         ({"pos": [], "speed": []}, {}, "The episode has no steps"),
@@ -175,14 +175,14 @@ def test_episodes_that_are_not_there(tree, log):
     for number in (log.n_episodes, -1):
         with pytest.raises(ParameterError, match=rf"from 0 to {log.n_episodes - 1}.*got {number}\."):
             tree.story(number, log=log)
-    with pytest.raises(ParameterError, match=rf"this log has {log.n_episodes}\. Try story\(0, log=log\)"):
+    with pytest.raises(ParameterError, match=rf"this log has {log.n_episodes}\. Try episode=0 with log="):
         tree.story(log)
     with pytest.raises(LogError, match="the tree was grown on `pos`, `speed`"):
         tree.story(0, log=random_log(0, features=3))
     with pytest.raises(ParameterError, match=r"A path has no states.*simulate"):
         tree.story(tree.paths([0.5, 0.05], {"pos": (2.0, None)}))
     nowhere = quietly_fitted(road.record("either", n_samples=3000), max_leaves=40)
-    with pytest.raises(ParameterError, match=r"There is no trajectory to tell of\. From pos = 2\.9"):
+    with pytest.raises(ParameterError, match=r"There is no trajectory to tell\. From pos = 2\.9"):
         nowhere.story(nowhere.simulate([2.9, 0.09], {"pos": (0, 0.2)}))
 
 

@@ -309,7 +309,7 @@ def test_unknown_features(arguments, message):
         ({"where": {"x2": (2, 1)}}, "2 is above 1"),
         ({"where": {"x2": "big"}}, r"must be \(low, high\)"),
         ({"where": ("x2", 1)}, r'where must limit features; got .*\. Try where="x2 > 0"\.'),
-        ({"at": [1, 2]}, "states must have 3 features"),
+        ({"at": [1, 2]}, "at must have 3 features"),
         ({"at": [[1, 2, 3], [4, 5, 6]]}, "at must be one state; got 2"),
     ],
 )
@@ -359,7 +359,7 @@ def test_without_derivatives_there_are_no_arrows():
     fitted = _fit(make_log([[0.0, 1], [1, 0]], [0, 1], [0, 1], [0, 1, 2], labels=("a", "b")), 2).fitted_
     with pytest.raises(ParameterError, match="Arrows show derivatives, and this tree has none"):
         leaf_map(read_view(fitted, "x0", "x1"), "value", arrows=True)
-    with pytest.raises(ParameterError, match="asks for a derivative; this tree has none"):
+    with pytest.raises(ParameterError, match="this tree knows no derivatives"):
         leaf_map(read_view(fitted, "x0", "x1"), "derivative of x0")
 
 

@@ -12,6 +12,7 @@ from tripletree.asking.foils import Foil
 from tripletree.errors import ParameterError
 from tripletree.log.actions import label_text
 from tripletree.log.schema import Schema
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 Agent = Callable[[F64], Any]
@@ -33,7 +34,11 @@ def ask_agent(agent: Agent, states: F64, schema: Schema) -> npt.NDArray[Any]:
     """
     if not callable(agent):
         raise ParameterError(
-            f"agent must be a function of an array of shape (states, features); got {type(agent).__name__}."
+            Message(
+                "{} must be a function of an array of shape (states, features); got {}.",
+                Option("agent"),
+                type(agent).__name__,
+            )
         )
     said = agent(states)
     actions = np.asarray(said[0] if isinstance(said, tuple) else said)
@@ -44,13 +49,19 @@ def ask_agent(agent: Agent, states: F64, schema: Schema) -> npt.NDArray[Any]:
             numbers = actions.reshape(wanted).astype(np.float64)
             if np.isfinite(numbers).all():
                 return numbers
-            raise ParameterError("agent returned numbers that are not finite.")
+            raise ParameterError(Message("{} returned numbers that are not finite.", Option("agent")))
     elif actions.size == len(states):
         return np.array([_label(action, schema.action.labels) for action in actions.reshape(-1).tolist()], str)
     raise ParameterError(
-        f"agent must return one action for each of the {len(states)} states it is given, shape {wanted}; got shape "
-        f"{actions.shape}. If it takes one state at a time, try "
-        "agent=lambda states: np.array([act(state) for state in states])."
+        Message(
+            "{} must return one action for each state; for {} that is shape {}, but it returned shape {}. If it takes "
+            "one state at a time, try {}=lambda states: np.array([act(state) for state in states]).",
+            Option("agent"),
+            count(len(states), "state"),
+            wanted,
+            actions.shape,
+            Option("agent"),
+        )
     )
 
 

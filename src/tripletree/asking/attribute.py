@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import did_you_mean, listing
+from tripletree.checks import choice, listing
 from tripletree.errors import ParameterError
-from tripletree.language.conditions import DERIVATIVE_OF
+from tripletree.language.conditions import DERIVATIVE_OF, attribute_hint
 from tripletree.language.numbers import measured, unit
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -128,7 +129,12 @@ def read_attribute(
     fitted.memory[wanted] = found
     if single and len(found.names) > 1:
         raise ParameterError(
-            f"{name} must be one number here; name one of {listing(_parts(fitted, found), 12)} instead of {wanted!r}."
+            Message(
+                "{} must be one number here; name one of {} instead of {!r}.",
+                Option(name),
+                listing(_parts(fitted, found), 12),
+                wanted,
+            )
         )
     return found
 
@@ -174,8 +180,11 @@ def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) ->
     if wanted == "derivative" or wanted in derivatives:
         if at.derivative_mean is None or at.derivative_std is None:
             raise ParameterError(
-                f"{name}={wanted!r} asks for a derivative; this tree has none, because no episode of its log has two "
-                "states."
+                Message(
+                    "{} is {!r}, but this tree knows no derivatives, because no episode of its log has two states.",
+                    Option(name),
+                    wanted,
+                )
             )
         columns = tuple(range(len(features))) if wanted == "derivative" else (derivatives.index(wanted),)
         return Attribute(
@@ -191,11 +200,8 @@ def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) ->
             leaf_nodes=nodes,
         )
     known = [*known_attributes(fitted), *also]
-    # A feature alone says what a state is; what a tree predicts about it is its change.
-    meant = (
-        f" Did you mean `{DERIVATIVE_OF}{wanted}`?" if wanted in schema.feature_names else did_you_mean(wanted, known)
-    )
-    raise ParameterError(f"{name} must be one of {listing(known, 20)}; got {wanted!r}.{meant}")
+    hint = attribute_hint(wanted, known) if isinstance(wanted, str) else ""
+    raise ParameterError(choice(known).objection(wanted, name, hint))
 
 
 def _parts(fitted: Fitted, attribute: Attribute) -> list[str]:

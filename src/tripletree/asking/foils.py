@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.asking.attribute import Attribute, read_attribute
+from tripletree.asking.attribute import Attribute, known_attributes, read_attribute
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
-from tripletree.language.conditions import Interval, read_interval, readable
-from tripletree.language.numbers import FEW, all_of, capital, count, exact, percent, unit
+from tripletree.language.conditions import Interval, attribute_hint, read_interval, readable
+from tripletree.language.numbers import FEW, all_of, capital, exact, percent, unit
 from tripletree.language.parser import read_foil_expression
 from tripletree.log.actions import label_text
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option, count
 
 Mask = npt.NDArray[np.bool_]
 
@@ -124,7 +125,7 @@ class Foil(NamedTuple):
 
     def support(self, leaf: int, samples: int) -> str:
         """Return how sure a leaf is of it: its samples, and how much they agree."""
-        known = f"{'only ' if samples < FEW else ''}{count(samples, 'sample', 'samples')}"
+        known = f"{'only ' if samples < FEW else ''}{count(samples, 'sample')}"
         about = [condition.attribute for condition in self.conditions]
         parts = [f"{one.name} = {one.told(leaf)}" for one in about if not one.labels]
         for one in about:
@@ -151,12 +152,30 @@ def read_foil(fitted: Fitted, foil: Any) -> Foil:
     if isinstance(foil, str):
         foil = read_foil_expression(foil, fitted.schema)
     if not isinstance(foil, Mapping) or not foil:
-        raise ParameterError(f"foil must be a dict that names what else might be; got {foil!r}. {_how(fitted)}")
+        raise ParameterError(
+            Message(
+                "{} must be a dict that names what should be predicted instead; got {!r}. Try {} or {}.",
+                Option("foil"),
+                foil,
+                *(Option("foil", example) for example in _examples(fitted)),
+            )
+        )
+    for key in foil:
+        if key not in fitted.memory:  # it was asked about before
+            check_key(key, "foil", [*known_attributes(fitted), *fitted.schema.action.names])
     conditions = tuple(read_condition(fitted, key, foil[key], "foil") for key in foil)
     mask = conditions[0].leaves()
     for condition in conditions[1:]:
         mask = mask & condition.leaves()
     return Foil(conditions, mask)
+
+
+def check_key(key: Any, name: str, known: Collection[str], usual: Collection[str] = ()) -> None:
+    """Raise ParameterError for a key of the dict ``name`` that is not ``known``; ``usual`` are those to list."""
+    if key not in known:
+        listed = dict.fromkeys(usual or known)
+        hint = attribute_hint(key, known)
+        raise ParameterError(Message("{} has no {!r}; it may have {}.{}", Option(name), key, listing(listed, 20), hint))
 
 
 def read_condition(fitted: Fitted, key: Any, wanted: Any, name: str) -> Condition:
@@ -197,7 +216,7 @@ def read_condition(fitted: Fitted, key: Any, wanted: Any, name: str) -> Conditio
     return Condition(attribute, tuple(dict.fromkeys(labels)))
 
 
-def _how(fitted: Fitted) -> str:
+def _examples(fitted: Fitted) -> tuple[dict[str, Any], dict[str, Any]]:
     action = fitted.schema.action
-    first = f'{{"action": "{action.labels[0]}"}}' if action.labels else f'{{"{action.names[0]}": (0.5, None)}}'
-    return f'Try {first} or {{"value": (None, 0.3)}}.'
+    first = {"action": action.labels[0]} if action.labels else {action.names[0]: (0.5, None)}
+    return first, {"value": (None, 0.3)}

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.asking.attribute import Attribute
-from tripletree.checks import is_integer, is_number
-from tripletree.errors import ParameterError
+from tripletree.checks import Rule, check_whole, is_integer, is_number
 from tripletree.language.numbers import all_of, capital, exact, unit
 from tripletree.log.log import Log
 from tripletree.model.evaluate import known_codes, log_values
@@ -95,18 +94,22 @@ def _classes(numbers: F64, edges: tuple[tuple[float, ...], ...]) -> I64:
     return code
 
 
+def _increase(levels: Any) -> bool:
+    ends = list(levels) if isinstance(levels, Sequence | np.ndarray) else []
+    return bool(ends) and all(is_number(end) for end in ends) and sorted(set(ends)) == ends
+
+
+_ENDS = Rule(
+    _increase, f"a whole number from 2 to {MOST_LEVELS}, or increasing numbers at which levels end", [-0.5, 0.5]
+)
+
+
 def _edges(mean: F64, count: I64, levels: Any) -> tuple[float, ...]:
-    """Return the ends given, or short numbers between leaves that part the samples evenly."""
+    """Return the ends given, or short numbers between leaves that divide the samples evenly."""
     if not is_integer(levels):
-        given = list(levels) if isinstance(levels, Sequence | np.ndarray) else []
-        if not given or not all(is_number(end) for end in given) or sorted(set(given)) != given:
-            raise ParameterError(
-                f"levels must be a whole number from 2 to {MOST_LEVELS}, or increasing numbers at which levels end, "
-                f"such as [-0.5, 0.5]; got {levels!r}."
-            )
-        return tuple(float(end) for end in given)
-    if not 2 <= levels <= MOST_LEVELS:
-        raise ParameterError(f"levels must be from 2 to {MOST_LEVELS}; got {levels}. Try levels=3.")
+        _ENDS.check(levels, "levels")
+        return tuple(float(end) for end in levels)
+    check_whole(levels, "levels", 2, MOST_LEVELS, 3)
     order = np.argsort(mean, kind="stable")
     sorted_mean, cumulated = mean[order], np.cumsum(count[order])
     gaps = np.flatnonzero(sorted_mean[1:] > sorted_mean[:-1])

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.asking.foils import Foil
-from tripletree.checks import check_names, did_you_mean, is_integer, is_number
+from tripletree.checks import Rule, check_names, check_number, check_whole, choice, is_number
 from tripletree.errors import ParameterError
 from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
 
 Mask = npt.NDArray[np.bool_]
 
-WAYS = ("up", "down")
+DIRECTIONS = ("up", "down")
 
 
 class Limits(NamedTuple):
@@ -60,24 +61,19 @@ def read_limits(
     min_samples: Any = 1,
     min_purity: Any = 0.0,
 ) -> Limits:
-    """Return the options of a counterfactual; their meaning is told in ``TripleTree.explain``."""
+    """Return the options of a counterfactual, which ``TripleTree.explain`` describes."""
     names = fitted.schema.feature_names
     leaves = foil.mask
-    if not is_integer(min_samples) or min_samples < 1:
-        raise ParameterError(f"min_samples must be a whole number of at least 1; got {min_samples!r}. Try 20.")
+    check_whole(min_samples, "min_samples", 1, example=20)
     if min_samples > 1:
         leaves = leaves & (fitted.leaves.count >= min_samples)
-    if not is_number(min_purity) or not 0 <= min_purity <= 1:
-        raise ParameterError(f"min_purity must be a number from 0 to 1; got {min_purity!r}. Try 0.9.")
+    check_number(min_purity, "min_purity", 0, 1, 0.9)
     if min_purity > 0:
         leaves = leaves & (foil.purity() >= min_purity)
-    if max_changes is not None and (not is_integer(max_changes) or max_changes < 1):
-        raise ParameterError(
-            f"max_changes must be a whole number of at least 1, or None (no limit); got {max_changes!r}. Try 2."
-        )
+    check_whole(max_changes, "max_changes", 1, example=2, none="no limit")
     no_rise = no_fall = _NONE
-    if len(fixed) or one_way:
-        no_rise, no_fall = _ways(names, fixed, one_way or {})
+    if type(fixed) is not tuple or fixed or one_way:
+        no_rise, no_fall = _directions(names, fixed, one_way or {})
     place = fitted.entry_points
     if kept := bool(isinstance(margin, Mapping) or margin != 0):
         bounds = (*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole)
@@ -93,39 +89,45 @@ def read_limits(
     )
 
 
-def _ways(names: tuple[str, ...], fixed: Any, one_way: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _directions(
+    names: tuple[str, ...], fixed: Any, one_way: Any
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the features that must not rise, and those that must not fall."""
-    if isinstance(fixed, str):
-        raise ParameterError(f"fixed must be a list of features; got {fixed!r}. Try fixed=[{fixed!r}].")
-    if not isinstance(one_way, Mapping):
-        raise ParameterError(f'one_way must be a dict such as {{"{names[0]}": "down"}}; got {one_way!r}.')
-    check_names(fixed, names, "fixed")
-    check_names(one_way, names, "one_way")
-    for name, way in one_way.items():
-        if way not in WAYS:
-            raise ParameterError(
-                f'one_way[{name!r}] must be "up" or "down", the only way that it may change; got {way!r}.'
-                + did_you_mean(way, WAYS)
-            )
+    example = [fixed if isinstance(fixed, str) else names[0]]
+    Rule(_is_list, "a list of features", example).check(fixed, "fixed")
+    Rule(lambda value: isinstance(value, Mapping), "a dict", {names[0]: "down"}).check(one_way, "one_way")
+    check_names(fixed, names, Option("fixed"))
+    check_names(one_way, names, Option("one_way"))
+    for name, direction in one_way.items():
+        _check_feature(choice(DIRECTIONS, {name: "down"}), direction, name, "one_way")
     still = [names.index(name) for name in fixed]
-    no_rise = {*still, *(names.index(name) for name, way in one_way.items() if way == "down")}
-    no_fall = {*still, *(names.index(name) for name, way in one_way.items() if way == "up")}
+    no_rise = {*still, *(names.index(name) for name, direction in one_way.items() if direction == "down")}
+    no_fall = {*still, *(names.index(name) for name, direction in one_way.items() if direction == "up")}
     return np.array(sorted(no_rise), np.int64), np.array(sorted(no_fall), np.int64)
 
 
 def _margin(margin: Any, names: tuple[str, ...], span: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return the margin of each feature in its own units."""
     if isinstance(margin, Mapping):
-        check_names(margin, names, "margin")
+        check_names(margin, names, Option("margin"))
         for name, width in margin.items():
-            if not is_number(width) or width < 0:
-                raise ParameterError(
-                    f"margin[{name!r}] must be a non-negative number in the feature's own units; got {width!r}."
-                )
+            rule = Rule(_is_width, "a number of at least 0, in the feature's own units", {name: 0.1})
+            _check_feature(rule, width, name, "margin")
         return np.array([float(margin.get(name, 0.0)) for name in names])
-    if not is_number(margin) or not 0 <= margin < 1:
-        raise ParameterError(
-            f"margin must be a share of each feature's range, from 0 to below 1, or a dict with numbers in the "
-            f'features\' own units; got {margin!r}. Try 0.01 or {{"{names[0]}": 0.1}}.'
-        )
+    share = "a share of each feature's range, from 0 to below 1, or a dict with numbers in the features' own units"
+    Rule(lambda value: _is_width(value) and value < 1, share, 0.01).check(margin, "margin")
     return np.asarray(margin * span)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, str)
+
+
+def _is_width(value: Any) -> bool:
+    return is_number(value) and value >= 0
+
+
+def _check_feature(rule: Rule, value: Any, feature: str, name: str) -> None:
+    """Raise ParameterError unless the dict ``name`` may have this value for a feature."""
+    if wrong := rule.objection(value, name):
+        raise ParameterError(Message("Feature `{}`: {}", feature, wrong))

@@ -10,15 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.asking.attribute import known_attributes
-from tripletree.asking.foils import read_condition
+from tripletree.asking.foils import check_key, read_condition
 from tripletree.asking.states import read_state
-from tripletree.checks import did_you_mean, is_integer, is_number, listing
+from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.language import conditions
-from tripletree.language.conditions import DERIVATIVE_OF, read_interval
+from tripletree.language.conditions import read_interval
 from tripletree.language.parser import read_expression
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -88,7 +89,7 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
         counts), and a label or several for ``"action"``. All conditions must hold. Text is ``"end"``, or says the same
         as a dict or as leaves: ``"pos >= 1 and action = left"``, ``"leaves 3, 7"`` (see ``language.parser``).
     name : str
-        What messages call it.
+        The argument's name.
     """
     size = fitted.tree.n_leaves
     if isinstance(zone, Zone):
@@ -100,12 +101,15 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
         return _conditions(fitted, zone, name)
     leaves = [zone] if is_integer(zone) else _whole_numbers(zone)
     if leaves is None:
-        raise ParameterError(f"{name} is a {type(zone).__name__} that names no places. {_how(fitted)}")
+        raise ParameterError(
+            Message("{} is a {} that names no places. {}", Option(name), type(zone).__name__, _how(fitted))
+        )
     if not leaves:
-        raise ParameterError(f"{name} is empty: it names no leaf. {_how(fitted)}")
+        raise ParameterError(Message("{} is empty: it names no leaf. {}", Option(name), _how(fitted)))
     for leaf in leaves:
         if not 0 <= leaf < size:
-            raise ParameterError(f"{name} has leaf {leaf}; leaves go from 0 to {size - 1}.")
+            known = "leaves go from 0 to" if size > 1 else "the only leaf is"
+            raise ParameterError(Message("{} has leaf {}; {} {}.", Option(name), leaf, known, size - 1))
     mask = np.zeros(size + 1, bool)
     mask[leaves] = True
     return Zone(mask, conditions.leaves(np.flatnonzero(mask).tolist()))
@@ -144,7 +148,7 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     zone = read_zone(fitted, start, "start")
     weight = np.where(zone.mask, np.append(transitions.samples, 0), 0).astype(np.float64)
     if not zone.leaves.size:
-        raise ParameterError("start must hold a leaf: nothing follows the end.")
+        raise ParameterError(Message("{} must hold a leaf: nothing follows the end.", Option("start")))
     if not weight.any():
         # The log was never there: all leaves alike.
         weight[zone.leaves] = 1.0
@@ -163,7 +167,7 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
     whole, mostly = inside.copy(), inside.copy()
     texts = []
     if not zone:
-        raise ParameterError(f"{name} is an empty dict, which would be everywhere. {_how(fitted)}")
+        raise ParameterError(Message("{} is an empty dict, which would be everywhere. {}", Option(name), _how(fitted)))
     for key, wanted in zone.items():
         if key in fitted.schema.feature_names:
             touched, covered, averaged, text = _feature(fitted, key, wanted, name)
@@ -179,7 +183,7 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
             text = conditions.actions(labels) if labels else conditions.condition(str(key), *ends)
         texts.append(text)
     if not inside.any():
-        raise ParameterError(f"{name} is empty: no leaf has {' and '.join(texts)}.")
+        raise ParameterError(Message("{} is empty: no leaf has {}.", Option(name), " and ".join(texts)))
     if (inside & mostly).any():
         # A leaf is bounded only in features that were split above it: most leaves touch any zone of many features.
         # Those belong to it whose samples lie in it on average; where no leaf does, all that touch it.
@@ -196,8 +200,14 @@ def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Ma
     text = conditions.condition(key, low, high, fitted.schema.features[f].unit)
     if low > most or high < least or (high == least and low < high):
         raise ParameterError(
-            f"{name} is empty: it wants {conditions.condition(key, low, high)}, and in the log `{key}` goes from "
-            f"{least:g} to {most:g}."
+            Message(
+                "{} is empty: it wants {}, and in the log `{}` goes from {:g} to {:g}.",
+                Option(name),
+                conditions.condition(key, low, high),
+                key,
+                least,
+                most,
+            )
         )
     below, above = (bound[:, f] for bound in fitted.bounds)
     middle, unknown = fitted.leaves.state_mean, np.ones(fitted.tree.n_leaves, bool)
@@ -206,7 +216,12 @@ def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Ma
         below, above, first, stop = np.ceil(below), np.ceil(above), np.ceil(low), np.ceil(high)
         if first == stop:
             raise ParameterError(
-                f"{name} is empty: `{key}` is a whole number, and none has {conditions.condition(key, low, high)}."
+                Message(
+                    "{} is empty: `{}` is a whole number, and none has {}.",
+                    Option(name),
+                    key,
+                    conditions.condition(key, low, high),
+                )
             )
         touched = (below < stop) & (above > first)
         covered = (first <= np.maximum(below, least)) & (np.minimum(above, most + 1) <= stop)
@@ -231,12 +246,9 @@ def _check_key(fitted: Fitted, key: Any, name: str) -> None:
         *action.names,
         *(("action",) if action.labels else ()),
     }
-    if key in known:
-        return
-    # Places are rarely about rates, and the list would be twice as long with them.
-    listed = [*fitted.schema.feature_names, "value", *(("action",) if action.labels else action.names)]
-    hint = did_you_mean(key, [*listed, *(one for one in known if one.startswith(DERIVATIVE_OF))])
-    raise ParameterError(f"{name} has no {key!r}; it may have {listing(listed, 20)}.{hint}")
+    # Places are rarely about derivatives, and the list would be twice as long with them.
+    usual = [*fitted.schema.feature_names, "value", *(("action",) if action.labels else action.names)]
+    check_key(key, name, {*usual, *known}, usual)
 
 
 def _whole_numbers(leaves: Any) -> list[int] | None:

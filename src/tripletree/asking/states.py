@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from tripletree.errors import ParameterError
 from tripletree.language.parser import read_expression
 from tripletree.language.tokens import quoted
 from tripletree.log.schema import Schema
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 
@@ -20,10 +21,8 @@ F64 = npt.NDArray[np.float64]
 LARGEST = 1e100
 """Larger numbers are refused where distances are measured: their squares would overflow."""
 
-_FINITE = "must hold finite numbers only, none beyond 1e100"
 
-
-def read_states(states: Any, schema: Schema) -> tuple[F64, bool]:
+def read_states(states: Any, schema: Schema, name: str = "states") -> tuple[F64, bool]:
     """Return the states as a float64 array of shape (states, features), and whether it was a single one.
 
     Parameters
@@ -34,18 +33,28 @@ def read_states(states: Any, schema: Schema) -> tuple[F64, bool]:
         ``"pos = 1.2, speed = 0.03"`` or ``"1.2, 0.03"``.
     schema : Schema
         The features of the tree.
+    name : str
+        The argument's name.
     """
     names = [feature.name for feature in schema.features]
     if isinstance(states, str):
-        states = _written(states, schema)
+        states = _written(states, schema, name)
     if isinstance(states, Mapping) or hasattr(states, "columns"):
-        array = _by_name(states, names)
+        array = _by_name(states, names, name)
     else:
-        array = _numbers(states, "states")
-        if array.ndim not in (1, 2) or array.shape[-1] != len(names):
+        array = _numbers(states, name)
+        n = len(names)
+        if array.ndim not in (1, 2) or array.shape[-1] != n:
             raise ParameterError(
-                f"states must have {len(names)} features ({listing(names)}): shape ({len(names)},) for one state or "
-                f"(n, {len(names)}) for several; got shape {array.shape}."
+                Message(
+                    "{} must have {} ({}): shape ({},) for one state or (n, {}) for several; got shape {}.",
+                    Option(name),
+                    count(n, "feature"),
+                    listing(names),
+                    n,
+                    n,
+                    array.shape,
+                )
             )
     single = array.ndim == 1
     array = np.ascontiguousarray(np.atleast_2d(array))
@@ -53,16 +62,22 @@ def read_states(states: Any, schema: Schema) -> tuple[F64, bool]:
     if len(missing):
         row, feature = missing[0]
         where = "" if single else f" of state {row}"
-        raise ParameterError(f"states must hold numbers only; feature `{names[feature]}`{where} is NaN.")
+        raise ParameterError(
+            Message("{} must hold numbers only; feature `{}`{} is NaN.", Option(name), names[feature], where)
+        )
     return array, single
 
 
-def _written(text: str, schema: Schema) -> Any:
-    states = read_expression(text, schema, "The state")
+def _written(text: str, schema: Schema, name: str) -> Any:
+    states = read_expression(text, schema, name)
     if isinstance(states, list) or (isinstance(states, dict) and all(map(is_number, states.values()))):
         return states
-    example = ", ".join(f"{quoted(name)} = 0" for name in schema.feature_names)
-    raise ParameterError(f"A state has one number for each feature; got {text!r}. Try {example!r}.")
+    example = ", ".join(f"{quoted(feature)} = 0" for feature in schema.feature_names)
+    raise ParameterError(
+        Message(
+            "{} must have one number for each feature; got {!r}. Try {}.", Option(name), text, Option(name, example)
+        )
+    )
 
 
 def read_state(state: Any, schema: Schema, name: str = "state", *, finite: bool = True) -> F64:
@@ -75,7 +90,7 @@ def read_state(state: Any, schema: Schema, name: str = "state", *, finite: bool 
     schema : Schema
         The features of the tree.
     name : str
-        What messages call it.
+        The argument's name.
     finite : bool
         Whether infinite numbers are refused: where distances are measured they must be.
     """
@@ -83,40 +98,53 @@ def read_state(state: Any, schema: Schema, name: str = "state", *, finite: bool 
     if type(state) is np.ndarray and state.dtype == np.float64 and state.shape == (len(schema.features),):
         array = state.copy()
     else:
-        states, single = read_states(state, schema)
+        states, single = read_states(state, schema, name)
         if not single:
-            raise ParameterError(f"{name} must be one state; got {len(states)} of them. Ask for each in turn.")
+            raise ParameterError(
+                Message("{} must be one state; got {} of them. Ask for each in turn.", Option(name), len(states))
+            )
         array = states[0]
     good = np.abs(array) <= LARGEST
     if finite and not good.all():
         bad = int(np.flatnonzero(~good)[0])
-        raise ParameterError(f"{name} {_FINITE}; feature `{schema.features[bad].name}` is {array[bad]}.")
+        _refuse(name, schema.features[bad].name, "", array[bad])
     return array
 
 
 def read_finite_states(states: Any, schema: Schema, name: str = "states") -> F64:
     """Return several finite states, shape (states, features); one alone becomes the only row."""
-    array, _ = read_states(states, schema)
+    array, _ = read_states(states, schema, name)
     bad = np.argwhere(~(np.abs(array) <= LARGEST))
     if len(bad):
         row, f = bad[0]
-        raise ParameterError(
-            f"{name} {_FINITE}; feature `{schema.features[f].name}` of state {row} is {array[row, f]}."
-        )
+        _refuse(name, schema.features[f].name, f" of state {row}", array[row, f])
     return array
 
 
-def _by_name(states: Any, names: list[str]) -> F64:
-    given = [str(name) for name in (states if isinstance(states, Mapping) else states.columns)]
-    for name in names:
-        if name not in given:
+def _refuse(name: str, feature: str, where: str, number: float) -> NoReturn:
+    raise ParameterError(
+        Message(
+            "{} must hold finite numbers only, none beyond 1e100; feature `{}`{} is {}.",
+            Option(name),
+            feature,
+            where,
+            number,
+        )
+    )
+
+
+def _by_name(states: Any, names: list[str], name: str) -> F64:
+    given = [str(column) for column in (states if isinstance(states, Mapping) else states.columns)]
+    for feature in names:
+        if feature not in given:
+            hint = did_you_mean(feature, set(given) - set(names))
             raise ParameterError(
-                f"states lack the feature `{name}`; got {listing(given)}.{did_you_mean(name, set(given) - set(names))}"
+                Message("{} must have the feature `{}`; got {}.{}", Option(name), feature, listing(given), hint)
             )
-    columns = [_numbers(states[name], f"feature `{name}`") for name in names]
+    columns = [_numbers(states[feature], f"feature `{feature}`") for feature in names]
     shapes = {column.shape for column in columns}
     if len(shapes) > 1 or columns[0].ndim > 1:
-        lengths = ", ".join(f"`{name}` {column.shape}" for name, column in zip(names, columns, strict=True))
+        lengths = ", ".join(f"`{feature}` {column.shape}" for feature, column in zip(names, columns, strict=True))
         raise ParameterError(f"All features must be numbers, or columns of one length; got the shapes {lengths}.")
     return np.stack(columns, axis=-1)
 
@@ -129,5 +157,9 @@ def _numbers(values: Any, what: str) -> F64:
     except (TypeError, ValueError):
         pass
     raise ParameterError(
-        f"{what} must be numbers; got a {type(values).__name__} that does not turn into an array of them."
+        Message(
+            "{} must be numbers; got a {} that does not turn into an array of them.",
+            Option(what),
+            type(values).__name__,
+        )
     )

@@ -224,7 +224,7 @@ def state_of(
             raise click.UsageError(f'Which state? Give --state "{example}", or --log LOG --episode ID --step N.')
         if episode is not None or step is not None:
             raise click.UsageError("--episode and --step point into a log: give --log LOG as well.")
-        return state
+        return written_state(tree, state)
     if state is not None:
         raise click.UsageError("Give --state or --log, not both.")
     number = episode_of(recorded, episode)
@@ -234,6 +234,14 @@ def state_of(
         called = recorded.episode_ids[number]
         raise ParameterError(f"Episode {called} has the steps 0 to {end - begin - 1}; got --step {chosen}.")
     return recorded.states[begin + chosen]
+
+
+def written_state(tree: TripleTree, text: str) -> Any:
+    """Return the numbers of a state given with --state."""
+    from tripletree.asking.states import read_state
+
+    # Here, where messages call it by the name of the option.
+    return read_state(text, tree.fitted_.schema, "state", finite=False)
 
 
 def episode_of(log: Log, episode: str | None) -> int:

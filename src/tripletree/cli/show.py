@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from tripletree.checks import listing
 from tripletree.cli import console
 from tripletree.cli.command import command, model_argument, out_option
-from tripletree.cli.inputs import episode_of, log_of, log_option, open_model
+from tripletree.cli.inputs import episode_of, log_of, log_option, open_model, written_state
 from tripletree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _map(
     for place in zone:
         picture = picture.zone(place)
     for point in state:
-        picture = picture.state(point)
+        picture = picture.state(written_state(tree, point))
     return picture
 
 

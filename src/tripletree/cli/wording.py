@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import shlex
 from typing import Any
 
 import click
 
 from tripletree.cli.inputs import READING, ROLES
-from tripletree.errors import LogError
-from tripletree.text import Message, Nothing, Option
+from tripletree.text import Message, Nothing, Option, message_of
 
 
 def for_shell(said: str | BaseException, command: click.Command | None = None) -> str:
@@ -27,10 +24,8 @@ def for_shell(said: str | BaseException, command: click.Command | None = None) -
     if command is None:
         context = click.get_current_context(silent=True)
         command = click.Command("") if context is None else context.command
-    text = said.args[0] if isinstance(said, BaseException) and said.args else said
-    if isinstance(text, Message):
-        return text.worded(lambda option: word(option, command))
-    return _plain(said, command)
+    text = message_of(said) if isinstance(said, BaseException) else said
+    return text.worded(lambda option: word(option, command)) if isinstance(text, Message) else text
 
 
 def word(option: Option, command: click.Command) -> str:
@@ -66,39 +61,6 @@ def word(option: Option, command: click.Command) -> str:
 
 
 def _text(value: Any) -> str:
-    if value is ...:
+    if value is ... or value == "...":
         return "NAME"
     return ",".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
-
-
-# The rooms log and questions do not make their messages of options yet. Until they do, arguments are looked for in
-# their plain texts. Then all that follows can go, and `for_shell` returns str(said).
-
-_ARGUMENT = re.compile(
-    r"""(?<![-\w."'`])([a-z_]+)=(\[[^\]]*\]|\{[^}]*\}|\([^)]*\)|"[^"]*"|'[^']*'|[\w+-]+(?:\.\d+)?)?"""
-)
-
-
-def _plain(said: str | BaseException, command: click.Command) -> str:
-    """Return plain text with its keywords as options."""
-    text = str(said)
-    if "\n" in text and isinstance(said, BaseException) and not isinstance(said, LogError):
-        return text  # an expression with a mistake in it is shown as it was typed
-    known = {*(parameter.name for parameter in command.params), *ROLES, *READING}
-    text = re.sub(r"read_log\(path, (\w+=[^)]*)\)", r"\1", text)
-
-    def worded(found: re.Match[str]) -> str:
-        if found[1] not in known:
-            return found[0]
-        alone = found.string.endswith("given as ", 0, found.start())
-        return word(Option(found[1], Nothing if alone else _value(found[2] or "...")), command)
-
-    return _ARGUMENT.sub(worded, text)
-
-
-def _value(code: str) -> Any:
-    try:
-        value = ast.literal_eval(code.replace('"..."', "..."))
-    except (ValueError, SyntaxError):
-        return ...
-    return ... if isinstance(value, set) else value

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import is_number
+from tripletree.checks import did_you_mean, is_number
 from tripletree.errors import ParameterError
 from tripletree.language.numbers import exact, unit
 from tripletree.log.schema import Feature, Schema
@@ -19,6 +19,16 @@ STARTS = "where episodes begin"
 
 DERIVATIVE_OF = "derivative of "
 """What comes before a feature's name where its derivative is meant."""
+
+
+def attribute_hint(name: object, known: Collection[str]) -> str:
+    """Return "Did you mean ...?" for the name of an attribute; a feature alone most likely means its derivative.
+
+    >>> attribute_hint("pos", ["value", "derivative of pos"])
+    ' Did you mean `derivative of pos`?'
+    """
+    derivative = f"{DERIVATIVE_OF}{name}"
+    return f" Did you mean `{derivative}`?" if derivative in known else did_you_mean(name, known)
 
 
 class Interval(NamedTuple):

@@ -17,9 +17,10 @@ from typing import Any
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
-from tripletree.language.conditions import DERIVATIVE_OF
+from tripletree.language.conditions import DERIVATIVE_OF, attribute_hint
 from tripletree.language.tokens import AND, CLOSING, OR, Cursor, Name, Number, Token, Wish, quoted, split_number
 from tripletree.log.schema import Schema
+from tripletree.text import Message
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf, "∞": math.inf, "-∞": -math.inf}
@@ -35,7 +36,7 @@ def read_expression(text: str, schema: Schema, name: str = "zone") -> Any:
     schema : Schema
         The features and actions that it may speak of.
     name : str
-        What messages call it.
+        What messages call it: the name of an argument, or words.
 
     Returns
     -------
@@ -95,23 +96,24 @@ class _Parser(Cursor):
 
     def expression(self) -> Any:
         if self.next.kind == "end":
-            raise ParameterError(f"{self.name} is empty text.{self.how()}")
+            raise ParameterError(Message("{} is empty text.{}", self.name, self.how()))
         if not self.foil and (place := self.place_alone()) is not None:
             return place
         self.condition()
         while self.next.kind != "end":
             if self.word(*OR):
                 self.stop(
-                    f"{self.name} has an `or` between conditions; all conditions must hold",
+                    Message("{} has an `or` between conditions; all conditions must hold", self.name),
                     " Ask for each in turn; for several labels write action = left or right.",
                 )
             if not self.word(*AND) and not self.mark(","):
-                self.stop(f"{self.name} has {self.shown()} where `and` or the end is expected")
+                self.unexpected("where `and` or the end is expected")
             self.place += 1
             self.condition()
         for wish in self.wishes.values():
             if wish.empty:
-                self.fail(f"{self.name} is empty: nothing can be all that it wants of `{wish.name.name}`", wish.name)
+                name = wish.name.name
+                self.fail(Message("{} is empty: no `{}` meets all of its conditions", self.name, name), wish.name)
         return {key: wish.condition() for key, wish in self.wishes.items()}
 
     def place_alone(self) -> Any:
@@ -129,7 +131,7 @@ class _Parser(Cursor):
         while True:
             number = split_number(self.next.text) if self.next.kind == "word" else None
             if number is None or number[1] or not number[0].is_integer():
-                self.stop(f"{self.name} has {self.shown()} where the number of a leaf is expected")
+                self.unexpected("where the number of a leaf is expected")
             found.add(int(number[0]))
             self.place += 1
             if self.next.kind == "end":
@@ -139,9 +141,7 @@ class _Parser(Cursor):
                 separators += 1
                 self.place += 1
             if not separators:
-                self.stop(
-                    f"{self.name} has {self.shown()} after a leaf; leaves go alone, or several with commas: leaves 3, 7"
-                )
+                self.unexpected("after a leaf; leaves go alone, or several with commas: leaves 3, 7")
 
     def numbers(self) -> list[float] | None:
         """Return a state written as numbers only, or None when this is something else."""
@@ -189,7 +189,7 @@ class _Parser(Cursor):
     def compare(self, name: Number | Name, sign: str, number: Number | Name, place: Token) -> None:
         if isinstance(name, Number) or isinstance(number, Name):
             have = "two numbers" if isinstance(name, Number) else "two names"
-            self.fail(f"{self.name} compares {have}; a name and a number are needed", place)
+            self.fail(Message("{} compares {}; a name and a number are needed", self.name, have), place)
         if sign == "!=":
             self.fail(f"`!=` is for labels; `{name.name}` is a number: write < or >", place)
         wish = self.wish(name)
@@ -212,7 +212,7 @@ class _Parser(Cursor):
         """Read an interval, or a set of labels."""
         opening = self.next
         if isinstance(name, Number):
-            self.fail(f"{self.name} has a number before `in`; the name of a feature is expected", name)
+            self.fail(Message("{} has a number before `in`; the name of a feature is expected", self.name), name)
         self.place += 1
         if name.name in self.labels:
             chosen = [self.label(name)]
@@ -224,7 +224,7 @@ class _Parser(Cursor):
             return
         low = self.bound()
         if not self.mark(","):
-            self.stop(f"{self.name} has {self.shown()} where a comma and the upper bound are expected")
+            self.unexpected("where a comma and the upper bound are expected")
         self.place += 1
         high = self.bound()
         closing = self.close(opening, CLOSING[opening.text])
@@ -250,7 +250,7 @@ class _Parser(Cursor):
             self.place += 1
             return Name(first.text, first.begin, first.end)
         if first.kind != "word":
-            self.stop(f"{self.name} has {self.shown()} where a name or a number is expected")
+            self.unexpected("where a name or a number is expected")
         if (known := self.known_name()) is not None:
             return known
         text, split = self.words(names=split_number(first.text) is None), split_number(first.text)
@@ -277,7 +277,7 @@ class _Parser(Cursor):
             return Number(_INFINITE[token.text.casefold()], "", token.begin, token.end)
         number = self.term()
         if isinstance(number, Name):
-            self.fail(f"{self.name} has `{number.name}` where a number is expected", number)
+            self.fail(Message("{} has `{}` where a number is expected", self.name, number.name), number)
         return number
 
     def label(self, name: Name) -> str:
@@ -288,14 +288,14 @@ class _Parser(Cursor):
         elif token.kind == "word":
             text = self.words(names=True)
         else:
-            self.stop(f"{self.name} has {self.shown()} where a label of `{name.name}` is expected: {listing(labels)}")
+            self.unexpected(f"where a label of `{name.name}` is expected: {listing(labels)}")
         # 0.10 and 1e-1 are the same label to a person.
         split = split_number(text)
         same = [label for label in labels if split is not None and not split[1] and split == split_number(label)]
         if text not in labels and len(same) != 1:
             place = Name(text, token.begin, self.tokens[self.place - 1].end)
-            message = f"{self.name} wants `{name.name}` to be `{text}`; the tree knows {listing(labels)}"
-            self.fail(message, place, did_you_mean(text, labels))
+            message = "{} wants `{}` to be `{}`; the tree knows {}"
+            self.fail(Message(message, self.name, name.name, text, listing(labels)), place, did_you_mean(text, labels))
         return text if text in labels else same[0]
 
     def words(self, names: bool = False) -> str:
@@ -305,38 +305,37 @@ class _Parser(Cursor):
             # Inches are a unit, and "y in 3" a mistake.
             if names and self.word("in"):
                 self.place += 1
-                self.stop(f"{self.name} has {self.shown()} after `in`; an interval is expected, such as [0, 1]")
+                self.unexpected("after `in`; an interval is expected, such as [0, 1]")
             found.append(self.next.text)
             self.place += 1
         if not found and names:
-            self.stop(f"{self.name} has {self.shown()} where a name is expected")
+            self.unexpected("where a name is expected")
         return " ".join(found)
 
     def sign(self) -> Token:
         token = self.next
         if token.kind != "sign":
-            message = f"{self.name} has {self.shown()} where a comparison is expected"
-            self.stop(message, " Write decimal numbers with a point: 1.5." if self.after_comma() else "")
+            advice = " Write decimal numbers with a point: 1.5." if self.after_comma() else ""
+            self.unexpected("where a comparison is expected", advice)
         self.place += 1
         return token
 
     def close(self, opening: Token, allowed: str) -> Token:
         token = self.next
         if token.kind != "mark" or token.text not in allowed:
-            self.stop(f"{self.name} has {self.shown()} where the bracket `{opening.text}` should be closed")
+            self.unexpected(f"where the bracket `{opening.text}` should be closed")
         self.place += 1
         return token
 
     def wish(self, name: Number | Name) -> Wish:
         if isinstance(name, Number):
-            self.fail(f"{self.name} has a number where the name of a feature is expected", name)
+            self.fail(Message("{} has a number where the name of a feature is expected", self.name), name)
         known = list(dict.fromkeys([*self.units, *self.labels]))
         if name.name not in known:
-            rate = f"{DERIVATIVE_OF}{name.name}"
-            meant = f" Did you mean `{rate}`?" if rate in known else did_you_mean(name.name, known)
-            # Places have few rates, and their list would be twice as long.
+            # Places are rarely about derivatives, and the list would be twice as long with them.
             usual = [key for key in known if self.foil or not key.startswith(DERIVATIVE_OF)]
-            self.fail(f"{self.name} has no `{name.name}`; it may have {listing(usual, 20)}", name, meant)
+            message = Message("{} has no `{}`; it may have {}", self.name, name.name, listing(usual, 20))
+            self.fail(message, name, attribute_hint(name.name, known))
         # One action has two names.
         key = "action" if name.name in self.labels and "action" in self.labels else name.name
         return self.wishes.setdefault(key, Wish(name))
@@ -349,7 +348,7 @@ class _Parser(Cursor):
 
     def finite(self, number: float, place: Token) -> float:
         if not math.isfinite(number):
-            self.fail(f"{self.name} has a number that is too large", place)
+            self.fail(Message("{} has a number that is too large", self.name), place)
         return number
 
     def how(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import Interval
+from tripletree.text import Message, Option
 
 LONGEST = 10_000
 """Characters that an expression may have."""
@@ -55,10 +56,10 @@ class Token:
     end: int
 
 
-def tokens(source: str, name: str) -> list[Token]:
+def tokens(source: str, name: Option) -> list[Token]:
     """Return the tokens of ``source``, the last one of kind "end"; ``name`` is what messages call it."""
     if len(source) > LONGEST:
-        raise ParameterError(f"{name} is {len(source):,} characters long; {LONGEST:,} are allowed.")
+        raise ParameterError(Message("{} is {:,} characters long; {:,} are allowed.", name, len(source), LONGEST))
     found, place = [], 0
     while match := _TOKEN.match(source, place):
         kind = str(match.lastgroup)
@@ -73,8 +74,8 @@ def tokens(source: str, name: str) -> list[Token]:
     if rest:
         begin = len(source) - len(rest)
         if rest[0] in _QUOTES:
-            fail(f"{name} has a {rest[0]} without its partner", source, begin, len(source))
-        fail(f"{name} has a {rest[0]!r} in a strange place", source, begin, begin + 1)
+            fail(Message("{} has a {} without its partner", name, rest[0]), source, begin, len(source))
+        fail(Message("{} has a {!r} in a strange place", name, rest[0]), source, begin, begin + 1)
     return [*found, Token("end", "", len(source), len(source))]
 
 
@@ -93,7 +94,7 @@ def fail(message: str, source: str, begin: int, end: int, advice: str = "") -> N
     shown = "".join(c if c.isprintable() else " " for c in source[first:last])
     before, after = "..." if first else "", "..." if last < len(source) else ""
     marks = " " * (len(before) + begin - first) + "^" * max(1, min(end, last) - begin)
-    raise ParameterError(f"{message}.{advice}\n  {before}{shown}{after}\n  {marks}")
+    raise ParameterError(Message("{}.{}\n  {}{}{}\n  {}", message, advice, before, shown, after, marks))
 
 
 def quoted(text: str, also: Iterable[str] = ("leaf", "leaves", "end", "any")) -> str:
@@ -174,11 +175,19 @@ class Placed(Protocol):
 
 
 class Cursor:
-    """A place in the tokens of an expression: what comes next, and errors that point at it."""
+    """A place in the tokens of an expression: what comes next, and errors that point at it.
+
+    Parameters
+    ----------
+    source : str
+        The expression.
+    name : str
+        What messages call it: the name of an argument, or words.
+    """
 
     def __init__(self, source: str, name: str) -> None:
-        self.source, self.name = source, name
-        self.tokens = tokens(source, name)
+        self.source, self.name = source, Option(name)
+        self.tokens = tokens(source, self.name)
         self.place = 0
 
     @property
@@ -216,6 +225,10 @@ class Cursor:
     def stop(self, message: str, advice: str = "") -> NoReturn:
         """Raise an error that points at the next token."""
         self.fail(message, self.next, advice or self.how())
+
+    def unexpected(self, where: str, advice: str = "") -> NoReturn:
+        """Raise the error that the next token stands ``where`` something else is expected."""
+        self.stop(Message("{} has {} {}", self.name, self.shown(), where), advice)
 
     def fail(self, message: str, place: Placed, advice: str = "") -> NoReturn:
         """Raise an error that points at some part of the expression."""

@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.asking.places import Start, Zone, read_start, read_zone
-from tripletree.checks import is_integer
+from tripletree.checks import check_whole
 from tripletree.errors import ParameterError
 from tripletree.graph import chain as chains
 from tripletree.graph.chain import Chain
 from tripletree.graph.transitions import Transitions, wilson
+from tripletree.language import conditions
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
@@ -36,8 +38,7 @@ def chance(
     """Return the probability of reaching a zone: ever, before another one, within so many steps."""
     begin, goal, avoid = _places(fitted, transitions, reach, start, before)
     mask = None if avoid is None else avoid.mask
-    if within is not None:
-        _check_whole(within, "within", 0, MOST_STEPS, 100)
+    check_whole(within, "within", 0, MOST_STEPS, 100, none="no deadline")
 
     def ask(chain: Chain, share: F64, target: npt.NDArray[np.bool_], stop: npt.NDArray[np.bool_] | None) -> Any:
         if within is None:
@@ -98,7 +99,7 @@ def expected_steps(
 
 def after(fitted: Fitted, transitions: Transitions, steps: int, start: Any, draws: int, seed: Any) -> Whereabouts:
     """Return where the agent is so many steps later."""
-    _check_whole(steps, "steps", 0, MOST_STEPS, 100)
+    check_whole(steps, "steps", 0, MOST_STEPS, 100)
     begin = read_start(fitted, transitions, start)
 
     def ask(chain: Chain, share: F64) -> F64:
@@ -128,8 +129,8 @@ def rollouts(
     fitted: Fitted, transitions: Transitions, n: int, steps: int, start: Any, seed: Any
 ) -> npt.NDArray[np.int32]:
     """Return rollouts drawn from the chain, shape (n, steps + 1)."""
-    _check_whole(n, "n", 1, 10**9, 100)
-    _check_whole(steps, "steps", 0, MOST_STEPS, 100)
+    check_whole(n, "n", 1, 10**9, 100)
+    check_whole(steps, "steps", 0, MOST_STEPS, 100)
     begin = read_start(fitted, transitions, start)
     return chains.rollouts(Chain.of(transitions), begin.share, n, steps, np.random.default_rng(seed))
 
@@ -140,10 +141,15 @@ def _places(
     goal = read_zone(fitted, reach, "reach")
     avoid = None if before is None else read_zone(fitted, before, "before")
     if avoid is not None and (goal.mask & avoid.mask).any():
-        both = np.flatnonzero(goal.mask & avoid.mask)
+        both = goal.mask & avoid.mask
         raise ParameterError(
-            f"reach and before must not overlap; both have {len(both)} of the {fitted.tree.n_leaves} leaves, first "
-            f"leaf {both[0]}. A leaf that lies partly in a zone belongs to it as a whole: try zones further apart."
+            Message(
+                "{} and {} must not overlap; both have {}. A leaf that lies partly in a zone belongs to it as a whole: "
+                "try zones further apart.",
+                Option("reach"),
+                Option("before"),
+                conditions.END if both[-1] else conditions.leaves(np.flatnonzero(both).tolist()),
+            )
         )
     return read_start(fitted, transitions, start), goal, avoid
 
@@ -156,7 +162,7 @@ def _interval(
     seed: Any,
     times: bool = False,
 ) -> F64 | None:
-    _check_whole(draws, "draws", 0, 1_000_000, 200)
+    check_whole(draws, "draws", 0, 1_000_000, 200)
     if draws == 0:
         return None
     rng = np.random.default_rng(seed)
@@ -174,10 +180,3 @@ def _sure(transitions: Transitions, start: Start, goal: Zone, probability: float
 
 def _there(start: Start, goal: Zone) -> bool:
     return bool(start.share[goal.mask].sum() >= 1 - 1e-12)
-
-
-def _check_whole(value: Any, name: str, least: int, most: int, example: int) -> None:
-    if not is_integer(value) or not least <= value <= most:
-        raise ParameterError(
-            f"{name} must be a whole number from {least} to {most:,}; got {value!r}. Try {name}={example}."
-        )

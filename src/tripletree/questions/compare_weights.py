@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.weights import Weights
-from tripletree.checks import is_integer
+from tripletree.checks import Rule, check_whole, is_integer
 from tripletree.errors import ParameterError, TripleTreeWarning
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema, judge
@@ -49,8 +49,7 @@ def compare_weights(
         All parameters of TripleTree, checked.
     """
     sizes = _read_sizes(leaves)
-    if not is_integer(steps) or steps < 1:
-        raise ParameterError(f"steps must be a whole number of at least 1; got {steps!r}. Try steps=5: 21 weights.")
+    check_whole(steps, "steps", 1, example=5)
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()
@@ -74,6 +73,6 @@ def compare_weights(
 
 def _read_sizes(leaves: Any) -> npt.NDArray[np.int64]:
     sizes = [leaves] if is_integer(leaves) else list(leaves) if isinstance(leaves, Sequence | np.ndarray) else []
-    if not sizes or not all(is_integer(size) and size >= 2 for size in sizes):
-        raise ParameterError(f"leaves must be whole numbers of at least 2, such as (10, 50, 200); got {leaves!r}.")
+    good = bool(sizes) and all(is_integer(size) and size >= 2 for size in sizes)
+    Rule(lambda _: good, "whole numbers of at least 2", (10, 50, 200)).check(leaves, "leaves")
     return np.array(sorted({int(size) for size in sizes}), np.int64)

@@ -14,10 +14,11 @@ from tripletree.asking.agents import Agent, ask_agent, can_confirm, confirms
 from tripletree.asking.foils import Foil, read_foil
 from tripletree.asking.limits import Limits, read_limits
 from tripletree.asking.states import read_finite_states, read_state
-from tripletree.checks import is_integer
+from tripletree.checks import check_flag, check_whole
 from tripletree.errors import ParameterError
 from tripletree.leaves.entry import EntryPoints
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -63,8 +64,7 @@ def counterfactual(
     where = read_state(state, fitted.schema)
     wanted = read_foil(fitted, foil)
     bounded = read_limits(fitted, wanted, **limits)
-    if not is_integer(k) or k < 1:
-        raise ParameterError(f"k must be a whole number of at least 1; got {k!r}. Try k=3.")
+    check_whole(k, "k", 1, example=3)
     _check_verified(agent, verified, wanted)
     if k == 1 and not verified:
         leaf, found = nearest(bounded, where, fitted.span)
@@ -208,12 +208,17 @@ def _nothing(actions: npt.NDArray[Any]) -> Any:
 
 
 def _check_verified(agent: Any, verified: bool, foil: Foil) -> None:
-    if not isinstance(verified, bool):
-        raise ParameterError(f"verified must be True or False; got {verified!r}.")
+    check_flag(verified, "verified")
     if verified and agent is None:
-        raise ParameterError("verified=True needs the agent: agent=a function of an array of states.")
+        raise ParameterError(
+            Message("{} needs {}, a function of an array of states.", Option("verified", True), Option("agent"))
+        )
     if verified and not can_confirm(foil):
-        raise ParameterError("verified=True needs a foil about the action: an agent cannot confirm anything else.")
+        raise ParameterError(
+            Message(
+                "{} needs a foil about the action: an agent cannot confirm anything else.", Option("verified", True)
+            )
+        )
 
 
 def _answer(

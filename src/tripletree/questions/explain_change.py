@@ -16,12 +16,13 @@ import numpy.typing as npt
 from tripletree.answers.change import Change, Changes
 from tripletree.asking.attribute import Attribute, read_attribute
 from tripletree.asking.states import read_finite_states, read_state
-from tripletree.checks import is_number
+from tripletree.checks import check_number
 from tripletree.errors import ParameterError
 from tripletree.leaves.boxes import intersect
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -51,8 +52,7 @@ def explain_changes(
     """Return why the prediction changed, each time; arguments are those of ``TripleTree.explain_changes``."""
     attribute = read_attribute(fitted, about, single=True)
     _check_threshold(attribute, threshold)
-    if not is_number(at_least) or at_least < 0:
-        raise ParameterError(f"at_least must be a non-negative number; got {at_least!r}. Try 0.1.")
+    check_number(at_least, "at_least", 0, example=0.1)
     if isinstance(log, Log):
         check_same_schema(fitted.schema, log, "log")
         states = np.ascontiguousarray(log.states)
@@ -94,12 +94,10 @@ def _most_changed(fitted: Fitted, leaf: I64) -> Attribute:
 
 
 def _check_threshold(attribute: Attribute, threshold: Any) -> None:
-    if threshold is None:
-        return
-    if attribute.labels:
-        raise ParameterError(f"threshold is for numbers, and the action is one of {len(attribute.labels)} labels.")
-    if not is_number(threshold):
-        raise ParameterError(f"threshold must be a number, or None (the middle); got {threshold!r}. Try 0.5.")
+    if threshold is not None and attribute.labels:
+        labels = count(len(attribute.labels), "label")
+        raise ParameterError(Message("{} is for numbers, and the action has {} instead.", Option("threshold"), labels))
+    check_number(threshold, "threshold", example=0.5, none="the middle")
 
 
 def _levels(attribute: Attribute, before: I64, after: I64, threshold: Any) -> tuple[F64 | None, Mask]:

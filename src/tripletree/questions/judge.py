@@ -7,8 +7,8 @@ import warnings
 import numpy as np
 
 from tripletree.answers.judgement import CONFIDENCE, Calibration, HeldOut, Trust
-from tripletree.checks import is_integer, listing
-from tripletree.errors import ParameterError, TripleTreeWarning
+from tripletree.checks import check_choice, check_whole
+from tripletree.errors import TripleTreeWarning
 from tripletree.language.numbers import FEW
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema, known_codes, log_values, losses
@@ -42,11 +42,8 @@ def calibration(fitted: Fitted, log: Log, about: str = "value", groups: int = GR
         How many groups, with about as many samples each; fewer when many samples have the same prediction.
     """
     check_same_schema(fitted.schema, log, "log")
-    known = attributes(fitted)
-    if about not in known:
-        raise ParameterError(f"about must be one of {listing(known, 12)}; got {about!r}.")
-    if not is_integer(groups) or groups < 1:
-        raise ParameterError(f"groups must be a whole number of at least 1; got {groups!r}.")
+    check_choice(about, "about", attributes(fitted), "value")
+    check_whole(groups, "groups", 1, example=GROUPS)
     leaf = fitted.tree.apply(log.states)
     at = fitted.leaves
     if about == "value":

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tripletree.answers.outline import Outline, Region, Route
-from tripletree.checks import is_integer
-from tripletree.errors import ParameterError
+from tripletree.checks import check_whole
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import leaves_of
 from tripletree.language.conditions import clauses
@@ -37,8 +36,7 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
         Threads that find the leaf of each sample.
     """
     check_same_schema(fitted.schema, log, "log")
-    if not is_integer(regions) or regions < 1:
-        raise ParameterError(f"regions must be a whole number of at least 1; got {regions!r}.")
+    check_whole(regions, "regions", 1, example=REGIONS)
     coarse = fitted.truncate(min(regions, fitted.tree.n_leaves))
     counted, size = count_transitions(coarse.tree, log, threads), coarse.tree.n_leaves
     leaf, _ = leaves_of(coarse.tree, log, threads)

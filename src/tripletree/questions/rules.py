@@ -10,8 +10,7 @@ import numpy.typing as npt
 from tripletree.answers.rules import Rule, Rules
 from tripletree.asking.attribute import read_attribute
 from tripletree.asking.levels import Levels, log_classes, read_levels
-from tripletree.checks import is_integer
-from tripletree.errors import ParameterError
+from tripletree.checks import check_whole
 from tripletree.language.conditions import clauses
 from tripletree.leaves.merge import Merged, merge
 from tripletree.log.log import Log
@@ -48,8 +47,7 @@ def rules(
     threads : int
         Threads that find the leaf of each sample.
     """
-    if not is_integer(most) or most < 1:
-        raise ParameterError(f"most must be a whole number of at least 1; got {most!r}.")
+    check_whole(most, "most", 1, example=5)
     attribute = read_attribute(fitted, about)
     classes = read_levels(fitted, attribute, levels)
     at, nodes = fitted.attributes, fitted.tree.leaf_nodes

@@ -13,7 +13,7 @@ from tripletree.answers import trajectories
 from tripletree.answers.trajectories import Trajectories, Trajectory
 from tripletree.asking.places import is_state, read_place, read_zone
 from tripletree.asking.states import read_state
-from tripletree.checks import is_integer
+from tripletree.checks import Rule, check_whole, is_integer
 from tripletree.errors import ParameterError
 from tripletree.graph.align import STARTS, Alignment, align_all
 from tripletree.graph.paths import Graph, Path, all_pairs, best_paths
@@ -22,12 +22,20 @@ from tripletree.language import conditions
 from tripletree.leaves.boxes import bounds
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 FEW = 100
 """Up to so many trajectories are searched for with all care; more are lines of a picture, one search each."""
+
+
+_PAIRS = Rule(
+    lambda pairs: isinstance(pairs, bool) or (is_integer(pairs) and pairs >= 1),
+    "True, False or a whole number of at least 1",
+    100,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,10 +78,8 @@ def simulate(
     progress : function of (trajectories so far, all), or None
         Called now and then.
     """
-    if not is_integer(k) or k < 1:
-        raise ParameterError(f"k must be a whole number of at least 1; got {k!r}.")
-    if not isinstance(pairs, bool) and (not is_integer(pairs) or pairs < 1):
-        raise ParameterError(f"pairs must be True, False or a whole number of at least 1; got {pairs!r}.")
+    check_whole(k, "k", 1, example=3)
+    _PAIRS.check(pairs, "pairs")
     if aligned and fitted.attributes.derivative_mean is None:
         raise ParameterError(
             "Trajectories follow derivatives, and this tree has none: no episode of its log has two states. "
@@ -81,7 +87,7 @@ def simulate(
         )
     first, last = _read(fitted, start, "start"), _read(fitted, end, "end")
     if first.places[-1] == fitted.tree.n_leaves:
-        raise ParameterError("start must hold leaves only: nothing follows the end.")
+        raise ParameterError(Message("{} must hold leaves only: nothing follows the end.", Option("start")))
     graph = Graph(transitions)
     paths: list[Path] = []
     if pairs:

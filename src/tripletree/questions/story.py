@@ -16,7 +16,7 @@ from tripletree.answers.trajectories import Trajectories, Trajectory
 from tripletree.asking.attribute import read_attribute
 from tripletree.asking.levels import Levels, log_classes, read_levels
 from tripletree.asking.states import read_states
-from tripletree.checks import is_integer
+from tripletree.checks import check_whole, is_integer
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import DERIVATIVE_OF
 from tripletree.log.endings import ENDING_NAMES, TERMINATED
@@ -24,6 +24,7 @@ from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain_change import explain_change
+from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -76,9 +77,8 @@ def story(
     most : int
         Most phases; longer episodes are told more coarsely.
     """
-    for name, number in (("shortest", shortest), ("most", most)):
-        if not is_integer(number) or number < 1:
-            raise ParameterError(f"{name} must be a whole number of at least 1; got {number!r}.")
+    check_whole(shortest, "shortest", 1, example=3)
+    check_whole(most, "most", 1, example=12)
     classes = read_levels(fitted, read_attribute(fitted, about), levels)
     told = _read(fitted, episode, log)
     leaf = fitted.tree.apply(told.states)
@@ -123,7 +123,7 @@ def story(
 def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
     if isinstance(episode, Trajectories):
         if not episode:
-            raise ParameterError(f"There is no trajectory to tell of. {episode}")
+            raise ParameterError(f"There is no trajectory to tell. {episode}")
         episode = episode[0]
     if isinstance(episode, Trajectory):
         if episode.nodes is None:
@@ -134,12 +134,8 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
         return _Episode("This trajectory", np.ascontiguousarray(states), way=episode)
     if is_integer(episode):
         if log is None:
-            raise ParameterError(f"Episode {episode} of which log? Try story({episode}, log=log).")
-        if not 0 <= episode < log.n_episodes:
-            raise ParameterError(
-                f"episode must be a position from 0 to {log.n_episodes - 1} (the log has {log.n_episodes} episodes); "
-                f"got {episode}."
-            )
+            raise ParameterError(Message("Episode {} of which log? Give {} as well.", episode, Option("log", ...)))
+        check_whole(episode, "episode", 0, log.n_episodes - 1)
         episode, title = log.select([int(episode)]), f"Episode {episode}"
     else:
         title = "This episode"
@@ -147,12 +143,17 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
         check_same_schema(fitted.schema, episode, "log")
         if episode.n_episodes != 1:
             raise ParameterError(
-                f"A story is told of one episode; this log has {episode.n_episodes}. Try story(0, log=log)."
+                Message(
+                    "A story is about one episode; this log has {}. Try {} with {}.",
+                    episode.n_episodes,
+                    Option("episode", 0),
+                    Option("log", ...),
+                )
             )
         return _Episode(title, episode.states, log=episode)
     if np.size(episode) == 0:
         raise ParameterError(NOTHING)
-    states, _ = read_states(episode, fitted.schema)
+    states, _ = read_states(episode, fitted.schema, "episode")
     if not len(states):
         raise ParameterError(NOTHING)
     return _Episode("This sequence of states", states)
