@@ -109,9 +109,9 @@ def test_purity_is_the_least_of_all_attributes(fitted):
 @pytest.mark.parametrize(
     ("foil", "message"),
     [
-        ({}, r"foil must be a dict that names what else might be; got \{\}. Try \{\"action\": \"a\"\} or \{\"value\""),
+        ({}, r'what should be predicted instead; got \{\}. Try foil=\{"action": "a"\} or foil=\{"value"'),
         ("", "foil is empty text"),
-        (3, "foil must be a dict that names what else might be; got 3"),
+        (3, "foil must be a dict that names what should be predicted instead; got 3"),
         (None, "got None"),
         ({"action": "d"}, r"foil\['action'\] is 'd', an action that the tree does not know; it knows `a`, `b`, `c`."),
         ({"action": []}, r"foil\['action'\] is empty; the actions are `a`, `b`, `c`."),
@@ -121,7 +121,7 @@ def test_purity_is_the_least_of_all_attributes(fitted):
         ({"value": "high"}, r"foil\['value'\] must be \(low, high\) with None for no bound"),
         ({"value": (1, 2, 3)}, r"foil\['value'\] must be \(low, high\)"),
         ({"value": (True, 2)}, r"foil\['value'\] must be \(low, high\)"),
-        ({"pos": (0, 1)}, "A key of foil must be one of .* Did you mean `derivative of pos`"),
+        ({"pos": (0, 1)}, "foil has no 'pos'; it may have `action`, `value`"),
     ],
 )
 def test_foils_that_are_none(fitted, foil, message):
@@ -131,9 +131,9 @@ def test_foils_that_are_none(fitted, foil, message):
 
 def test_numbers_of_actions_are_asked_for_by_name():
     engines = random_fitted(1, 2, 6, discrete=False)
-    with pytest.raises(ParameterError, match="A key of foil must be one number here; name one of `main`, `side`"):
+    with pytest.raises(ParameterError, match="must be one number here; name one of `main`, `side`"):
         read_foil(engines, {"action": (0, 1)})
-    with pytest.raises(ParameterError, match=r'Try \{"main": \(0.5, None\)\}'):
+    with pytest.raises(ParameterError, match=r'Try foil=\{"main": \(0.5, None\)\}'):
         read_foil(engines, {})
 
 

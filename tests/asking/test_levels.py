@@ -99,7 +99,9 @@ def test_levels_from_two_to_nine_may_be_asked_for():
     assert len(levels(fitted, 2).names) == 2
     assert len(levels(fitted, 9).names) == 9
     for wrong in (1, 10):
-        with pytest.raises(ParameterError, match=rf"levels must be from 2 to 9; got {wrong}. Try levels=3."):
+        with pytest.raises(
+            ParameterError, match=rf"levels must be a whole number from 2 to 9; got {wrong}. Try levels=3."
+        ):
             levels(fitted, wrong)
     # Ends of one's own may be as many as one likes.
     assert len(levels(fitted, list(range(1, 11))).names) == 11

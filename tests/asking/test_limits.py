@@ -86,24 +86,30 @@ def test_a_margin_is_a_share_of_the_range_or_in_the_features_own_units(fitted):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_samples": 0}, "min_samples must be a whole number of at least 1; got 0. Try 20."),
+        ({"min_samples": 0}, "min_samples must be a whole number of at least 1; got 0. Try min_samples=20."),
         ({"min_samples": 2.5}, "min_samples must be a whole number"),
-        ({"min_purity": 1.01}, "min_purity must be a number from 0 to 1; got 1.01. Try 0.9."),
+        ({"min_purity": 1.01}, "min_purity must be a number from 0 to 1; got 1.01. Try min_purity=0.9."),
         ({"min_purity": -0.1}, "min_purity must be a number from 0 to 1"),
         ({"min_purity": "high"}, "min_purity must be a number from 0 to 1; got 'high'"),
-        ({"max_changes": 0}, r"max_changes must be a whole number of at least 1, or None \(no limit\); got 0"),
+        (
+            {"max_changes": 0},
+            r"max_changes must be a whole number of at least 1, or max_changes=None \(no limit\); got 0",
+        ),
         ({"max_changes": True}, "max_changes must be a whole number"),
-        ({"fixed": "speed"}, r"fixed must be a list of features; got 'speed'. Try fixed=\['speed'\]."),
-        ({"fixed": ["sped"]}, r"fixed has no 'sped'; it has `pos`, `speed`. Did you mean `speed`\?"),
-        ({"one_way": "up"}, r'one_way must be a dict such as \{"pos": "down"\}; got \'up\''),
+        ({"fixed": "speed"}, r"fixed must be a list of features; got 'speed'. Try fixed=\[.speed.\]."),
+        ({"fixed": ["sped"]}, r"fixed has no 'sped'; it may have `pos`, `speed`. Did you mean `speed`\?"),
+        ({"one_way": "up"}, r'one_way must be a dict; got .up.. Try one_way=\{"pos": "down"\}'),
         ({"one_way": {"gas": "up"}}, "one_way has no 'gas'"),
         (
             {"one_way": {"pos": "donw"}},
-            r'one_way\[\'pos\'\] must be "up" or "down", .*; got \'donw\'. Did you mean `down`\?',
+            r"Feature `pos`: one_way must be 'up' or 'down'; got 'donw'. Did you mean `down`\?",
         ),
         ({"margin": 1}, "margin must be a share of each feature's range, from 0 to below 1, .* got 1"),
         ({"margin": -0.1}, "margin must be a share"),
-        ({"margin": {"pos": -1}}, r"margin\['pos'\] must be a non-negative number in the feature's own units; got -1"),
+        (
+            {"margin": {"pos": -1}},
+            "Feature `pos`: margin must be a number of at least 0, in the feature's own units; got -1",
+        ),
         ({"margin": {"gas": 1}}, "margin has no 'gas'"),
     ],
 )
