@@ -303,7 +303,7 @@ def test_unknown_features(arguments, message):
         ({"where": {"x0": 1}}, "`x0`, an axis"),
         (
             {"where": {"x2": (1e6, 2e6)}},
-            r"where lies outside the data: it wants x2 in .*, and in the log `x2` goes",
+            r"where lies outside the data: it asks for x2 in .*, but in the log `x2` ranges",
         ),
         ({"where": {"x2": -1e6}}, "outside the data"),
         ({"where": {"x2": (2, 1)}}, "2 is above 1"),
@@ -319,7 +319,7 @@ def test_bad_places(options, message):
 
 
 def test_an_interval_without_a_whole_number():
-    with pytest.raises(ParameterError, match=r"`gear` is a whole number, and none is in \[1.2, 1.8\)"):
+    with pytest.raises(ParameterError, match=r"`gear` is a whole number, and there is none in \[1.2, 1.8\)"):
         read_view(gears(), "x", "on", where={"gear": (1.2, 1.8)})
 
 

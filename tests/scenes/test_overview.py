@@ -76,7 +76,9 @@ def test_many_features_by_the_pairs_that_say_most():
     assert titles(sheet)[:2] == ["Most frequent action by x0 and x4", "Mean value by x1 and x2"]
     assert "No other pair of features shows more of it: " in sheet.rows[0][0].subtitle
     assert (
-        overview(walk(4, dimensions=2)).rows[1][1].subtitle.startswith("No other pair of features shows more of moves")
+        overview(walk(4, dimensions=2))
+        .rows[1][1]
+        .subtitle.startswith("No other pair of features shows more of the moves")
     )
 
 

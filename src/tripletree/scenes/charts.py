@@ -52,27 +52,28 @@ def curves(models: Any, validation: Any = None, most_leaves: Any = None) -> Shee
     models : tree, list of trees, or dict of names to trees
         Whose losses.
     validation : Log or None
-        Held-out episodes for trees that were grown without; None: those that a tree was grown with, if any.
+        Held-out episodes for trees that were grown without any; None: those that a tree was grown with, if any.
     most_leaves : int or None
-        Where the pictures end.
+        Maximum number of leaves shown.
     """
     named = read_models(models)
     check_log(validation, "validation", none="as the trees were grown")
     check_whole(most_leaves, "most_leaves", 2, example=100, none="all of them")
     held_out = {name: _held_out(fitted, validation) for name, fitted in named.items()}
     longest = max(len(fitted.curve_training) for fitted in named.values())
+    # A curve of one leaf is a point; its axis still needs a width.
     end = max(min(longest, most_leaves or longest), 2)
     rows = tuple(_scene(g, named, held_out, end) for g in range(3))
     colour = dict(zip(named, _colours(len(named)), strict=True))
     legend = [Entry(name, colour[name], "line") for name in named] if len(named) > 1 else []
-    judged = [name for name in named if held_out[name] is not None]
+    judged = any(losses is not None for losses in held_out.values())
+    # With several trees, colours tell the trees apart and grey stands for any of them.
+    any_tree = MODELS[0] if len(named) == 1 else GREY
     if judged:
-        only = MODELS[0] if len(named) == 1 else GREY
-        legend += [Entry("validation", only, "line"), Entry("training", only, "dashes")]
-    stopped = any(_chosen(fitted) for fitted in named.values())
-    if stopped:
-        legend.append(Entry("size chosen", MODELS[0] if len(named) == 1 else GREY, "disc"))
-    return Sheet("Losses by size of the tree", (rows,), _said(named, bool(judged)), legend=tuple(legend))
+        legend += [Entry("validation", any_tree, "line"), Entry("training", any_tree, "dashes")]
+    if any(_chosen(fitted) for fitted in named.values()):
+        legend.append(Entry("size chosen", any_tree, "disc"))
+    return Sheet("Losses by size of the tree", (rows,), _said(named, judged), legend=tuple(legend))
 
 
 def read_models(models: Any) -> dict[str, Fitted]:
@@ -90,8 +91,10 @@ def read_models(models: Any) -> dict[str, Fitted]:
         raise ParameterError(Message("{} is empty; give at least one fitted TripleTree.", Option("models")))
     if len(trees) == 1:
         return {"": trees[0]}
+    # Compared by repr, because some options are lists, which a set cannot hold.
     differing = [name for name in OPTIONS if len({repr(tree.options.get(name)) for tree in trees}) > 1]
     names = [", ".join(_told(name, tree.options.get(name)) for name in differing) for tree in trees]
+    # Trees with the same options were grown on different logs, which have no names.
     if len(set(names)) < len(names):
         names = [f"tree {number}" for number in range(1, len(trees) + 1)]
     return dict(zip(names, trees, strict=True))
@@ -136,6 +139,7 @@ def _scene(g: int, named: Mapping[str, Fitted], held_out: Mapping[str, F64 | Non
             shown = judged[:end, g]
         marks.append(Lines((_line(shown),), colour, 1.2))
         top = max(top, float(training.max()), float(shown.max()))
+        # The chosen size may lie beyond ``most_leaves``.
         if _chosen(fitted) and size <= len(shown):
             here = np.array([float(size)]), np.array([shown[size - 1]])
             marks.append(Points(*here, size=5.0, colour=colour, edge=PAPER))
@@ -143,6 +147,7 @@ def _scene(g: int, named: Mapping[str, Fitted], held_out: Mapping[str, F64 | Non
     discrete = schema.action.kind == "discrete"
     label = ("share of wrong actions" if discrete else "sum of RMSE / σ", "RMSE", "sum of RMSE / σ")[g]
     x = Axis("leaves", 0.0, float(end) * 1.02)
+    # From 0, so that curves of different trees can be compared by eye; losses of 0 alone would give no height.
     return Scene(NAMES[g], x, Axis(label, 0.0, 1.05 * top or 1.0), tuple(marks))
 
 
@@ -170,6 +175,7 @@ def simplex(weights: Any) -> Sheet:
     low = max(low, 1e-4 * high)
     scale = ColourScale("worst loss (one leaf: 1)", GREYS, low / 1.02, max(high, low * 1.02), kind="log")
     corner = place(weights.theta)
+    # The smallest weight above 0 is one step of the grid.
     triangle = triangles(round(1 / weights.theta[weights.theta > 0].min()))
     on = "held-out episodes" if weights.validation else "the training log"
     legend = [
@@ -179,8 +185,8 @@ def simplex(weights: Any) -> Sheet:
     return Sheet(
         "Which weights keep the worst loss small",
         (row,),
-        f"Each of {len(corner)} dots is a tree grown with its own theta = [action, value, derivative]. Shown is the "
-        f"worst of its three losses on {on}, each relative to a tree with one leaf",
+        f"Each of the {len(corner)} dots is a tree grown with its own theta = [action, value, derivative]. Shown is "
+        f"the worst of its three losses on {on}, each relative to a tree with one leaf",
         scale,
         (*legend, Entry("best weights", INK, "ring")),
     )
@@ -211,7 +217,7 @@ def triangles(steps: int) -> npt.NDArray[np.int64]:
 def _triangle(weights: Weights, k: int, at: F64, triangle: npt.NDArray[np.int64], scale: ColourScale) -> Scene:
     worst, attribute, best = weights.worst[k], weights.worst_attribute[k], int(weights.best[k])
     outline = Lines((CORNERS[[0, 1, 2, 0]],), FAINT, 0.6)
-    # Many dots are smaller, so that the shades between them are seen.
+    # The more dots, the smaller they are, so that the shades between them are seen.
     size = float(np.clip(20 / np.sqrt(len(at)), 3.0, 4.4))
     dots = [
         Points(at[attribute == g, 0], at[attribute == g, 1], size, ATTRIBUTE_COLOURS[g], edge=PAPER)
@@ -234,25 +240,26 @@ def _triangle(weights: Weights, k: int, at: F64, triangle: npt.NDArray[np.int64]
 
 
 LETTERS = 24
-"""Longest line of a feature's name."""
+"""Longest line of a feature's name, in characters."""
 BAR = 0.26
 """Height of a bar; a feature with its three bars has height 1."""
 
 
 def importances(model: Any, most: Any = 12) -> Scene:
-    """Return bars of every feature, the most important on top; what is left of many is summed up in a last row.
+    """Return bars for every feature, the most important on top; if there are many, the last row sums up the rest.
 
     Parameters
     ----------
     model : TripleTree or Fitted
         The tree.
     most : int
-        Most features to show one by one.
+        Maximum number of features shown one by one.
     """
     check_whole(most, "most", 1, example=12)
     found = importance(read_model(model))
     order = np.argsort(-found.share.sum(axis=0), kind="stable")
     share, names = found.share[:, order], [found.features[f] for f in order]
+    # A last row for one feature more would take as much room as that feature itself.
     if len(names) > most + 1:
         share = np.column_stack([share[:, :most], share[:, most:].sum(axis=1)])
         names = [*names[:most], f"{len(names) - most} others"]
@@ -262,8 +269,10 @@ def importances(model: Any, most: Any = 12) -> Scene:
         # The first row is the highest, and within it the action.
         top = rows - np.arange(rows, dtype=np.float64) - 0.5 - (1 - 3 * BAR) / 2 - g * BAR
         marks.append(Rectangles(np.zeros(rows), share[g], top - BAR * 0.9, top, fill=colour))
+
         told = tuple(percent(part) if part > 0 else "0" for part in share[g].tolist())
         marks.append(Labels(share[g], top - BAR * 0.45, told, 5.5, GREY, "left", (2.0, 0.0)))
+    # A tree of one leaf has no bars, and still needs an axis; 1.14 leaves room for the number at the longest bar.
     longest = float(share.max()) or 1.0
     ticks = tuple((rows - 1 - np.arange(rows, dtype=np.float64)).tolist())
     return Scene(
@@ -284,7 +293,7 @@ def importances(model: Any, most: Any = 12) -> Scene:
 
 def _removed(removed: list[float]) -> str:
     if not any(removed):
-        return "This tree has no split that tells anything"
+        return "No split of this tree removes any impurity"
     action, value, derivative = map(percent, removed)
     return (
         f"All splits together remove {action} of the impurity of action, {value} of value, {derivative} of derivative"
@@ -292,14 +301,17 @@ def _removed(removed: list[float]) -> str:
 
 
 MOST_BARS = 24
+"""Bars of a histogram, at most."""
 
 
 def calibration_scene(answer: Calibration) -> Scene:
-    """Return predictions across, observations up, with 95 % intervals and the diagonal on which both are the same."""
+    """Return observations against predictions, with 95 % intervals and the diagonal on which both are the same."""
     error = 1.96 * answer.error
     ends = np.concatenate([answer.predicted, answer.observed - error, answer.observed + error])
     low, high = float(ends.min()), float(ends.max())
-    if answer.about == CONFIDENCE:
+    sure = answer.about == CONFIDENCE
+    # Shares end at 0 and 1, but an interval computed from a standard error may not.
+    if sure:
         low, high = max(low, 0.0), 1.0
     pad = 0.05 * (high - low) or 0.5
     low, high = low - pad, high + pad
@@ -312,7 +324,6 @@ def calibration_scene(answer: Calibration) -> Scene:
         Lines(bars, colour, 1.0),
         Points(answer.predicted, answer.observed, 5.0, colour, edge=PAPER),
     )
-    sure = answer.about == CONFIDENCE
     return Scene(
         "Action: how sure and how often right" if sure else f"{answer.about.capitalize()}: predicted and observed",
         Axis("how sure the tree is" if sure else f"{answer.about} predicted", low, high),
@@ -320,15 +331,16 @@ def calibration_scene(answer: Calibration) -> Scene:
         marks,
         str(answer),
         legend=(
-            Entry("groups of steps with about the same prediction, 95 % interval", colour, "disc"),
-            Entry("both the same", FAINT, "dashes"),
+            Entry("steps with about the same prediction, 95 % interval", colour, "disc"),
+            Entry("prediction = observation", FAINT, "dashes"),
         ),
     )
 
 
 def spread_scene(title: str, label: str, numbers: F64) -> Scene:
-    """Return how often numbers of some size come: bars of equal width, about as many as the numbers deserve."""
+    """Return a histogram of numbers, with more bars the more numbers there are."""
     low, high = float(numbers.min()), float(numbers.max())
+    # Equal numbers would give bars of no width.
     if low == high:
         low, high = low - 0.5 * max(abs(low), 1.0), high + 0.5 * max(abs(high), 1.0)
     bars = int(np.clip(np.sqrt(len(numbers)) * 1.5, 4, MOST_BARS))
