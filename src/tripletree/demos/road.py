@@ -15,6 +15,7 @@ from tripletree.log.log import Log
 from tripletree.log.record import make
 from tripletree.log.schema import Action, Feature, Schema
 
+# The world and the grid of the paper (section 4).
 LENGTH = 3.0
 TOP_SPEED = 0.1
 ACCELERATIONS = (-0.001, 0.001)
@@ -22,6 +23,7 @@ GAMMA = 0.99
 CELLS = 30
 MAX_STEPS = 200
 BATCH = 256
+"""Episodes that are driven at once; the log does not depend on it."""
 
 _SCHEMA = Schema(
     features=(Feature("pos"), Feature("speed")),
@@ -52,6 +54,7 @@ def step(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the states (last axis: position, speed) after one step, the rewards, and whether a wall was hit."""
     pos, speed = np.moveaxis(np.asarray(states, np.float64), -1, 0)
+    # The new speed moves the vehicle, so that an action shows in the very next position.
     speed = np.clip(speed + np.asarray(acc), -TOP_SPEED, TOP_SPEED)
     pos = pos + speed
     left, right = pos <= 0, pos >= LENGTH
@@ -67,7 +70,9 @@ def start(rng: np.random.Generator, number: int) -> npt.NDArray[np.float64]:
 def cell(states: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the grid cell (along position, along speed) of each state; a border belongs to the cell above it."""
     scaled = (states + np.array([0, TOP_SPEED])) * (CELLS / np.array([LENGTH, 2 * TOP_SPEED]))
-    # At top speed the vehicle moves by exactly one cell, from border to border: rounding must not decide.
+    # At top speed the vehicle moves by exactly one cell, from border to border: without the hair, rounding errors would
+    # decide which cell it is in.
+    # Clipped, because the last state of an episode may lie behind a wall.
     column, row = np.moveaxis(np.clip(np.floor(scaled + 1e-9).astype(np.int64), 0, CELLS - 1), -1, 0)
     return column, row
 
@@ -89,8 +94,8 @@ def solve(rewards: Rewards) -> Solution:
     """Return the best action of every grid cell and its value, by value iteration.
 
     The chance of each next cell, and the mean reward, are those of 20 x 20 states spread evenly over a cell, edges
-    included. So made, the agents act as in the paper author's own logs: in all states of that of ``alive``, and in 98 %
-    of that of ``left``, where in the rest the two actions are worth the same to 0.02.
+    included. Agents made in this way act as in the paper author's own logs: ``alive`` in all states of its log, and
+    ``left`` in 98 % of them; in the rest, the two actions are worth the same to within 0.02.
     """
     spread = np.linspace(0, 1, 20)
     edges = (np.arange(CELLS)[:, None] + spread).ravel() / CELLS
@@ -108,14 +113,15 @@ def solve(rewards: Rewards) -> Solution:
 
     value = np.zeros((CELLS, CELLS))
     while True:
-        # Nothing is to be had outside the grid, so its border is 0.
+        # Outside the grid there are no rewards, so the border is 0.
         around = np.lib.stride_tricks.sliding_window_view(np.pad(value, 2), (CELLS, CELLS))
         quality = reward + GAMMA * np.einsum("auvij,uvij->aij", chance, around)
         improved = quality.max(axis=0)
+        # Far below any difference between two actions that could matter.
         if np.abs(improved - value).max() < 1e-9:
             solution = Solution(quality.argmax(axis=0), improved)
             for part in (solution.policy, solution.value):
-                part.setflags(write=False)  # the solution is kept, and everybody gets the same one
+                part.setflags(write=False)  # cached: every caller gets the same arrays
             return solution
         value = improved
 
@@ -157,7 +163,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
     Parameters
     ----------
     variant : {"left", "either", "hurry", "alive"}
-        Which agent: drives to the left wall, to either wall, to either wall without dawdling, or stays alive.
+        Which agent: one that drives to the left wall, to either wall, to either wall in a hurry, or that stays alive.
     n_samples : int
         Steps to record; the last episode is cut there.
     seed : int
@@ -183,7 +189,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
     agent = solve(rewards)
     rng = np.random.default_rng(seed)
 
-    # All episodes of a batch drive at once, also on from a wall: what lies behind an episode's end is not looked at.
+    # All episodes of a batch are driven at once, even on through a wall; what comes after an episode's end is dropped.
     batches, found = [], 0
     while found < n_samples:
         states = np.empty((BATCH, MAX_STEPS + 1, 2))
@@ -195,6 +201,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
             actions[:, t] = agent.act(states[:, t])
             acc = np.take(ACCELERATIONS, actions[:, t])
             states[:, t + 1], received[:, t], ended[:, t] = step(states[:, t], acc, rewards)
+        # argmax finds the first wall that was hit; later ones are behind it.
         length = np.where(ended.any(axis=1), ended.argmax(axis=1) + 1, MAX_STEPS)
         batches.append((states, actions, received, ended, length))
         found += int(length.sum())
@@ -202,6 +209,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
 
     episodes = np.arange(1 + np.searchsorted(length.cumsum(), n_samples))
     length = length[episodes]
+    # Exactly n_samples: the last episode is cut where they are reached, and counts as truncated unless a wall is there.
     if not whole:
         length[-1] -= length.sum() - n_samples
     recorded = np.arange(MAX_STEPS) < length[:, None]

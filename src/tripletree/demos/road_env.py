@@ -28,7 +28,7 @@ class RoadEnv(gymnasium.Env[npt.NDArray[np.float64], np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
         """Start anywhere between the walls; ``options={"state": (pos, speed)}`` to start there."""
-        super().reset(seed=seed)
+        super().reset(seed=seed)  # makes self.np_random
         if options is not None and "state" in options:
             self._state = np.array(options["state"], np.float64)
         else:
@@ -38,6 +38,7 @@ class RoadEnv(gymnasium.Env[npt.NDArray[np.float64], np.int64]):
     def step(self, action: np.int64) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
         """Accelerate by one of ACCELERATIONS."""
         self._state, reward, ended = road.step(self._state, road.ACCELERATIONS[int(action)], self.rewards)
+        # A copy: what a caller does to a state must not move the vehicle. Gymnasium's own wrapper truncates.
         return self._state.copy(), float(reward), bool(ended), False, {}
 
 

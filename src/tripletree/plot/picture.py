@@ -119,7 +119,6 @@ def _words(sheet: Sheet, figure: Any) -> None:
 
 def _room(figure: Any) -> int:
     """Return how many small letters fit on a line."""
-
     return max(int(width_of(figure) * 72 / (SMALL * 0.56)), 12)
 
 

@@ -74,6 +74,7 @@ class Figures:
 
     def html(self) -> Markup:
         """Return the figure as HTML; a click opens a picture alone."""
+        # Four pictures would leave two gaps in rows of three.
         columns = {1: "one", 2: "two", 4: "two"}.get(len(self.files), "three")
         pictures = (tag("a", empty("img", src=file, alt=self.caption), href=file) for file in self.files)
         return tag("figure", tag("div", *pictures), tag("figcaption", self.caption), class_=columns)
@@ -175,14 +176,17 @@ def _dots(section: Section) -> list[Markup]:
 
 
 def _cell(text: str) -> Markup:
+    # Numbers are compared digit below digit, so they are aligned at the right.
     number = text.lstrip("-+").replace(",", "").replace(".", "").rstrip(" %").isdigit()
     return tag("td", text, class_="number" if number else None)
 
 
 def _plain(text: str) -> str:
+    # Names such as v_y, and comparisons, would be read as emphasis and as HTML.
     return text.replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
 
 
+# Inlined, so that the page is one file beside its pictures.
 STYLE = """
 body{max-width:58rem;margin:2rem auto;padding:0 1rem;font:16px/1.55 system-ui,sans-serif;color:#222;background:#fff}
 h1{font-size:1.9rem;line-height:1.2}
