@@ -92,7 +92,7 @@ def _path(points: F64, closed: bool = False) -> str:
 
 def _runs(points: F64) -> list[F64]:
     """Return the stretches of a line between points that are not finite, at which SVG would stop drawing it."""
-    known = np.isfinite(points).all(axis=1)
+    known = np.isfinite(points[:, 0]) & np.isfinite(points[:, 1])
     pieces = np.split(points, np.flatnonzero(known[1:] != known[:-1]) + 1)
     return [piece for piece in pieces if np.isfinite(piece).all()]
 
