@@ -177,3 +177,18 @@ def test_how_it_was_made():
     options = dict(rows(section, "Options of growth"))
     assert (options["max leaves"], options["truncation"], options["max depth"]) == ("80", "bootstrap", "none")
     assert options["theta"] == "1, 1, 1"
+
+
+def test_the_graph_of_regions_has_thirty_arrows_at_most():
+    # Regions are visited in any order: of ten of them there are many more moves than can be read.
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 10, 2_000).astype(float)
+    log = make_log(x[:, None], x.astype(int) % 2, x, endings=[TERMINATED], labels=("a", "b"))
+    tree, _ = fitted(log, 10, gamma=0.0, theta=(0, 1, 0))
+    assert len(tree.transitions().count) > 80
+    section = moves_section(case(tree, log))
+    graph = re.search(r'<div class="wide".*?</div>', section.content, re.DOTALL)[0]
+    # A link is a curve and a head; its curve is the only path with a quadratic bend.
+    assert len(re.findall(r'd="M[^"]*Q', graph)) == 30
+    few, plain = steps([10] * 3, [1, 2, 3])
+    assert len(re.findall(r'd="M[^"]*Q', moves_section(case(few, plain)).content)) <= 30
