@@ -81,7 +81,11 @@ def trajectories(x: str, y: str, starts: Sequence[dict[str, Any]], end: dict[str
     names, states = tree().fitted_.schema.feature_names, logs()[0].states
 
     def limits(zone: dict[str, Any]) -> dict[int, tuple[float, float]]:
-        return {names.index(name): read_interval(wish, name) for name, wish in zone.items()}
+        found = {}
+        for name, wish in zone.items():
+            f = names.index(name)
+            found[f] = read_interval(wish, name, float(states[:, f].max()))
+        return found
 
     goal = set(np.flatnonzero(within(boxes, limits(end)) > 0.5).tolist())
     picture = plot.leaf_map(tree(), x, y, colour=None, arrows=True)

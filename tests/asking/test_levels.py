@@ -15,7 +15,8 @@ from tests.questions.trees import random_fitted
 from tests.test_api import quietly_fitted
 from tripletree import ParameterError
 from tripletree.asking.attribute import read_attribute
-from tripletree.asking.levels import _short, level_names, level_texts, log_classes, read_levels
+from tripletree.asking.levels import level_names, level_texts, log_classes, read_levels
+from tripletree.language.numbers import short_between
 
 
 def valued(values, counts=None):
@@ -71,13 +72,13 @@ def test_where_levels_end_and_which_leaves_they_hold(values, counts, wanted, edg
     ],
 )
 def test_a_level_ends_at_zero_or_at_a_short_number(low, high, end):
-    assert _short(low, high) == end
+    assert short_between(low, high) == end
 
 
 @given(low=st.floats(-1e6, 1e6), width=st.floats(1e-9, 1e6))
 def test_a_level_ends_above_the_leaf_below_and_at_most_at_the_one_above(low, width):
     for high in (max(low + width, math.nextafter(low, math.inf)), math.nextafter(low, math.inf)):
-        assert low < _short(low, high) <= high
+        assert low < short_between(low, high) <= high
 
 
 @pytest.mark.parametrize(
