@@ -16,7 +16,7 @@ from benchmarks.harness import Options, Report, interleave, ratio, say
 from tripletree import TripleTree
 from tripletree.demos import road
 from tripletree.graph.align import align, align_all, objective, visible
-from tripletree.graph.transitions import count_transitions
+from tripletree.graph.markov import count_transitions
 from tripletree.leaves.boxes import bounds
 
 TITLE = "Aligning a trajectory with the derivatives of its leaves"

@@ -16,8 +16,8 @@ from benchmarks.harness import Options, Report, say
 from tripletree import Log, TripleTree, read_log
 from tripletree.demos import road
 from tripletree.graph.align import align
+from tripletree.graph.markov import count_transitions
 from tripletree.graph.paths import Graph
-from tripletree.graph.transitions import count_transitions
 from tripletree.leaves.boxes import bounds
 
 TITLE = "Simulated trajectories against 100 held-out episodes"

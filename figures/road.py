@@ -12,7 +12,7 @@ import numpy as np
 from tripletree import Log, TripleTree, plot
 from tripletree.demos import road
 from tripletree.plot.picture import SheetPicture
-from tripletree.scenes.curves import curves
+from tripletree.scenes.charts import curves
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.types import Sheet
 from tripletree.scenes.view import read_view

@@ -1,4 +1,4 @@
-"""Whatever the documentation shows, runs: README, docs pages and docstring examples."""
+"""Everything the documentation shows runs, and everything it names exists: README, manual and docstring examples."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,11 @@ from click.testing import CliRunner
 
 import tripletree
 from tripletree.cli import main
+from tripletree.demos import road
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINKED = [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 MODULES = sorted(module.name for module in pkgutil.walk_packages(tripletree.__path__, "tripletree."))
 
 
@@ -35,7 +38,7 @@ def run_console(code: str) -> None:
     """Run each line after a ``$`` and compare what it prints with what follows; ``...`` stands for anything."""
     for command, printed in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", code, re.MULTILINE):
         if re.search(r"[|>] ", re.sub(r'"[^"]*"', "", command)):
-            # Whatever needs a shell gets one, in which `tripletree` is this very package.
+            # A pipe or a redirection needs a shell; there, `tripletree` is this very package.
             script = f'tripletree() {{ "{sys.executable}" -m tripletree "$@"; }}\n{command}'
             got = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True).stdout
         else:
@@ -46,7 +49,7 @@ def run_console(code: str) -> None:
         assert doctest.OutputChecker().check_output(printed, got, flags), f"$ {command}\n{got}"
 
 
-# A reader would see a note of the library's and go on.
+# A reader would see the warning and go on.
 @pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_snippets_of_a_page_run_from_top_to_bottom(page, tmp_path, monkeypatch):
@@ -84,10 +87,52 @@ def test_docstring_examples_run(name, tmp_path, monkeypatch):
     assert failed == 0
 
 
-def test_links_between_pages_lead_somewhere():
-    for page in PAGES:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}, which is not there"
+def anchors(page: Path) -> set[str]:
+    """Return what can follow ``#`` in a link to a page, as GitHub and the manual make it from headings."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
+def test_links_lead_to_files_and_headings(page):
+    for path, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]+))?\)", page.read_text(encoding="utf-8")):
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name} links to {path}, which does not exist"
+        assert not anchor or anchor in anchors(target), f"{page.name} links to {path}#{anchor}: no such heading"
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.name)
+def test_source_files_and_folders_that_are_named_exist(page):
+    # In backticks, with a folder or a suffix of source code; from the project's root, the package or the kernel, or a
+    # bare name of any file there.
+    names = re.findall(r"`([\w.*-]+/[\w./*-]*|[\w*-]+\.(?:py|hpp|inl|js|css))`", page.read_text(encoding="utf-8"))
+    made = {"out/figures"}
+    for name in sorted(set(names) - made):
+        places = (ROOT, ROOT / "src", ROOT / "src/tripletree", ROOT / "src/kernel", ROOT / "src/tripletree/frontend")
+        found = any(any(place.glob(name.rstrip("/"))) for place in places)
+        assert found or ("/" not in name and any((ROOT / "src").rglob(name))), f"{page.name} names {name}"
+
+
+def test_the_architecture_has_every_room():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = {room for layer in layers for room in layer.split(" | ")} - {"__main__"}
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `(\w+)(?:/|\.py)?` \|", page, re.MULTILINE)
+    assert set(table) == rooms | {"_kernel"}
+    picture = (ROOT / "docs/images/architecture.svg").read_text(encoding="utf-8")
+    drawn = set(re.findall(r'class="n"[^>]*>(\w+)<', picture))
+    assert drawn == set(table) - {"errors", "checks", "writing", "text"}
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+def test_the_page_on_reports_lists_their_sections(tmp_path):
+    log = road.record("either", n_samples=500)
+    tripletree.TripleTree(5).fit(log).report(log, tmp_path / "road.html")
+    sections = re.findall(r"<h2[^>]*>([^<]+)</h2>", (tmp_path / "road.html").read_text(encoding="utf-8"))
+    page = (ROOT / "docs/report.md").read_text(encoding="utf-8").split("| section |")[1].split("##")[0]
+    assert ["Contents", *re.findall(r"^\| ([^|-]+?) \|", page, re.MULTILINE)] == sections
 
 
 def test_the_reference_has_every_public_name():

@@ -22,7 +22,7 @@ inline void apply(const double* states, size_t n, size_t d, const int32_t* featu
     }
     constexpr size_t block = 4096;
     int tasks = static_cast<int>((n + block - 1) / block);
-    Team team(n > 4 * block ? threads : 1);
+    Team team(n > 4 * block ? useful_threads(threads) : 1);
     team.run(tasks, [&](int task, int) {
         size_t a = static_cast<size_t>(task) * block, b = a + block < n ? a + block : n;
         hot.apply_block(states + a * d, d, b - a, steps.data(), deepest, out + a);

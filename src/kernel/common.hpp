@@ -12,6 +12,7 @@
 #include <mutex>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 #ifdef __linux__
@@ -89,11 +90,20 @@ void in_steps(size_t n, const Flag& cancel, const Work& work) {
     }
 }
 
+// As many threads as can be of use: beyond the cores they only take memory, but a few more show that their number does not matter.
+inline int useful_threads(int wanted) { return std::min(wanted, std::max(16, static_cast<int>(2 * std::thread::hardware_concurrency()))); }
+
 // A fixed team of threads for many short rounds of work. Idle members spin briefly, then sleep.
+// Where the machine gives fewer threads than were asked for, the team is smaller: any number gives the same result.
 class Team {
   public:
     explicit Team(int size) {
-        for (int t = 1; t < size; ++t) members_.emplace_back([this, t] { serve(t); });
+        members_.reserve(static_cast<size_t>(size));  // from here on only a thread itself can fail
+        try {
+            for (int t = 1; t < size; ++t) members_.emplace_back([this, t] { serve(t); });
+        } catch (const std::system_error&) {
+        } catch (const std::bad_alloc&) {
+        }
     }
     Team(const Team&) = delete;
     ~Team() {

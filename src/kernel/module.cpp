@@ -63,16 +63,24 @@ void run_interruptibly(bool soon, const Work& work, const Poll& poll) {
     std::mutex mutex;
     std::condition_variable finished;
     std::exception_ptr error;
-    std::thread worker([&] {
-        try {
-            work(cancel);
-        } catch (...) {
-            error = std::current_exception();
-        }
-        std::lock_guard<std::mutex> lock(mutex);
-        done = true;
-        finished.notify_one();
-    });
+    std::thread worker;
+    try {
+        worker = std::thread([&] {
+            try {
+                work(cancel);
+            } catch (...) {
+                error = std::current_exception();
+            }
+            std::lock_guard<std::mutex> lock(mutex);
+            done = true;
+            finished.notify_one();
+        });
+    } catch (const std::system_error&) {
+        // No thread to be had: better to work here, deaf to Ctrl-C, than not at all.
+        nb::gil_scoped_release released;
+        work(cancel);
+        return;
+    }
     std::exception_ptr interrupted;
     {
         nb::gil_scoped_release released;
@@ -124,11 +132,11 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
     uint32_t* codes = allocate<uint32_t>(n * d, owner);
     const bool small = n * d <= small_log;
     std::vector<Words> room;
-    for (int t = 0; t < (small ? 1 : threads); ++t) room.emplace_back(n);
+    for (int t = 0; t < (small ? 1 : useful_threads(threads)); ++t) room.emplace_back(n);
     run_interruptibly(
         small,
         [&](const Flag& cancel) {
-            Team team(small ? 1 : threads);
+            Team team(small ? 1 : useful_threads(threads));
             encode(states.data(), n, d, static_cast<size_t>(bins), exact, room, team, cancel, codes);
         },
         [] {});
@@ -209,7 +217,7 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
     run_interruptibly(
         small,
         [&](const Flag& cancel) {
-            Team team(small ? 1 : threads);
+            Team team(small ? 1 : useful_threads(threads));
             grown = Grower(table, room, options, team, cancel, leaves).grow(node_of);
         },
         report);

@@ -27,9 +27,9 @@ from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_log, losses, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_log, losses, transitions_on
 from tripletree.model.table import Table, curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
@@ -44,7 +44,7 @@ from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
 from tripletree.questions.story import story
 from tripletree.text import Message, Option
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 
 class TripleTree:
@@ -97,7 +97,7 @@ class TripleTree:
     >>> tree.predict([0.7]).action
     'go'
     >>> print(tree.predict([2.1]))
-    Action = stop (100 %), value = 0 ± 0 (leaf 1, 2 samples).
+    Action = stop (100 %), value = 0 (leaf 1, 2 samples).
     """
 
     def __init__(
@@ -279,10 +279,10 @@ class TripleTree:
         state : sequence or dict of numbers
             One state.
         foil : dict, text or None
-            What should be predicted instead: ``{"action": "left"}`` (or several labels); or an interval, with both
-            ends included and None for no bound, for a continuous action, ``{"main engine": (0.5, None)}``, for
-            ``"value"`` or for ``"derivative of pos"``. Several keys must hold together. Text says the same:
-            ``"action = left and value >= 0.3"``.
+            What should be predicted instead: ``{"action": "left"}`` (or several labels); or a pair ``(low, high)``,
+            which means ``low <= x < high`` with None for no bound, for a continuous action,
+            ``{"main engine": (0.5, None)}``, for ``"value"`` or for ``"derivative of pos"``. Several keys must hold
+            together. Text says the same: ``"action = left and value >= 0.3"``.
         about : str
             Without a foil: ``"action"``, the name of an action dimension, ``"value"``, or ``"derivative of pos"`` for
             a feature ``pos``.

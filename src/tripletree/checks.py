@@ -206,6 +206,9 @@ def _is_theta(value: Any) -> bool:
     return len(weights) == 3 and all(is_number(w) and w >= 0 for w in weights) and any(w > 0 for w in weights)
 
 
+MOST_THREADS = 1024
+"""More threads than any machine has cores would only take memory."""
+
 PARAMETERS: dict[str, Rule] = {
     "max_leaves": whole(1, example=200),
     "theta": Rule(_is_theta, "three non-negative numbers, not all zero", (1, 1, 1)),
@@ -220,7 +223,7 @@ PARAMETERS: dict[str, Rule] = {
     "max_depth": whole(0, example=20, none="no limit"),
     "min_quality": number(0, example=0.0),
     "early_stopping": flag(),
-    "threads": whole(1, example=2, none="all cores"),
+    "threads": whole(1, MOST_THREADS, 2, none="all cores"),
     "progress": Rule(
         lambda value: value is None or callable(value), "a function of (leaves so far, max_leaves)", none="silence"
     ),

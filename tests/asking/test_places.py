@@ -8,7 +8,7 @@ import pytest
 from tests.logs import make_log
 from tripletree import Log, ParameterError, TripleTree
 from tripletree.asking.places import read_start, read_zone
-from tripletree.graph.transitions import count_transitions
+from tripletree.graph.markov import count_transitions
 
 # Leaves by pos: 0: [0, 1), 1: [1, 2), 2: [2, 3].
 POS = [0.0, 0.9, 1.1, 1.9, 2.1, 3.0]

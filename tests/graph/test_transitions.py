@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from tests.logs import logs, make_log, random_log
 from tripletree.demos import road
-from tripletree.graph.transitions import count_transitions, wilson
+from tripletree.graph.markov import count_transitions
+from tripletree.graph.transitions import wilson
 from tripletree.log.derive import values
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
-from tripletree.tree.arrays import Tree
 from tripletree.tree.grow import encode, grow
+from tripletree.tree.structure import Tree
 from tripletree.tree.targets import make_targets
 
 

@@ -145,7 +145,7 @@ def test_every_count_zero(good: bytes, refused: Refused) -> None:
 
 
 def test_derivatives_without_samples(good: bytes, continuous: bytes, refused: Refused) -> None:
-    text = "derivatives must be there if, and only if"
+    text = "derivatives must be present if, and only if"
     known = array(good, "attributes.count_derivative")
     refused(with_array(good, "attributes.count_derivative", known * 0), text)
     count = array(continuous, "attributes.count")
@@ -192,10 +192,10 @@ def test_deepest_tree_loads(good: bytes, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "place", "value", "text"),
     [
-        ("source", 0, -1, "leaf that is not there"),
-        ("source", -1, 6, "leaf that is not there"),
-        ("target", 0, 7, "leaf that is not there"),
-        ("target", 0, -(2**31), "leaf that is not there"),
+        ("source", 0, -1, "leaf that does not exist"),
+        ("source", -1, 6, "leaf that does not exist"),
+        ("target", 0, 7, "leaf that does not exist"),
+        ("target", 0, -(2**31), "leaf that does not exist"),
         ("count", 0, 0, "was never seen"),
         ("count", 0, -1, "outside 0"),
         ("count", 0, 2**63 - 1, "outside 0"),

@@ -54,8 +54,8 @@ def raw_header(good: bytes) -> tuple[bytes, bytes]:
         (b'"x":' + b"9" * 20, "the integer .* has more than 64 bits"),
         (b'"x":0.' + b"1" * 900_000, "array 'x' must have dtype, shape and data_offsets"),
         (b'"x":1e' + b"9" * 900_000, "is too large"),
-        (b'"x":1,"x":2', "the key 'x' comes twice"),
-        (b'"x":{"dtype":"F64","dtype":"F64"}', "the key 'dtype' comes twice"),
+        (b'"x":1,"x":2', "the key 'x' appears twice"),
+        (b'"x":{"dtype":"F64","dtype":"F64"}', "the key 'dtype' appears twice"),
         (b'"x":"\\ud800"', "not Unicode"),
         (b'"\\udfff":1', "not Unicode"),
         (b'"x":"\t"', "not valid JSON: Invalid control character"),
@@ -70,14 +70,14 @@ def test_json_tricks(insert: bytes, text: str, good: bytes, refused: Refused) ->
 
 def test_metadata_given_twice(good: bytes, refused: Refused) -> None:
     header, arrays = raw_header(good)
-    refused(sign(header[:-1] + b',"__metadata__":{}}', arrays), "the key '__metadata__' comes twice")
+    refused(sign(header[:-1] + b',"__metadata__":{}}', arrays), "the key '__metadata__' appears twice")
 
 
 @pytest.mark.parametrize("key", ["schema", "options", "provenance"])
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        (Raw('{"a":1,"a":2}'), "the key 'a' comes twice"),
+        (Raw('{"a":1,"a":2}'), "the key 'a' appears twice"),
         (Raw("[" * 100_000), "nested too deeply"),
         (Raw('{"a":NaN}'), "NaN is not a number"),
         (Raw(""), "not valid JSON"),
@@ -314,7 +314,7 @@ def test_arrays_missing_extra_or_of_the_wrong_kind(good: bytes, continuous: byte
     extra = {"action_scale": other["action_scale"]}
     refused(with_arrays(split(good)[0], discrete | extra), "'action_scale', which does not fit a discrete action")
     none = {name: value for name, value in discrete.items() if "derivative_" not in name or name == "derivative_scale"}
-    refused(with_arrays(split(good)[0], none), "derivatives must be there if, and only if")
+    refused(with_arrays(split(good)[0], none), "derivatives must be present if, and only if")
 
 
 def test_wrong_dtype_or_shape_of_every_array(good: bytes, continuous: bytes, refused: Refused) -> None:
@@ -351,7 +351,7 @@ def test_sha256(good: bytes, refused: Refused) -> None:
         text += b" " * (-len(text) % 8)
         return struct.pack("<Q", len(text)) + text + arrays
 
-    refused(rebuilt(b"1" * 64), "it is damaged: its SHA-256 does not fit")
+    refused(rebuilt(b"1" * 64), "it is damaged: its SHA-256 does not match")
     refused(rebuilt(digest[:-1] + (b"1" if digest[-1:] == b"0" else b"0")), "it is damaged")
     letter = re.search(rb"[a-f]", digest)
     assert letter

@@ -168,7 +168,7 @@ def test_changed_numbers_with_the_right_sha256(sample: int, good: bytes, continu
         1000,
         tmp_path,
     )
-    assert seen["it is damaged: its SHA-_ does not fit its content_ Take another copy of it_"] == 0
+    assert seen["it is damaged: its SHA-_ does not match its content_ Use another copy of it_"] == 0
     assert len(seen) > 12
 
 

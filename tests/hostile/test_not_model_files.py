@@ -155,6 +155,6 @@ def test_file_that_shrinks_or_grows_while_it_is_read(
 
         path.write_bytes(good)
         with monkeypatch.context() as patch:
-            patch.setattr("tripletree.store.files.os.fstat", change)
+            patch.setattr("tripletree.store.model_file.os.fstat", change)
             with pytest.raises(ModelFileError, match="its size changed while it was read"):
                 load(path)

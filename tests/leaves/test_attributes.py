@@ -9,7 +9,7 @@ from tests.logs import logs, make_log, random_log
 from tripletree.leaves.attributes import Attributes, describe
 from tripletree.log.derive import derivatives, values
 from tripletree.log.log import Log
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 from tripletree.tree.targets import make_targets
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.leaves.test_attributes import chain, stump
 from tests.logs import logs
 from tripletree.leaves.boxes import bounds, density, log_volume
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 
 def test_bounds_only_where_a_split_made_one():

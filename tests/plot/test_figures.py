@@ -15,8 +15,8 @@ from tripletree.answers.weights import Weights
 from tripletree.demos import road
 from tripletree.errors import NotFittedError
 from tripletree.questions.compare_weights import simplex
+from tripletree.scenes.colouring import known_colours
 from tripletree.scenes.guides import bar_axis, category_entries, marked
-from tripletree.scenes.pictured import known_colours
 
 
 def test_a_leaf_map_has_a_tile_for_every_leaf():

@@ -12,7 +12,7 @@ from tests.logs import random_log
 from tests.report.models import fitted, of_lander, of_road
 from tripletree import ParameterError
 from tripletree.demos import road
-from tripletree.model.judge import log_values
+from tripletree.model.evaluate import log_values
 from tripletree.questions.judge import attributes, calibration, held_out, trust
 from tripletree.questions.outline import outline
 

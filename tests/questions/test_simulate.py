@@ -11,7 +11,7 @@ from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import ParameterError
 from tripletree.graph.align import visible
-from tripletree.graph.transitions import count_transitions
+from tripletree.graph.markov import count_transitions
 from tripletree.log.log import TERMINATED
 from tripletree.questions.simulate import simulate
 

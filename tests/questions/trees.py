@@ -7,7 +7,7 @@ import numpy as np
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.model.fitted import Fitted
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 LABELS = ("left", "right", "brake")
 

@@ -10,8 +10,7 @@ import zlib
 import numpy as np
 import pytest
 
-from tripletree.report.axes import Scale
-from tripletree.report.pixels import picture
+from tripletree.report.marks import Scale, picture
 from tripletree.report.svg import Drawer
 from tripletree.scenes.colours import INK, PAPER, VIRIDIS
 from tripletree.scenes.guides import bar_axis, marked
@@ -198,7 +197,15 @@ def test_a_picture_says_what_it_shows():
     assert root.get("role") == "img"
     assert root.get("aria-labelledby") == f"{title.get('id')} {words.get('id')}"
     assert title.text == "A title"
-    assert words.text == "Across: across, from 0 to 4. Up: up, from 0 to 2. By colour: height (m), from 0 to 10."
+    assert (
+        words.text
+        == "Horizontal axis: across, from 0 to 4. Vertical axis: up, from 0 to 2. Colour: height (m), from 0 to 10."
+    )
+
+
+def test_an_axis_without_a_label_is_not_described():
+    root, _ = drawn(y=Axis("", -0.5, 1.5, ticks=(0.0, 1.0), tick_labels=("pos", "speed")))
+    assert root.find("desc").text == "Horizontal axis: across, from 0 to 4."
 
 
 def test_names_within_pictures_differ_on_one_page():
@@ -241,7 +248,7 @@ def test_ticks_and_labels_are_those_of_scenes():
 
 def test_what_is_said_of_a_picture_has_no_power_of_ten_twice():
     root, _ = drawn(x=Axis("across", 0.0, 3e7))
-    assert root.find("desc").text.startswith("Across: across, from 0 to 30000000.")
+    assert root.find("desc").text.startswith("Horizontal axis: across, from 0 to 30000000.")
 
 
 def test_a_log_scale_puts_the_middle_of_powers_in_the_middle():

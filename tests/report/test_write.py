@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 from tests.logs import make_log
 from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_road
-from tripletree import LogError, ParameterError
+from tripletree import Log, LogError, ParameterError, TripleTree
 from tripletree.demos import road
 from tripletree.language.markup import text as text_of
 from tripletree.report.about_log import _with_names
@@ -149,3 +150,24 @@ def test_names_in_the_notes_on_a_log_are_set_as_code():
     odd = _with_names("a ` b")
     assert odd == ["a ` b"]
     assert "".join(map(text_of, _with_names("`<b>` is"))) == "<code>&lt;b&gt;</code> is"
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+def test_headline_numbers_are_those_on_unseen_episodes():
+    rng = np.random.default_rng(3)
+    starts = np.arange(0, 600, 20)
+    noise = Log.from_arrays(rng.normal(size=(600, 3)), rng.choice(["a", "b"], 600), rng.normal(size=600), starts=starts)
+    tree = TripleTree(200).fit(noise)
+    assert tree.curve_["training_action"][-1] < 0.15  # it has learned the noise by heart
+    page = report_html(tree.fitted_, noise)
+    facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page))
+    assert 35 < float(facts["of unseen actions right"].split("\N{NO-BREAK SPACE}")[0]) < 65
+    assert float(facts["of the value loss on unseen episodes explained"].split("\N{NO-BREAK SPACE}")[0]) < 10
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+def test_without_unseen_episodes_there_is_no_headline_about_quality():
+    log = Log.from_arrays([[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"], [0, 0, 1, 1], starts=[0])
+    page = report_html(TripleTree(2).fit(log).fitted_, log)
+    assert "median return" in page
+    assert "unseen" not in page.split("</header>")[0]

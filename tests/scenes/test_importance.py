@@ -8,7 +8,7 @@ import pytest
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.questions.importance import importance
-from tripletree.scenes.importance import importances
+from tripletree.scenes.charts import importances
 from tripletree.scenes.types import Rectangles
 
 
@@ -45,7 +45,7 @@ def test_many_features_are_summed_up():
 
 def test_one_leaf_has_no_bars():
     scene = importances(road_tree().fitted_.truncate(1))
-    assert scene.subtitle == "This tree has no split that tells anything"
+    assert scene.subtitle == "No split of this tree removes any impurity"
     assert all((mark.x1 == 0).all() for mark in bars(scene))
 
 

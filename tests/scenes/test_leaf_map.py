@@ -13,8 +13,8 @@ from tests.scenes.models import _fit, gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.leaves.project import project
 from tripletree.questions.predict import predict
+from tripletree.scenes.colouring import known_colours
 from tripletree.scenes.leaf_map import leaf_map
-from tripletree.scenes.pictured import known_colours
 from tripletree.scenes.types import Arrows, Band, Labels, Lines, Mesh, Rectangles
 from tripletree.scenes.view import read_view
 
@@ -97,7 +97,7 @@ def test_what_a_slice_shows_is_what_the_tree_predicts(dimensions, where):
 def test_on_two_features_every_projection_equals_the_leaf_map():
     fitted = walk(2)
     view = read_view(fitted, "x0", "x1")
-    from tripletree.scenes.pictured import read_colour
+    from tripletree.scenes.colouring import read_colour
 
     for colour in known_colours(fitted):
         tiles = mark(leaf_map(view, colour), Rectangles)
@@ -303,7 +303,7 @@ def test_unknown_features(arguments, message):
         ({"where": {"x0": 1}}, "`x0`, an axis"),
         (
             {"where": {"x2": (1e6, 2e6)}},
-            r"where lies outside the data: it wants x2 in .*, and in the log `x2` goes",
+            r"where lies outside the data: it asks for x2 in .*, but in the log `x2` ranges",
         ),
         ({"where": {"x2": -1e6}}, "outside the data"),
         ({"where": {"x2": (2, 1)}}, "2 is above 1"),
@@ -319,7 +319,7 @@ def test_bad_places(options, message):
 
 
 def test_an_interval_without_a_whole_number():
-    with pytest.raises(ParameterError, match=r"`gear` is a whole number, and none is in \[1.2, 1.8\)"):
+    with pytest.raises(ParameterError, match=r"`gear` is a whole number, and there is none in \[1.2, 1.8\)"):
         read_view(gears(), "x", "on", where={"gear": (1.2, 1.8)})
 
 

@@ -100,7 +100,7 @@ def test_a_counterfactual_that_moves_unseen_says_so():
     state, foil = np.zeros(3), np.array([0.0, 0.0, 2.0])
     layer = overlays.explanation(read_view(fitted, "x0", "x1"), Said("S.", state, foil, 0, (2,)))
     assert Arrows not in kinds(layer)
-    assert any(entry.label.endswith("(also moves along x2)") for entry in layer.legend)
+    assert any(entry.label.endswith("(x2 must change too)") for entry in layer.legend)
 
 
 def test_no_counterfactual_leaves_the_state():
@@ -170,7 +170,10 @@ def test_a_note_is_a_point_a_line_or_a_box():
         (lambda view: overlays.episodes(view, log(), 999), "which must be a whole number from 0 to .*; got 999"),
         (lambda view: overlays.explanation(view, "why"), r"what explain\(state, foil\) or explain_change"),
         (lambda view: overlays.trajectories(view, 3), "trajectories must be what simulate"),
-        (lambda view: overlays.trajectories(view, road_tree().paths(0, 0)), "paths without a way"),
+        (
+            lambda view: overlays.trajectories(view, road_tree().paths(0, 0)),
+            "paths, which have leaves but no states to draw",
+        ),
         (lambda view: overlays.mark(view, "pad", (1, 0), 0), r"x must be a number or \(low, high\)"),
         (lambda view: overlays.zone(view, {"poss": 1}), "Did you mean `pos`"),
     ],

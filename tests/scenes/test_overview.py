@@ -8,8 +8,7 @@ import pytest
 from tests.logs import make_log, random_log
 from tests.scenes.models import _fit, road_tree, walk
 from tripletree import ParameterError
-from tripletree.scenes.overview import overview
-from tripletree.scenes.pairs import best_pair, candidates
+from tripletree.scenes.overview import best_pair, candidates, overview
 from tripletree.scenes.types import Arrows
 from tripletree.scenes.view import read_view
 
@@ -77,7 +76,9 @@ def test_many_features_by_the_pairs_that_say_most():
     assert titles(sheet)[:2] == ["Most frequent action by x0 and x4", "Mean value by x1 and x2"]
     assert "No other pair of features shows more of it: " in sheet.rows[0][0].subtitle
     assert (
-        overview(walk(4, dimensions=2)).rows[1][1].subtitle.startswith("No other pair of features shows more of moves")
+        overview(walk(4, dimensions=2))
+        .rows[1][1]
+        .subtitle.startswith("No other pair of features shows more of the moves")
     )
 
 

@@ -9,8 +9,8 @@ from tripletree import ParameterError
 from tripletree.answers.weights import Weights
 from tripletree.demos import road
 from tripletree.questions.compare_weights import simplex as grid
+from tripletree.scenes.charts import CORNERS, place, simplex, triangles
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS
-from tripletree.scenes.simplex import CORNERS, place, simplex, triangles
 from tripletree.scenes.types import Points, Surface
 
 

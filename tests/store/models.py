@@ -15,7 +15,7 @@ from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequenc
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
 from tripletree.model.fitted import Fitted
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 ARRAYS = (
     *(f"tree.{name}" for name in ("feature", "threshold", "left", "quality")),

@@ -15,9 +15,9 @@ from tests.scenes.models import gears, road_tree, walk
 from tripletree import TripleTree, TripleTreeWarning
 from tripletree.frontend import assets
 from tripletree.frontend.payload import packed, payload
+from tripletree.scenes.colouring import colour_scale, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
 from tripletree.scenes.leaf_map import leaf_map
-from tripletree.scenes.pictured import colour_scale, read_colour
 from tripletree.scenes.types import Rectangles
 from tripletree.scenes.view import read_view
 

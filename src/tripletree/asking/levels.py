@@ -15,8 +15,8 @@ from tripletree.asking.attribute import Attribute
 from tripletree.checks import Rule, check_whole, is_integer, is_number
 from tripletree.language.numbers import all_of, capital, exact, unit
 from tripletree.log.log import Log
+from tripletree.model.evaluate import known_codes, log_values
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import known_codes, log_values
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

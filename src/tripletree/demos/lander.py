@@ -21,9 +21,11 @@ from tripletree.log.record import make
 from tripletree.log.record import record as record_env
 
 GAMMA = 0.99
+"""Discount that the agent was trained with."""
 ENVIRONMENT = "LunarLanderContinuous-v3"
 
 #: The eight features. Gymnasium scales them: x by 10 m, y by 6.67 m, v_x by 5 m/s, v_y by 7.5 m/s, v_phi by 2.5 rad/s.
+#: So only phi, which is not scaled, has a unit in the log.
 FEATURES = ("x", "y", "v_x", "v_y", "phi", "v_phi", "left leg in contact", "right leg in contact")
 
 #: The main engine is off up to 0 and burns with half to full power above. The side engine is off from -0.5 to 0.5;
@@ -67,10 +69,12 @@ def act(states: npt.ArrayLike) -> npt.NDArray[np.float32]:
     >>> lander.act([0, 0.5, 0, -0.8, 0, 0, 0, 0]).round(1)  # falling fast
     array([ 1. , -0.2], dtype=float32)
     """
+    # In single precision, as the network was trained.
     layer = np.asarray(states, np.float32)
     weights = _weights()
     for weight, bias in weights[:-1]:
         layer = np.maximum(layer @ weight + bias, 0)
+    # The mean action of Soft Actor-Critic's policy, without its noise.
     weight, bias = weights[-1]
     action: npt.NDArray[np.float32] = np.tanh(layer @ weight + bias)
     return action

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,6 +15,7 @@ from tripletree.log.log import Log
 from tripletree.log.record import make
 from tripletree.log.schema import Action, Feature, Schema
 
+# The world and the grid of the paper (section 4).
 LENGTH = 3.0
 TOP_SPEED = 0.1
 ACCELERATIONS = (-0.001, 0.001)
@@ -24,7 +23,7 @@ GAMMA = 0.99
 CELLS = 30
 MAX_STEPS = 200
 BATCH = 256
-ENVIRONMENT = "tripletree/Road-v0"
+"""Episodes that are driven at once; the log does not depend on it."""
 
 _SCHEMA = Schema(
     features=(Feature("pos"), Feature("speed")),
@@ -55,6 +54,7 @@ def step(
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """Return the states (last axis: position, speed) after one step, the rewards, and whether a wall was hit."""
     pos, speed = np.moveaxis(np.asarray(states, np.float64), -1, 0)
+    # The new speed moves the vehicle, so that an action shows in the very next position.
     speed = np.clip(speed + np.asarray(acc), -TOP_SPEED, TOP_SPEED)
     pos = pos + speed
     left, right = pos <= 0, pos >= LENGTH
@@ -70,7 +70,9 @@ def start(rng: np.random.Generator, number: int) -> npt.NDArray[np.float64]:
 def cell(states: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the grid cell (along position, along speed) of each state; a border belongs to the cell above it."""
     scaled = (states + np.array([0, TOP_SPEED])) * (CELLS / np.array([LENGTH, 2 * TOP_SPEED]))
-    # At top speed the vehicle moves by exactly one cell, from border to border: rounding must not decide.
+    # At top speed the vehicle moves by exactly one cell, from border to border: without the hair, rounding errors would
+    # decide which cell it is in.
+    # Clipped, because the last state of an episode may lie behind a wall.
     column, row = np.moveaxis(np.clip(np.floor(scaled + 1e-9).astype(np.int64), 0, CELLS - 1), -1, 0)
     return column, row
 
@@ -92,8 +94,8 @@ def solve(rewards: Rewards) -> Solution:
     """Return the best action of every grid cell and its value, by value iteration.
 
     The chance of each next cell, and the mean reward, are those of 20 x 20 states spread evenly over a cell, edges
-    included. So made, the agents act as in the paper author's own logs: in all states of that of ``alive``, and in 98 %
-    of that of ``left``, where in the rest the two actions are worth the same to 0.02.
+    included. Agents made in this way act as in the paper author's own logs: ``alive`` in all states of its log, and
+    ``left`` in 98 % of them; in the rest, the two actions are worth the same to within 0.02.
     """
     spread = np.linspace(0, 1, 20)
     edges = (np.arange(CELLS)[:, None] + spread).ravel() / CELLS
@@ -111,14 +113,15 @@ def solve(rewards: Rewards) -> Solution:
 
     value = np.zeros((CELLS, CELLS))
     while True:
-        # Nothing is to be had outside the grid, so its border is 0.
+        # Outside the grid there are no rewards, so the border is 0.
         around = np.lib.stride_tricks.sliding_window_view(np.pad(value, 2), (CELLS, CELLS))
         quality = reward + GAMMA * np.einsum("auvij,uvij->aij", chance, around)
         improved = quality.max(axis=0)
+        # Far below any difference between two actions that could matter.
         if np.abs(improved - value).max() < 1e-9:
             solution = Solution(quality.argmax(axis=0), improved)
             for part in (solution.policy, solution.value):
-                part.setflags(write=False)  # the solution is kept, and everybody gets the same one
+                part.setflags(write=False)  # cached: every caller gets the same arrays
             return solution
         value = improved
 
@@ -145,61 +148,7 @@ def environment(variant: str = "either") -> Any:
     >>> state, reward, terminated, truncated, _ = env.step(1)
     """
     paid(variant)
-    with suppress(ImportError):  # make says how to get Gymnasium
-        _register()
-    return make(ENVIRONMENT, variant=variant)
-
-
-@cache
-def _environment_class() -> type:
-    """Return the class RoadEnv, made when first used: its base is Gymnasium's."""
-    import gymnasium
-
-    class RoadEnv(gymnasium.Env[npt.NDArray[np.float64], np.int64]):
-        """The vehicle between two walls, started anywhere at any speed."""
-
-        metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium's own form
-
-        def __init__(self, variant: str = "either") -> None:
-            self.rewards = paid(variant)
-            self.action_space = gymnasium.spaces.Discrete(len(ACCELERATIONS))
-            # The last step may carry the vehicle beyond a wall by as much as its speed.
-            reach = np.array([LENGTH + TOP_SPEED, TOP_SPEED])
-            self.observation_space = gymnasium.spaces.Box(np.full(2, -TOP_SPEED), reach, dtype=np.float64)
-            self._state = np.zeros(2)
-
-        def reset(
-            self, *, seed: int | None = None, options: dict[str, Any] | None = None
-        ) -> tuple[npt.NDArray[np.float64], dict[str, Any]]:
-            """Start anywhere between the walls; ``options={"state": (pos, speed)}`` to start there."""
-            super().reset(seed=seed)
-            if options is not None and "state" in options:
-                self._state = np.array(options["state"], np.float64)
-            else:
-                (self._state,) = start(self.np_random, 1)
-            return self._state.copy(), {}
-
-        def step(self, action: np.int64) -> tuple[npt.NDArray[np.float64], float, bool, bool, dict[str, Any]]:
-            """Accelerate by one of ACCELERATIONS."""
-            self._state, reward, ended = step(self._state, ACCELERATIONS[int(action)], self.rewards)
-            return self._state.copy(), float(reward), bool(ended), False, {}
-
-    RoadEnv.__qualname__ = "RoadEnv"  # where a copy in another process finds it
-    return RoadEnv
-
-
-def __getattr__(name: str) -> Any:
-    if name == "RoadEnv":
-        return _environment_class()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@cache
-def _register() -> None:
-    """Tell Gymnasium about ``tripletree/Road-v0``."""
-    import gymnasium
-
-    gymnasium.register(ENVIRONMENT, entry_point=f"{__name__}:RoadEnv", max_episode_steps=MAX_STEPS)
+    return make("tripletree.demos.road_env:tripletree/Road-v0", variant=variant)
 
 
 def paid(variant: str) -> Rewards:
@@ -214,7 +163,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
     Parameters
     ----------
     variant : {"left", "either", "hurry", "alive"}
-        Which agent: drives to the left wall, to either wall, to either wall without dawdling, or stays alive.
+        Which agent: one that drives to the left wall, to either wall, to either wall in a hurry, or that stays alive.
     n_samples : int
         Steps to record; the last episode is cut there.
     seed : int
@@ -240,7 +189,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
     agent = solve(rewards)
     rng = np.random.default_rng(seed)
 
-    # All episodes of a batch drive at once, also on from a wall: what lies behind an episode's end is not looked at.
+    # All episodes of a batch are driven at once, even on through a wall; what comes after an episode's end is dropped.
     batches, found = [], 0
     while found < n_samples:
         states = np.empty((BATCH, MAX_STEPS + 1, 2))
@@ -252,6 +201,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
             actions[:, t] = agent.act(states[:, t])
             acc = np.take(ACCELERATIONS, actions[:, t])
             states[:, t + 1], received[:, t], ended[:, t] = step(states[:, t], acc, rewards)
+        # argmax finds the first wall that was hit; later ones are behind it.
         length = np.where(ended.any(axis=1), ended.argmax(axis=1) + 1, MAX_STEPS)
         batches.append((states, actions, received, ended, length))
         found += int(length.sum())
@@ -259,6 +209,7 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
 
     episodes = np.arange(1 + np.searchsorted(length.cumsum(), n_samples))
     length = length[episodes]
+    # Exactly n_samples: the last episode is cut where they are reached, and counts as truncated unless a wall is there.
     if not whole:
         length[-1] -= length.sum() - n_samples
     recorded = np.arange(MAX_STEPS) < length[:, None]
@@ -272,8 +223,3 @@ def record(variant: str = "either", *, n_samples: int = 10_000, seed: int = 0, w
         episode_ids=episodes,
         schema=_SCHEMA,
     )
-
-
-# gymnasium.make("tripletree.demos.road:tripletree/Road-v0") imports this module and then looks for the id.
-if sys.modules.get("gymnasium"):
-    _register()

@@ -1,1 +1,1 @@
-"""What a browser needs to ask a tree by itself: the tree as data, and hand-written ES modules that read it."""
+"""What a browser needs to question a tree on its own: the tree as data, and hand-written ES modules that read it."""

@@ -7,6 +7,8 @@ import hashlib
 import re
 from importlib import resources
 
+# Two patterns instead of a bundler, so that the package needs no build step for the browser: our modules use no other
+# form of import or export.
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function |const )", re.MULTILINE)
 
@@ -24,6 +26,7 @@ def script(entry: str = "main.js") -> str:
             parts[name] = ""  # a circle ends here
             for other in _IMPORT.findall(text):
                 add(other)
+            # Taken out and put in again: a module stands after all that it imports.
             del parts[name]
             parts[name] = _EXPORT.sub("", _IMPORT.sub("", text))
 

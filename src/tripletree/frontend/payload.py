@@ -1,4 +1,7 @@
-"""The tree as JSON: all that a browser needs to draw its leaves and to answer, every text, tick and colour ready."""
+"""The tree as JSON: all that a browser needs to draw its leaves and to answer, with texts, ticks and colours ready.
+
+Words and ticks are made here rather than in the browser, because a second implementation of them would drift apart.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,16 @@ from tripletree.language.conditions import changed_clause
 from tripletree.leaves.project import Extents
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
+from tripletree.scenes.colouring import colour_scale, known_colours, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
-from tripletree.scenes.pictured import colour_scale, known_colours, read_colour
 from tripletree.scenes.types import Axis
-from tripletree.scenes.view import View, read_view
+from tripletree.scenes.view import View, leaf_boxes
 
 F64 = npt.NDArray[np.float64]
 
 
 class _Texts:
-    """Every text once, and its number."""
+    """Every text once, and its number: many leaves share a sentence or a condition."""
 
     def __init__(self) -> None:
         self.number: dict[str, int] = {}
@@ -38,6 +41,7 @@ class _Texts:
 
 def packed(tree: dict[str, Any]) -> str:
     """Return a payload as it is inlined in a page: JSON, gzipped, in base64."""
+    # Without a time of packing, so that the same tree gives the same page.
     text = json.dumps(tree, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
@@ -58,12 +62,13 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
     texts = _Texts()
     discrete = schema.action.kind == "discrete"
     abouts = [*(["action"] if discrete else schema.action.names), "value"]
-    boxes = read_view(fitted, schema.feature_names[0]).boxes
+    boxes = leaf_boxes(fitted)
     asked = usual_foils(fitted) if foils is None else foils
     colours, palettes = _colours(fitted, boxes, known_colours(fitted))
     return {
         "features": [_feature(fitted, boxes, f) for f in range(len(schema.features))],
         "splits": tree.feature.tolist(),
+        # All digits: a rounded threshold would send a state near it to another leaf than in Python.
         "threshold": _numbers(tree.threshold),
         "left": tree.left.tolist(),
         "leafOf": tree.leaf_number.tolist(),
@@ -86,7 +91,7 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
 
 
 def usual_foils(fitted: Fitted) -> dict[str, Any]:
-    """Return what readers ask for most: every other action, or a high or low one, and a high or low value."""
+    """Return the foils that readers are offered: every action, or a high or low one, and a high or low value."""
     action = fitted.schema.action
     numbers = {"value": fitted.leaves.value_mean}
     asked: list[dict[str, Any]] = []
@@ -95,6 +100,7 @@ def usual_foils(fitted: Fitted) -> dict[str, Any]:
     elif fitted.leaves.action_mean is not None:
         numbers = {**dict(zip(action.names, fitted.leaves.action_mean.T, strict=True)), **numbers}
     for key, means in numbers.items():
+        # Two digits: nobody asks what would make a value of at least 0.83914.
         low, high = (float(f"{quartile:.2g}") for quartile in _quartiles(means, fitted.leaves.count))
         asked += [{key: (high, None)}, {key: (None, low)}]
     return {read_foil(fitted, foil).told(): foil for foil in asked}
@@ -110,13 +116,15 @@ def _quartiles(means: F64, count: npt.NDArray[np.int64]) -> tuple[float, float]:
 
 def _facts(fitted: Fitted, about: str) -> list[str]:
     """Return the factual explanation of each leaf, as it is for a state that the log knows."""
-    nowhere = np.zeros(len(fitted.schema.features))
-    return [str(replace(factual(fitted, state, about), beyond=nowhere)) for state in _inside(fitted)]
+    # The middle of a leaf may lie outside the log; the browser adds that warning for the state that it is asked about.
+    not_beyond = np.zeros(len(fitted.schema.features))
+    return [str(replace(factual(fitted, state, about), beyond=not_beyond)) for state in _inside(fitted)]
 
 
 def _inside(fitted: Fitted) -> F64:
     """Return a state in the middle of each leaf, shape (leaves, features)."""
     place = fitted.entry_points
+    # Flags and counts are rounded to a whole number in the leaf, if there is one: a state of 0.5 flags does not exist.
     last = np.ceil(place.upper) - 1
     whole = np.clip(np.round(place.middle), np.ceil(place.lower), last)
     fits = fitted.whole[:, None] & (whole >= place.lower) & (whole < place.upper)
@@ -134,6 +142,7 @@ def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
             text = changed_clause(feature, relation, float(place.land_low[f, leaf]))
             number["riseText"][leaf, f] = texts(text)
         for leaf in np.flatnonzero(np.isfinite(place.upper[f])).tolist():
+            # Below a threshold: "gear <= 2" for a whole number says the same as "gear < 2.5", in numbers that exist.
             relation, border = ("<", place.upper) if not whole else ("=" if binary else "<=", place.land_high)
             text = changed_clause(feature, relation, float(border[f, leaf]))
             number["fallText"][leaf, f] = texts(text)
@@ -142,6 +151,7 @@ def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
 
 def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
     count = fitted.leaves.count.tolist()
+    # -1 also marks the leaves that do not meet the foil, so that the browser needs no mask.
     support = [
         texts(foil.support(leaf, count[leaf])) if wanted else -1 for leaf, wanted in enumerate(foil.mask.tolist())
     ]

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.graph.chain import Chain, after
-from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences, leaves_of
+from tripletree.graph.transitions import UNKNOWN, MarkovCheck, Transitions, count_sequences, find_sequences, leaves_of
 from tripletree.log.log import TERMINATED, Log
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -49,20 +49,11 @@ def check_markov(
 
 def _triples(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> I64:
     """Return the leaf before, the leaf, and the place after each sequence that has both, shape (3, moves)."""
-    begins = np.ones(len(leaf), np.bool_)
-    np.not_equal(leaf[1:], leaf[:-1], out=begins[1:])
-    begins[log.starts[:-1]] = True
-    first = np.flatnonzero(begins)
-    path = leaf[first].astype(np.int64)
-    last = np.searchsorted(first, log.starts[1:]) - 1
-    opening = np.append(0, last[:-1] + 1)
-    following = np.append(path[1:], -1)
-    moved = np.where((final >= 0) & (final != path[last]), final, -1)
-    following[last] = np.where(log.endings == TERMINATED, n_leaves, moved)
-    previous = np.append(-1, path[:-1])
-    previous[opening] = -1
-    both = (previous >= 0) & (following >= 0)
-    return np.stack([previous[both], path[both], following[both]])
+    _, here, following, last = find_sequences(n_leaves, leaf, final, log)
+    previous = np.append(np.int32(UNKNOWN), here[:-1])
+    previous[np.append(0, last[:-1] + 1)] = UNKNOWN  # an episode's first sequence has none before it
+    both = (previous != UNKNOWN) & (following != UNKNOWN)
+    return np.stack([previous[both], here[both], following[both]]).astype(np.int64)
 
 
 def _memory(previous: I64, here: I64, following: I64) -> tuple[float, float]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.log import TERMINATED, Log
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -199,21 +199,6 @@ class Transitions:
         return int(self.starts.sum())
 
 
-def count_transitions(tree: Tree, log: Log, threads: int = 1) -> Transitions:
-    """Count how ``log`` moves over the leaves of ``tree``, in one pass.
-
-    Parameters
-    ----------
-    tree : Tree
-        Any tree over the log's features, grown on this log or on another one.
-    log : Log
-        The log to count.
-    threads : int
-        Threads that find the leaves.
-    """
-    return count_sequences(tree.n_leaves, *leaves_of(tree, log, threads), log)
-
-
 def leaves_of(tree: Tree, log: Log, threads: int = 1) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return the leaf of every sample, and of every episode's final state: -1 where that was not recorded."""
     final = np.full(log.n_episodes, -1, np.int32)
@@ -222,21 +207,48 @@ def leaves_of(tree: Tree, log: Log, threads: int = 1) -> tuple[npt.NDArray[np.in
     return tree.apply(log.states, threads), final
 
 
-def count_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> Transitions:
-    """Count the moves of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
-    end, unknown = n_leaves, -1
+UNKNOWN = -1
+"""What follows a sequence when nobody knows what followed."""
+
+
+class Sequences(NamedTuple):
+    """The sequences of a log: maximal runs of steps of one episode in one leaf.
+
+    Attributes
+    ----------
+    first : int64 array of shape (sequences,)
+        The sample at which each begins.
+    leaf, following : int32 arrays of shape (sequences,)
+        Its leaf, and the leaf that follows: the number of leaves for the end, UNKNOWN where nobody knows.
+    last : int64 array of shape (episodes,)
+        The last sequence of each episode.
+    """
+
+    first: I64
+    leaf: npt.NDArray[np.int32]
+    following: npt.NDArray[np.int32]
+    last: I64
+
+
+def find_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> Sequences:
+    """Return the sequences of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
     begins = np.empty(len(leaf), np.bool_)
     np.not_equal(leaf[1:], leaf[:-1], out=begins[1:])
     begins[log.starts[:-1]] = True
     first = np.flatnonzero(begins)
-    length = np.diff(first, append=len(leaf))
     source = leaf[first]
-    target = np.append(source[1:], np.int32(unknown))
+    following = np.append(source[1:], np.int32(UNKNOWN))
     last = np.searchsorted(first, log.starts[1:]) - 1
-    moved = np.where((final >= 0) & (final != source[last]), final, unknown)
-    target[last] = np.where(log.endings == TERMINATED, end, moved)
+    moved = np.where((final >= 0) & (final != source[last]), final, UNKNOWN)
+    following[last] = np.where(log.endings == TERMINATED, n_leaves, moved)
+    return Sequences(first, source, following, last)
 
-    known = target != unknown
+
+def count_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> Transitions:
+    """Count the transitions of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
+    first, source, target, last = find_sequences(n_leaves, leaf, final, log)
+    length = np.diff(first, append=len(leaf))
+    known = target != UNKNOWN
     key = source[known].astype(np.int64) * (n_leaves + 1) + target[known]
     if n_leaves * (n_leaves + 1) <= _TABLE:
         # Few leaves: a table of all pairs is faster than sorting.
@@ -247,7 +259,7 @@ def count_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArr
     else:
         edges, edge = np.unique(key, return_inverse=True)
     lost, lost_length = source[~known], length[~known]
-    rests = last[(target[last] == unknown) & (final >= 0)]
+    rests = last[(target[last] == UNKNOWN) & (final >= 0)]
     return Transitions(
         n_leaves=n_leaves,
         source=(edges // (n_leaves + 1)).astype(np.int32),

@@ -25,12 +25,12 @@ def _held(sentence: str) -> str:
     return sentence.replace(" %", "\N{NO-BREAK SPACE}%").replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
 
 
-def tag(name: str, *children: object, **attributes: object) -> Markup:
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     """Return an element; attributes of None are left out, ``class_`` and ``aria_label`` are written as HTML does."""
     return Markup(f"<{name}{given(attributes)}>{''.join(map(text, children))}</{name}>")
 
 
-def empty(name: str, **attributes: object) -> Markup:
+def empty(name: str, /, **attributes: object) -> Markup:
     """Return an SVG element without children."""
     return Markup(f"<{name}{given(attributes)}/>")
 

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.log import Log
-from tripletree.tree.arrays import Tree
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
 from tripletree.tree.spread import Spread
+from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Scales
 
 F64 = npt.NDArray[np.float64]

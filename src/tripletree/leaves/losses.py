@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.log import Log
-from tripletree.tree.arrays import Tree
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.leaves.boxes import bounds
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.leaves.boxes import THINNEST, bounds
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 Limits = Mapping[int, tuple[float, float]]

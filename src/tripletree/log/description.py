@@ -10,8 +10,8 @@ from typing import Any
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError
-from tripletree.files import reason
 from tripletree.log.roles import SYNONYMS
+from tripletree.writing import reason
 
 LARGEST = 1_000_000
 """A description with more bytes than this is some other file, and not worth parsing."""

@@ -14,7 +14,6 @@ import numpy as np
 
 from tripletree.checks import did_you_mean
 from tripletree.errors import LogError, MissingDependencyError, ParameterError
-from tripletree.files import reason
 from tripletree.log.coerce import Array
 from tripletree.log.csv_reader import read_csv
 from tripletree.log.findings import Findings
@@ -24,6 +23,7 @@ from tripletree.log.roles import Roles, check_options
 from tripletree.log.schema import Schema
 from tripletree.log.tables import from_columns
 from tripletree.text import Message, Option, joined, message_of
+from tripletree.writing import reason
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
 # The first bytes show that the name of a file is wrong.

@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from tripletree.checks import check_flag, check_number, check_whole
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
-from tripletree.files import reason, replacing
 from tripletree.log.arrays import from_arrays
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
@@ -27,6 +26,7 @@ from tripletree.log.roles import Naming, Roles
 from tripletree.log.schema import Schema
 from tripletree.log.tables import from_columns, from_frame
 from tripletree.text import Message, Option, count, joined
+from tripletree.writing import reason, replacing
 
 __all__ = ["ENDING_NAMES", "TERMINATED", "TRUNCATED", "UNKNOWN", "Log"]
 

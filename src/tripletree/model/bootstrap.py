@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tripletree.log.derive import values
 from tripletree.log.log import TRUNCATED, Log
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 

@@ -20,13 +20,13 @@ from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
 from tripletree.log.log import TRUNCATED, Log
 from tripletree.model.bootstrap import ends_of_truncated, settled_tail
+from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_same_schema, judge
 from tripletree.text import Message, Option
-from tripletree.tree.arrays import Tree
 from tripletree.tree.columns import state_columns
 from tripletree.tree.grow import encode, grow
 from tripletree.tree.spread import ranges
+from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Scales, make_targets
 
 F64 = npt.NDArray[np.float64]

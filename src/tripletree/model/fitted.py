@@ -14,7 +14,7 @@ from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.boxes import bounds
 from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.log.schema import Schema
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,13 @@ TICKS = 0.5
 """Inches that labels of the y axis take at the left of a picture."""
 NARROW = 2.8
 """Inches below which a picture has fewer ticks and a slim legend."""
+# An estimate: matplotlib can measure text only once it is drawn, and the layout needs to know before.
 WIDTH = 0.58
 """Width of a letter, as a share of its size."""
 BAR = 12
 """Characters by which a legend must be narrower than the picture where there is a colour bar."""
+HANDLE = 5
+"""Characters that the symbol of a legend's entry and the gap to the next take."""
 
 
 def legend(scene: Scene, ax: Any) -> None:
@@ -32,12 +35,13 @@ def legend(scene: Scene, ax: Any) -> None:
     entries = [*category_entries(scene.colours), *scene.legend]
     if not entries:
         return
+    # In points below the axes, not in a share of them: ticks and labels take the same height in a low picture.
     below = ax.transAxes + ScaledTranslation(0, -27 / 72 if scene.x.shown else -4 / 72, ax.figure.dpi_scale_trans)
     # A legend that is wider than the axes would push a colour bar away, its own or that of the next row.
     scale = scene.colours
     alone = inches(ax) >= NARROW and (scale is None or scale.kind == "categories")
     room = characters(ax, SMALL, scene.y) - (0 if alone else BAR)
-    entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - 5))) for entry in entries]
+    entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - HANDLE))) for entry in entries]
     ax.legend(
         handles=[handle(entry) for entry in entries],
         loc="upper left",
@@ -52,9 +56,10 @@ def legend(scene: Scene, ax: Any) -> None:
 def columns_that_fit(lengths: list[int], room: int) -> int:
     """Return the most columns in which a legend, filled column by column, is not wider than ``room`` characters."""
     for columns in range(len(lengths), 1, -1):
+        # As matplotlib fills them: when they do not come out even, the first columns are one longer.
         rows, more = divmod(len(lengths), columns)
         ends = np.cumsum([0] + [rows + (column < more) for column in range(columns)])
-        if sum(max(lengths[a:b]) + 5 for a, b in itertools.pairwise(ends) if a < b) <= room:
+        if sum(max(lengths[a:b]) + HANDLE for a, b in itertools.pairwise(ends) if a < b) <= room:
             return columns
     return 1
 
@@ -89,6 +94,7 @@ def headings(scene: Scene, ax: Any) -> Any:
     """Write title and subtitle above the picture, wrapped to its width; return the subtitle."""
     remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
     lines = textwrap.wrap(literal(remark), characters(ax, SMALL, scene.y))
+    # Bold letters are a tenth wider. The title is lifted by as much as the lines below it need.
     ax.set_title(
         "\n".join(textwrap.wrap(literal(scene.title), characters(ax, TITLE * 1.1, scene.y))),
         loc="left",
@@ -114,6 +120,7 @@ def headings(scene: Scene, ax: Any) -> Any:
 def characters(ax: Any, size: float, left: Axis) -> int:
     """Return how many characters of a size fit above the axes, up to the end of their space in the figure."""
     room = inches(ax)
+    # Axes with a place in a grid share it with their labels; others were placed by hand, labels outside.
     if left.shown and ax.get_subplotspec() is not None:
         longest = max((len(line) for text in left.tick_labels for line in text.split("\n")), default=0)
         room -= max(TICKS, longest * SMALL * WIDTH / 72 + 0.15)

@@ -27,7 +27,7 @@ from tripletree.scenes.types import (
 )
 
 MANY_CELLS = 20_000
-"""A grid of more cells is stored as pixels in vector files: they would be slow to show."""
+"""A grid of more cells, or more points, become pixels in vector files, which would be slow to show otherwise."""
 
 
 class Drawing:
@@ -42,11 +42,13 @@ class Drawing:
     def show(self, scene: Scene, bar: bool = True) -> None:
         """Draw everything: marks, axes, colour scale (with a bar or not), legend, words."""
         ax = self._ax
+        # Once: a later scene has the same scale and more marks, and a second bar would shrink the axes again.
         if self._colours is None:
             self._colours = Colours(scene.colours)
             if bar:
                 colour_bar(scene.colours, self._colours, ax)
         for order, mark in enumerate(scene.marks):
+            # matplotlib draws by kind, lines above areas, unless it is told the order of the scene.
             if id(mark) not in self._drawn:
                 _DRAWERS[type(mark)](mark, ax, self._colours, zorder=1 + order / 100)
                 self._drawn.add(id(mark))
@@ -77,6 +79,7 @@ class Colours:
             return
         if scale.kind == "categories":
             self.cmap = colors.ListedColormap(scale.stops)
+            # Value k is the middle of the k-th interval, so that no rounding can give it a neighbour's colour.
             self.norm = colors.BoundaryNorm(np.arange(len(scale.stops) + 1) - 0.5, len(scale.stops))
         else:
             self.cmap = colors.LinearSegmentedColormap.from_list("tripletree", scale.stops)
@@ -103,7 +106,7 @@ def _rectangles(mark: Rectangles, ax: Any, colours: Colours, zorder: float) -> N
             zorder=zorder,
             **style,
         ),
-        autolim=False,
+        autolim=False,  # the scene says where its axes end
     )
 
 
@@ -125,6 +128,7 @@ def _arrows(mark: Arrows, ax: Any, _: Colours, zorder: float) -> None:
         mark.y,
         mark.dx * mark.stretch,
         mark.dy * mark.stretch,
+        # Arrows are moves on the plane: they begin and end where the data say, whatever the size of the picture.
         angles="xy",
         scale_units="xy",
         scale=1,
@@ -150,6 +154,7 @@ def _lines(mark: Lines, ax: Any, _: Colours, zorder: float) -> None:
             linewidths=mark.width,
             alpha=mark.opacity,
             linestyles=DASHES if mark.dashed else "solid",
+            # Round ends would close the gaps between dashes.
             capstyle="butt" if mark.dashed else "round",
             joinstyle="round",
             zorder=zorder,
@@ -169,7 +174,7 @@ def _points(mark: Points, ax: Any, colours: Colours, zorder: float) -> None:
     ax.scatter(
         mark.x,
         mark.y,
-        s=np.square(mark.size),
+        s=np.square(mark.size),  # matplotlib measures areas, scenes diameters
         marker=SYMBOLS[mark.symbol],
         edgecolors=mark.colour if mark.symbol == "ring" else mark.edge or "none",
         linewidths=0.7,
@@ -196,13 +201,14 @@ def _labels(mark: Labels, ax: Any, _: Colours, zorder: float) -> None:
             zorder=zorder,
             annotation_clip=True,
         )
+        # The layout would shrink the axes to make room for a label at their border.
         written.set_in_layout(False)
         if mark.framed:
             written.set_path_effects([patheffects.withStroke(linewidth=1.6, foreground=PAPER)])
 
 
 def _links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
-    """Draw bent arrows; their heads grow with their widths. Faint ones are pale, so that no head shows its shaft."""
+    """Draw bent arrows, with heads that grow with their widths."""
     from matplotlib.colors import to_rgb
     from matplotlib.patches import FancyArrowPatch
 
@@ -219,6 +225,7 @@ def _links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
                 shrinkA=gap0,
                 shrinkB=gap1,
                 linewidth=width,
+                # Mixed with white instead of transparent: a transparent head would show the shaft below it.
                 color=tuple(1 - opacity * (1 - colour)),
                 capstyle="butt",
                 joinstyle="miter",
@@ -228,7 +235,7 @@ def _links(mark: Links, ax: Any, _: Colours, zorder: float) -> None:
 
 
 def _surface(mark: Surface, ax: Any, colours: Colours, zorder: float) -> None:
-    """Shade triangles; as pixels in vector files, because few viewers can shade."""
+    """Shade triangles, as pixels in vector files, because few viewers can shade."""
     ax.tripcolor(
         mark.x,
         mark.y,
@@ -256,6 +263,7 @@ _DRAWERS: dict[type, Any] = {
 
 
 def _axis(axis: Axis, ax: Any, which: str) -> None:
+    # Here, because that module needs matplotlib at its first line.
     from tripletree.plot.ticks import put_ticks
 
     most = 6 if which == "y" or inches(ax) >= NARROW else 4
@@ -266,6 +274,7 @@ def _axis(axis: Axis, ax: Any, which: str) -> None:
     if axis.log:
         getattr(ax, f"set_{which}scale")("log")
     getattr(ax, f"set_{which}lim")(axis.low, axis.high)
+    # Ticks that a scene names stay as they are; others are found anew when somebody moves the limits.
     if axis.ticks:
         getattr(ax, f"set_{which}ticks")(shown.ticks, [literal(text) for text in shown.tick_labels])
     else:

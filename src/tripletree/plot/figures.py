@@ -10,12 +10,12 @@ from tripletree.plot.captions import WIDTH, columns_that_fit
 from tripletree.plot.picture import Picture, SheetPicture
 from tripletree.plot.style import COLUMN, PAGE, SMALL
 from tripletree.scenes import overlays
-from tripletree.scenes.curves import curves as curves_sheet
+from tripletree.scenes.charts import curves as curves_sheet
+from tripletree.scenes.charts import importances as importance_scene
+from tripletree.scenes.charts import simplex as simplex_sheet
 from tripletree.scenes.graph import transitions as transitions_scene
-from tripletree.scenes.importance import importances as importance_scene
 from tripletree.scenes.leaf_map import leaf_map as map_scene
 from tripletree.scenes.overview import overview as overview_sheet
-from tripletree.scenes.simplex import simplex as simplex_sheet
 from tripletree.scenes.strip import episode as episode_sheet
 from tripletree.scenes.tree import diagram as tree_scene
 from tripletree.scenes.view import View, read_view
@@ -136,6 +136,7 @@ def leaf_map(
     """
     view = read_view(model, x, y, where=where, at=at)
     picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits), ax)
+    # What is drawn on the map later must know its axes.
     picture.view_ = view
     return picture
 
@@ -188,7 +189,7 @@ def tree(model: Any, depth: int = 3, *, ax: Any = None) -> Picture:
     """
     scene = tree_scene(model, depth)
     width, height = scene.x.high - scene.x.low, scene.y.high - scene.y.low
-    # The picture is measured in points; there is more for the margins, the words above and the legend below.
+    # The scene is measured in points; the figure also has margins, the words above and the legend below.
     inches = max(width / 72 + 0.15, COLUMN)
     lengths = [len(entry.label) for entry in scene.legend]
     room = int(inches * 72 / (SMALL * WIDTH))
@@ -340,7 +341,7 @@ def curves(models: Any, *, validation: Any = None, most_leaves: int | None = Non
     >>> [entry.label for entry in picture.sheet_.legend]
     ['theta 1, 1, 1', 'theta 1, 0, 0', 'validation', 'training', 'size chosen']
     """
-    return SheetPicture(curves_sheet(models, validation, most_leaves), figure, (6.9, 2.4))
+    return SheetPicture(curves_sheet(models, validation, most_leaves), figure, (PAGE, 2.4))
 
 
 def simplex(weights: Any, *, figure: Any = None) -> SheetPicture:

@@ -83,6 +83,7 @@ class SheetPicture(_Drawn):
             columns = max(map(len, sheet.rows))
             grid = figure.add_gridspec(len(sheet.rows), columns, height_ratios=sheet.heights or None)
             self.axes_ = [[figure.add_subplot(grid[r, c]) for c in range(len(row))] for r, row in enumerate(sheet.rows)]
+            # A scale that all pictures share has one bar, beside all of them.
             for row, axes in zip(sheet.rows, self.axes_, strict=True):
                 for scene, ax in zip(row, axes, strict=True):
                     Drawing(ax).show(scene, bar=sheet.colours is None)
@@ -127,6 +128,7 @@ def _below(title: Any, text: str) -> Any:
     note = Annotation(
         literal(text),
         (0, 0),
+        # The empty lines of the title are taller than those of the subtitle, which would stand too far below.
         xytext=(0, 1 + 1.5 * (text.count("\n") + 1)),
         xycoords=title,
         textcoords="offset points",

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from tripletree.errors import MissingDependencyError, ParameterError
-from tripletree.files import reason, replacing
 from tripletree.scenes.colours import FAINT, INK
+from tripletree.writing import reason, replacing
 
+# A picture that goes into an article without being scaled keeps the sizes of its text.
 COLUMN = 3.3
 """Width of a paper's column, in inches: the width of one picture."""
 PAGE = 6.9
@@ -34,6 +35,7 @@ RC: dict[str, Any] = {
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    # A "+1.2e3" in the corner of an axis is easily missed.
     "axes.formatter.useoffset": False,
     "axes.formatter.limits": (-4, 6),
     "text.color": INK,
@@ -67,6 +69,7 @@ RC: dict[str, Any] = {
 
 def literal(text: str) -> str:
     """Return text that matplotlib shows as it is: users' names may hold dollars or begin with an underscore."""
+    # Between dollars matplotlib sets formulas, and it leaves out of legends what begins with an underscore.
     escaped = text.replace("$", r"\$")
     return f"\N{HAIR SPACE}{escaped}" if escaped.startswith("_") else escaped
 
@@ -105,5 +108,6 @@ def write_figure(figure: Any, path: Any, options: Mapping[str, Any]) -> None:
 
 
 def width_of(figure: Any) -> float:
-    """Return the width of a figure, or of a part of one, in inches."""
+    """Return the width of a figure, or of a subfigure, in inches."""
+    # A subfigure has no size in inches of its own.
     return float(figure.bbox.width / figure.dpi)

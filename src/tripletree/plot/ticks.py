@@ -20,7 +20,7 @@ def put_ticks(along: Any, axis: Axis, most: int) -> None:
 
 
 class Places(Locator):  # type: ignore[misc, unused-ignore]
-    """Finds ticks as scenes does, also after somebody has moved the limits of the axes."""
+    """Finds ticks as scenes do, even after somebody has moved the limits of the axes."""
 
     def __init__(self, along: Any, axis: Axis, most: int) -> None:
         self._along, self._axis, self._most = along, axis, most
@@ -35,9 +35,10 @@ class Places(Locator):  # type: ignore[misc, unused-ignore]
 
 
 class Texts(Formatter):  # type: ignore[misc, unused-ignore]
-    """Writes what scenes does; the power of ten stays that of the label."""
+    """Writes what scenes do."""
 
     def __init__(self, axis: Axis) -> None:
+        # The limits of the scene, not those of the moment: the label names the power of ten that goes with them.
         self._axis = axis
 
     def __call__(self, x: float, pos: int | None = None) -> str:  # noqa: ARG002

@@ -13,8 +13,8 @@ from tripletree.answers.weights import Weights
 from tripletree.checks import Rule, check_whole, is_integer
 from tripletree.errors import ParameterError, TripleTreeWarning
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fit import available_cores, describe_grown, grow_settled, truncation_notes
-from tripletree.model.judge import check_same_schema, judge
 from tripletree.tree.grow import encode
 
 F64 = npt.NDArray[np.float64]

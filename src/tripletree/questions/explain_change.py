@@ -20,8 +20,8 @@ from tripletree.checks import check_number
 from tripletree.errors import ParameterError
 from tripletree.leaves.boxes import intersect
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_same_schema
 from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]

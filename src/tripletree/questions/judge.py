@@ -11,9 +11,9 @@ from tripletree.checks import check_choice, check_whole
 from tripletree.errors import TripleTreeWarning
 from tripletree.language.numbers import FEW
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_same_schema, known_codes, log_values, losses
 from tripletree.model.fit import fit
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_same_schema, known_codes, log_values, losses
 
 GROUPS = 10
 LEAST_EPISODES = 5

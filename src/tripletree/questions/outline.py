@@ -12,8 +12,8 @@ from tripletree.language.conditions import clauses
 from tripletree.language.numbers import all_of, measured, percent, unit
 from tripletree.log.endings import TERMINATED
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_same_schema
 from tripletree.questions.simulate import simulate
 
 REGIONS = 10

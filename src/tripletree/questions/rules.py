@@ -14,8 +14,8 @@ from tripletree.checks import check_whole
 from tripletree.language.conditions import clauses
 from tripletree.leaves.merge import Merged, merge
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_same_schema
 from tripletree.questions.importance import removed
 
 I64 = npt.NDArray[np.int64]

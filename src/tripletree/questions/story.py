@@ -21,8 +21,8 @@ from tripletree.errors import ParameterError
 from tripletree.language.conditions import DERIVATIVE_OF
 from tripletree.log.endings import ENDING_NAMES, TERMINATED
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_same_schema
 from tripletree.questions.explain_change import explain_change
 from tripletree.text import Message, Option
 

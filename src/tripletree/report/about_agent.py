@@ -20,22 +20,24 @@ from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
 from tripletree.questions.rules import rules
-from tripletree.questions.story import story
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.scenes import overlays
+from tripletree.scenes.charts import importances
 from tripletree.scenes.colours import HERE, THERE
 from tripletree.scenes.graph import transitions
-from tripletree.scenes.importance import importances
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.strip import episode as episode_strip
 from tripletree.scenes.types import Entry, Labels, Lines, Points, Scene
 from tripletree.scenes.view import View, read_view
 
 MOST_RULES = 4
+"""Rules shown one by one for each outcome."""
 WORST = 6
-WAYS = ((HERE, "line"), (THERE, "line"), (THERE, "dashes"))
-"""How the ways of episodes are drawn."""
+"""Leaves and episodes listed as the worst."""
+# Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
+LINES = ((HERE, "line"), (THERE, "line"), (THERE, "dashes"))
+"""Colour and symbol of the episodes on the map."""
 DRAWS = 100
 """Chains drawn for an interval."""
 
@@ -45,8 +47,8 @@ def behaviour_section(case: Case) -> Section:
     content = [
         tag("h3", "What matters"),
         _importance(case),
-        tag("h3", "From afar"),
-        tag("p", words.FROM_AFAR),
+        tag("h3", "The big picture"),
+        tag("p", words.BIG_PICTURE),
         _regions(case),
         tag("h3", "Rules"),
         tag("p", words.RULES),
@@ -60,10 +62,12 @@ def behaviour_section(case: Case) -> Section:
 
 def _importance(case: Case) -> Markup:
     scene = importances(case.fitted)
+    # A row of the scene is one feature with three bars, so the picture grows with the features.
     return region("wide", scene.title, case.draw.figure(scene, 640, 70 + 46 * round(scene.y.high - scene.y.low)))
 
 
 def _abouts(case: Case) -> list[str]:
+    # Rules and changes are about one outcome at a time, so each dimension of a continuous action is asked for alone.
     action = case.fitted.schema.action
     return ["action"] if action.kind == "discrete" else list(action.names)
 
@@ -81,26 +85,28 @@ def _regions(case: Case) -> Markup:
         for one in case.outline.regions
     ]
     head = ("region", "where", "of the time", "what the agent does", "value", "what follows")
-    return table("The agent in few regions", head, rows, numbers=(0, 2, 4))
+    return table("The agent in a few regions", head, rows, numbers=(0, 2, 4))
 
 
 def _rules(case: Case, about: str) -> Markup:
     found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
     parts = []
+    # Rules come sorted by outcome, which is what groupby needs.
     for _, group in groupby(found.rules, lambda one: one.outcome):
-        mine = list(group)
-        head, lines = words.rule_group(mine, MOST_RULES)
+        head, lines = words.rule_group(list(group), MOST_RULES)
         parts += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
     return tag("div", *parts, class_="outcomes")
 
 
 def _explorer(case: Case) -> Markup:
+    # The first state that a reader meets is one that the agent was in: halfway through the episode of median return.
     middle = case.by_return[len(case.returns) // 2]
     begin, end = case.log.starts[middle : middle + 2].tolist()
     tree = payload(case.fitted, start=case.log.states[(begin + end) // 2])
     return together(
         [
             tag("div", tag("p", words.NO_SCRIPT, class_="note"), data_tree="tree"),
+            # Base64 needs no escaping, and a browser does not run a script of this type.
             Markup(f'<script type="text/plain" id="tree">{packed(tree)}</script>'),
         ]
     )
@@ -109,9 +115,9 @@ def _explorer(case: Case) -> Markup:
 def fortune_section(case: Case) -> Section:
     """Return how well the agent fares, and where it fails."""
     at = case.fitted.leaves
+    # The mean of a few samples may be low by chance alone.
     trusted = np.flatnonzero(at.count >= FEW)
-    order = trusted[np.argsort(at.value_mean[trusted], kind="stable")]
-    places = [*order[:WORST].tolist()]
+    worst_leaves = trusted[np.argsort(at.value_mean[trusted], kind="stable")][:WORST].tolist()
     rows = [
         (
             leaf,
@@ -120,9 +126,8 @@ def fortune_section(case: Case) -> Section:
             words.where_low(case.fitted, leaf),
             does(case.fitted, leaf),
         )
-        for leaf in places
+        for leaf in worst_leaves
     ]
-    low = case.by_return[:WORST].tolist()
     lengths = np.diff(case.log.starts)
     episodes = [
         (
@@ -132,12 +137,12 @@ def fortune_section(case: Case) -> Section:
             words.ending(int(case.log.endings[k])),
             words.fall(_fall(case, k)),
         )
-        for k in low
+        for k in case.by_return[:WORST].tolist()
     ]
     content = [
         tag("p", words.fortune(case.fitted)),
         table(
-            "Where the agent has least to expect",
+            "Where the agent can expect least",
             ("leaf", "where", "samples", "value", "what it does there"),
             rows,
             (0, 2),
@@ -145,7 +150,7 @@ def fortune_section(case: Case) -> Section:
         tag("p", words.failures(case.log, case.returns)),
         table(
             "Episodes with the lowest returns",
-            ("episode", "return", "steps", "ending", "largest fall of the value"),
+            ("episode", "return", "steps", "ending", "largest drop in value"),
             episodes,
             (1, 2),
         ),
@@ -154,23 +159,25 @@ def fortune_section(case: Case) -> Section:
 
 
 def _fall(case: Case, episode: int) -> object:
-    told = _story(case, episode)
+    """Return the largest fall of an episode's value, if it is large: a story has one rise and one fall at most."""
+    told = case.story(episode)
     return next((jump for jump in told.jumps if jump.change.became < jump.change.was), None)
 
 
 def moves_section(case: Case) -> Section:
     """Return how the agent moves: ends, chances, routes, changes."""
     fitted, moves = case.fitted, case.transitions
-    median = max(int(np.median(np.diff(case.log.starts))), 1)
     told = [ends_told(case.outline.regions, case.outline.ended)]
+    # Where every episode was cut off, the chain never reaches an end, and a chance of 0 would mislead.
     if (case.log.endings == TERMINATED).any():
+        median = int(np.median(np.diff(case.log.starts)))
         soon = chance(fitted, moves, "end", None, None, median, DRAWS, 0)
         steps = expected_steps(fitted, moves, "end", None, None, 0, 0)
         told.append(words.to_the_end(soon, steps))
     routes = [tag("li", str(route)) for route in case.outline.routes]
     content = [
         paragraphs(told),
-        tag("p", tag("strong", "How far to believe this. "), markov(moves.markov)),
+        tag("p", tag("strong", "How far to trust this. "), markov(moves.markov)),
         _graph(case),
         *([tag("h3", "Main routes"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
         tag("h3", "Changes of mind"),
@@ -192,6 +199,7 @@ def _graph(case: Case) -> Markup:
     """Return the regions as a graph, with their numbers in the table instead of those of leaves."""
     regions = case.outline.regions
     number = {str(one.leaf): str(one.number + 1) for one in regions}
+    # Regions are the leaves of the tree cut to their number. Rare moves would only add arrows that nobody can follow.
     scene = transitions(case.fitted.truncate(len(regions)), colour="value", share=0.97, most=30, log=case.log)
     marks = tuple(
         replace(mark, text=tuple(number.get(name, name) for name in mark.text)) if isinstance(mark, Labels) else mark
@@ -212,6 +220,7 @@ def episodes_section(case: Case) -> Section:
     """Return a typical episode, the best and the worst, with their stories."""
     order = case.by_return
     chosen = {"Typical: the median return": int(order[len(order) // 2])}
+    # With one or two episodes, the typical one is also the best or the worst.
     if len(order) > 2:
         chosen |= {"The highest return": int(order[-1]), "The lowest return": int(order[0])}
     parts: list[Markup] = []
@@ -219,21 +228,23 @@ def episodes_section(case: Case) -> Section:
     if view is not None:
         base = leaf_map(view, "value")
         parts.append(
-            region("wide", words.EPISODES_TITLE, case.draw.figure(_with_ways(base, view, case, chosen), 640, 400))
+            region("wide", words.EPISODES_TITLE, case.draw.figure(_with_episodes(base, view, case, chosen), 640, 400))
         )
     for title, episode in chosen.items():
         strip = episode_strip(case.fitted, case.log, episode)
         parts += [
             tag("h3", title),
             region("wide", strip.title, case.draw.stack(strip)),
-            _told(_story(case, episode), str(case.log.episode_ids[episode])),
+            _told(case.story(episode), str(case.log.episode_ids[episode])),
         ]
     return Section("episodes", "Typical and extreme episodes", together(parts))
 
 
-def _with_ways(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> Scene:
+def _with_episodes(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> Scene:
     marks, legend = list(base.marks), list(base.legend)
-    for (title, episode), (colour, symbol) in zip(chosen.items(), WAYS, strict=False):
+    # Not strict: a log of one or two episodes has only a typical one.
+    for (title, episode), (colour, symbol) in zip(chosen.items(), LINES, strict=False):
+        # The overlay draws all episodes alike; here each must be told from the others.
         for mark in overlays.episodes(view, case.log, episode).marks:
             if isinstance(mark, Lines):
                 marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=1.4))
@@ -241,10 +252,6 @@ def _with_ways(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> S
                 marks.append(replace(mark, colour=colour))
         legend.append(Entry(title, colour, symbol))
     return replace(base, title=words.EPISODES_TITLE, marks=tuple(marks), legend=tuple(legend))
-
-
-def _story(case: Case, episode: int) -> Story:
-    return story(case.fitted, episode, case.log)
 
 
 def _told(answer: Story, name: str) -> Markup:

@@ -8,7 +8,7 @@ from tripletree.language.markup import Markup, paragraphs, table, tag, together
 from tripletree.language.numbers import percent, rounded
 from tripletree.report import words
 from tripletree.report.case import Case, Section
-from tripletree.scenes.judged import spread_scene
+from tripletree.scenes.charts import spread_scene
 
 
 def log_section(case: Case) -> Section:
@@ -23,6 +23,7 @@ def log_section(case: Case) -> Section:
 
 
 def _pictures(case: Case) -> Markup:
+    # So few numbers are read faster than their bars.
     if case.log.n_episodes < 5:
         return Markup()
     lengths = np.diff(case.log.starts).astype(np.float64)
@@ -35,10 +36,11 @@ def _pictures(case: Case) -> Markup:
 
 def _features(case: Case) -> Markup:
     log, fitted = case.log, case.fitted
-    quarters = np.quantile(log.states, (0, 0.5, 1), axis=0).T.tolist()
+    spans = np.quantile(log.states, (0, 0.5, 1), axis=0).T.tolist()
     trained = zip(fitted.feature_min.tolist(), fitted.feature_max.tolist(), strict=True)
     rows = []
-    for feature, (low, middle, high), (least, most) in zip(fitted.schema.features, quarters, trained, strict=True):
+    for feature, (low, middle, high), (least, most) in zip(fitted.schema.features, spans, trained, strict=True):
+        # On its own log, what the tree knows is what the columns before say already.
         known = [] if case.same_log else [f"{rounded(least)} to {rounded(most)}"]
         rows.append((feature.name, feature.kind, feature.unit or "–", *map(rounded, (low, middle, high)), *known))
     head = ["feature", "kind", "unit", "least", "median", "largest", *([] if case.same_log else ["known to the tree"])]
@@ -48,16 +50,17 @@ def _features(case: Case) -> Markup:
 def _actions(case: Case) -> Markup:
     log, action = case.log, case.fitted.schema.action
     if action.kind == "discrete":
+        # The log's labels, not the tree's: another log may have labels that the tree has never seen.
         labels = log.schema.action.labels
         count = np.bincount(log.actions, minlength=len(labels))
         shares = [(label, f"{n:,}", percent(n / len(log))) for label, n in zip(labels, count, strict=True)]
         return table(f"Actions ({action.names[0]})", ("action", "samples", "share"), shares, numbers=(1, 2))
-    quarters = np.quantile(log.actions, (0, 0.5, 1), axis=0).T.tolist()
+    spans = np.quantile(log.actions, (0, 0.5, 1), axis=0).T.tolist()
     rows = [
-        (name, of or "–", *map(rounded, three))
-        for name, of, three in zip(action.names, action.units, quarters, strict=True)
+        (name, unit or "–", *map(rounded, span))
+        for name, unit, span in zip(action.names, action.units, spans, strict=True)
     ]
-    return table("Numbers of an action", ("action", "unit", "least", "median", "largest"), rows, numbers=(2, 3, 4))
+    return table("Dimensions of the action", ("action", "unit", "least", "median", "largest"), rows, numbers=(2, 3, 4))
 
 
 def _findings(case: Case) -> Markup:
@@ -83,6 +86,7 @@ def _findings(case: Case) -> Markup:
 def _with_names(text: str) -> list[str | Markup]:
     """Show what stands between backticks, the names of columns and what to type, as code."""
     parts = text.split("`")
+    # A backtick without a partner belongs to a name in the log; guessing would make code of the wrong half.
     if len(parts) % 2 == 0:
         return [text]
     return [tag("code", part) if k % 2 else part for k, part in enumerate(parts)]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
-from tripletree.questions.judge import held_out, trust
+from tripletree.questions.judge import trust
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.report.marks import THICK
 from tripletree.report.svg import WIDTH
-from tripletree.scenes.curves import curves
-from tripletree.scenes.judged import calibration_scene
+from tripletree.scenes.charts import calibration_scene, curves
 from tripletree.scenes.overview import overview
 from tripletree.scenes.tree import diagram
 from tripletree.scenes.types import Sheet
@@ -19,7 +18,7 @@ from tripletree.scenes.types import Sheet
 SMALL = 320.0
 """Width of a picture when three stand in a row."""
 DEPTH = 3
-"""Levels of splits that are drawn."""
+"""Levels of splits that are drawn; with four, the picture would be taller than most screens."""
 
 
 def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
@@ -38,7 +37,7 @@ def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
 
 def quality_section(case: Case) -> Section:
     """Return how good the tree is: losses, calibration, losses by size."""
-    judged = held_out(case.fitted, case.log, case.threads)
+    judged = case.held_out
     where = {"other": "on this log", "regrown": "on episodes not seen", "same": "on this log"}[judged.how]
     rows = [
         (name, *(_loss(number, judged.discrete and name == "action") for number in numbers))
@@ -61,6 +60,7 @@ def quality_section(case: Case) -> Section:
 
 
 def _loss(number: float, share: bool) -> str:
+    # The action loss of labels is a share of wrong ones; all other losses have units of their own.
     return percent(float(number)) if share else rounded(float(f"{number:.3g}"))
 
 
@@ -72,16 +72,18 @@ def overview_section(case: Case) -> Section:
 def _first_splits(case: Case) -> Markup:
     """Return the top of the tree, drawn at its own size, which is measured in points."""
     scene = diagram(case.fitted, DEPTH)
-    size = ((axis.high - axis.low) * THICK for axis in (scene.x, scene.y))
-    width, height = (round(side + room) for side, room in zip(size, (10, 8), strict=True))
-    picture = case.draw.figure(scene, width, height)
-    return region("broad", scene.title, picture)
+    # Text is THICK times as large as its points: if boxes did not grow alike, it would run out of them. 10 and 8 are
+    # the borders that svg leaves around a picture without axes.
+    width = round((scene.x.high - scene.x.low) * THICK + 10)
+    height = round((scene.y.high - scene.y.low) * THICK + 8)
+    return region("broad", scene.title, case.draw.figure(scene, width, height))
 
 
 def trust_section(case: Case) -> Section:
     """Return where the tree should not be trusted."""
     found = trust(case.fitted, case.log, case.threads)
     items = []
+    # The answer has one doubt a line, each with its name before a colon: in a list the name is set in bold.
     for line in str(found).splitlines():
         what, _, rest = line.partition(": ")
         items.append(tag("li", tag("strong", f"{what}. "), words.sentence(rest)))
@@ -105,6 +107,7 @@ def trust_section(case: Case) -> Section:
 def made_section(case: Case) -> Section:
     """Return how it was made: versions, options, seeds, hash of the log."""
     fitted, made = case.fitted, case.fitted.provenance
+    # A model file may come from elsewhere, and its provenance need not hold anything.
     log = [
         ("samples", f"{made.get('samples', 0):,} in {made.get('episodes', 0):,} episodes"),
         ("SHA-256 of the training log", tag("code", made.get("log_sha256", "unknown"))),

@@ -9,15 +9,19 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.judgement import HeldOut
 from tripletree.answers.outline import Outline
 from tripletree.answers.rules import conditions
+from tripletree.answers.story import Story
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
 from tripletree.language.markup import Markup
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
+from tripletree.questions.judge import held_out
 from tripletree.questions.outline import outline
+from tripletree.questions.story import story
 from tripletree.report.svg import Drawer
 
 
@@ -62,18 +66,27 @@ class Case:
 
     @cached_property
     def outline(self) -> Outline:
-        """The tree as few regions."""
+        """The tree as a few regions."""
         return outline(self.fitted, self.log, threads=self.threads)
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """How good the tree is on episodes that it has not seen."""
+        return held_out(self.fitted, self.log, self.threads)
 
     @cached_property
     def same_log(self) -> bool:
         """Whether the tree was grown on this log."""
         return self.log.fingerprint() == self.fitted.provenance.get("log_sha256")
 
-    @property
+    @cached_property
     def by_return(self) -> npt.NDArray[np.int64]:
         """Positions of the episodes, from the lowest to the highest return."""
         return np.argsort(self.returns, kind="stable")
+
+    def story(self, episode: int) -> Story:
+        """Return the story of an episode, by its position in the log."""
+        return story(self.fitted, episode, self.log)
 
     def where(self, leaf: int) -> str:
         """Return the conditions of a leaf in words."""

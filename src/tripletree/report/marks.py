@@ -1,7 +1,10 @@
-"""The marks of a scene as SVG: many shapes of one colour share one path, and coordinates have one decimal."""
+"""The marks of a scene as SVG: axes on paper, shapes of one colour in one path, large grids as small PNG pictures."""
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.language.markup import Markup, empty, tag, together
-from tripletree.report.axes import Scale
-from tripletree.report.pixels import picture
 from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE, TRACK
-from tripletree.scenes.guides import shade_of, shades
+from tripletree.scenes.guides import palette, shade_of, shades, share
 from tripletree.scenes.types import (
     Arrows,
+    Axis,
     Band,
     ColourScale,
     Labels,
@@ -32,6 +34,7 @@ F64 = npt.NDArray[np.float64]
 THICK = 1.35
 """A scene's widths are in points of a paper's column; a screen's picture is larger."""
 DASHES = "5 3"
+# Names of page.css, which gives them other colours on a dark page.
 FOLLOWS = {
     INK: "currentColor",
     THERE: "currentColor",
@@ -72,7 +75,7 @@ class Canvas:
 
 
 def _n(number: float) -> str:
-    """Return a coordinate, short."""
+    """Return a coordinate to a tenth of a pixel, as short as can be: coordinates are most of a report's bytes."""
     shown = f"{number:.1f}"
     return "0" if shown == "-0.0" else shown.removesuffix(".0")
 
@@ -83,6 +86,7 @@ def _path(points: F64, closed: bool = False) -> str:
     if len(short) > 1:
         short = short[np.append(True, (short[1:] != short[:-1]).any(axis=1))]
     parts = [f"{_n(x)} {_n(y)}" for x, y in short.tolist()]
+    # A path that only moves the pen is not drawn at all, not even its ends.
     return f"M{'L'.join(parts)}{'Z' if closed else ''}" + ("h0" if len(parts) == 1 and not closed else "")
 
 
@@ -121,6 +125,7 @@ def _mesh(mark: Mesh, canvas: Canvas) -> Iterator[Markup]:
         return
     left, top = canvas.x.begin, canvas.y.end
     width, height = canvas.x.end - left, canvas.y.begin - top
+    # A grid may have a million cells, too many for shapes. Two pixels a unit keep its edges sharp on dense screens.
     edges = (canvas.x(mark.x) - left) * 2, (canvas.y(mark.y) - top) * 2
     address = picture(canvas.colours, *edges, mark.value, round(width * 2), round(height * 2))
     yield empty(
@@ -140,6 +145,7 @@ def _arrows(mark: Arrows, canvas: Canvas) -> Iterator[Markup]:
     begin = np.column_stack([mark.x, mark.y]) - (move / 2 if mark.centred else 0)
     a, b = _places(canvas, begin), _places(canvas, begin + move)
     length = np.hypot(*(b - a).T)
+    # Means of cells without a sample are not finite; below a pixel an arrow has no direction that could be seen.
     seen = np.isfinite(length) & (length > 0.7)
     yield from _arrow_shapes(a[seen], b[seen], mark.width * THICK, canvas.ink(mark.colour))
 
@@ -147,10 +153,12 @@ def _arrows(mark: Arrows, canvas: Canvas) -> Iterator[Markup]:
 def _arrow_shapes(a: F64, b: F64, width: float, colour: str) -> Iterator[Markup]:
     if not len(a):
         return
-    way = b - a
-    length = np.hypot(*way.T)[:, None]
-    ahead = way / length
+    move = b - a
+    length = np.hypot(*move.T)[:, None]
+    ahead = move / length
     aside = np.column_stack([-ahead[:, 1], ahead[:, 0]])
+    # A short arrow has a shorter head, so that some of its shaft is left. The shaft ends where the head begins: at the
+    # tip it would be wider than the point.
     head = np.minimum(4.6 * width, 0.6 * length)
     neck = b - ahead * head
     shafts = "".join(_path(np.stack(pair)) for pair in zip(a, neck, strict=True))
@@ -184,6 +192,7 @@ def _lines(mark: Lines, canvas: Canvas) -> Iterator[Markup]:
 
 
 def _band(mark: Band, canvas: Canvas) -> Iterator[Markup]:
+    # Along the lower line and back along the upper one.
     there = np.column_stack([canvas.x(mark.x), canvas.y(mark.low)])
     back = np.column_stack([canvas.x(mark.x), canvas.y(mark.high)])[::-1]
     outline = _path(np.concatenate([there, back]), closed=True)
@@ -214,7 +223,7 @@ def _points(mark: Points, canvas: Canvas) -> Iterator[Markup]:
             )
             yield empty("path", d=d, fill=colour, stroke=edge)
         elif edge is None and np.ptp(size) == 0:
-            # A line of no length with round ends is a disc.
+            # A line of no length with round ends is a disc: thousands of them fit in one short path.
             d = "".join(f"M{_n(u)} {_n(v)}h0" for u, v in zip(x[which], y[which], strict=True))
             yield empty("path", d=d, stroke=colour, stroke_width=_n(size.flat[0]), stroke_linecap="round")
         else:
@@ -229,10 +238,12 @@ def _points(mark: Points, canvas: Canvas) -> Iterator[Markup]:
 def _labels(mark: Labels, canvas: Canvas) -> Iterator[Markup]:
     anchor = {"center": "middle", "left": "start", "right": "end"}[mark.align]
     x, y = canvas.x(mark.x) + mark.shift[0] * THICK, canvas.y(mark.y) - mark.shift[1] * THICK
+    # Text stands on its baseline; a little lower, its middle is at the place.
     written = [tag("text", label, x=_n(u), y=_n(v + 3.5)) for label, u, v in zip(mark.text, x, y, strict=True)]
     yield tag(
         "g",
         *written,
+        # The frame is white on any page, so the ink within it stays dark.
         fill=mark.colour if mark.framed else canvas.ink(mark.colour),
         font_size=_n(mark.size * THICK),
         text_anchor=anchor,
@@ -246,19 +257,22 @@ def _links(mark: Links, canvas: Canvas) -> Iterator[Markup]:
     b = np.column_stack([canvas.x(mark.x1), canvas.y(mark.y1)])
     colour = canvas.ink(mark.colour)
     for k in range(len(a)):
-        way = b[k] - a[k]
-        length = float(np.hypot(*way))
+        move = b[k] - a[k]
+        length = float(np.hypot(*move))
         gaps = (mark.gap0[k] + mark.gap1[k]) * THICK
+        # Nodes that touch leave no room for an arrow between them.
         if length <= gaps + 2:
             continue
-        ahead, aside = way / length, np.array([way[1], -way[0]]) / length
+        ahead, aside = move / length, np.array([move[1], -move[0]]) / length
         begin, end = a[k] + ahead * mark.gap0[k] * THICK, b[k] - ahead * mark.gap1[k] * THICK
+        # Always to the same side of the arrow, so that those there and back do not lie upon each other.
         bend = (begin + end) / 2 + aside * mark.bend * length
         towards = (end - bend) / np.hypot(*(end - bend))
         width = float(mark.width[k]) * THICK
         head = min(4 + 2.2 * width, 0.5 * length)
         neck, across = end - towards * head, np.array([-towards[1], towards[0]]) * head * 0.4
         curve = f"M{_n(begin[0])} {_n(begin[1])}Q{_n(bend[0])} {_n(bend[1])} {_n(neck[0])} {_n(neck[1])}"
+        # The opacity is the group's: as that of each shape, it would make the overlap of head and shaft darker.
         yield tag(
             "g",
             empty("path", d=curve, stroke=colour, stroke_width=round(width, 2), fill="none"),
@@ -269,6 +283,7 @@ def _links(mark: Links, canvas: Canvas) -> Iterator[Markup]:
 
 def _surface(mark: Surface, canvas: Canvas) -> Iterator[Markup]:
     corners = np.column_stack([canvas.x(mark.x), canvas.y(mark.y)])[mark.triangle]
+    # SVG cannot shade between three corners, so a triangle has the colour of their mean.
     for colour, which in canvas.by_shade(mark.value[mark.triangle].mean(axis=1)):
         outline = "".join(_path(corner, closed=True) for corner in corners[which])
         yield empty("path", d=outline, fill=colour, stroke=colour, stroke_width=0.5)
@@ -286,3 +301,80 @@ DRAWERS: dict[type, Callable[[Any, Canvas], Iterator[Markup]]] = {
     Surface: _surface,
 }
 """How each kind of mark is drawn."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One axis from ``begin`` to ``end`` on paper."""
+
+    axis: Axis
+    begin: float
+    end: float
+
+    def __call__(self, values: Any) -> F64:
+        """Return where values lie; what is beyond the ends stays close to the paper."""
+        along = share(self.axis, np.asarray(values, np.float64))
+        # Some marks reach far beyond the picture that cuts them off, such as the borders of phases, and a 0 on a
+        # logarithmic axis lies further still. Two widths away is far enough, and keeps the numbers short.
+        place: F64 = self.begin + np.clip(along, -2, 3) * (self.end - self.begin)
+        return place
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return places on paper and what to write there."""
+        return list(zip(self(self.axis.ticks).tolist(), self.axis.tick_labels, strict=True))
+
+
+U8 = npt.NDArray[np.uint8]
+
+
+def picture(scale: ColourScale, x: F64, y: F64, value: F64, width: int, height: int) -> str:
+    """Return a data address of a grid of cells, as an indexed PNG.
+
+    Parameters
+    ----------
+    scale : ColourScale
+        Colours of the values.
+    x, y : float64 arrays
+        Edges of the cells in pixels, either way up.
+    value : float64 array of shape (len(y) - 1, len(x) - 1)
+        The cells.
+    width, height : int
+        Size in pixels.
+    """
+    columns, rows = _cells(x, width), _cells(y, height)
+    inside = (rows >= 0)[:, None] & (columns >= 0)[None, :]
+    code = shade_of(scale, value)[np.maximum(rows, 0)][:, np.maximum(columns, 0)]
+    colours = palette(scale)
+    code = np.where(inside & (code >= 0), code, len(colours))
+    return f"data:image/png;base64,{base64.b64encode(_png(code.astype(np.uint8), colours)).decode()}"
+
+
+def _cells(edges: F64, size: int) -> npt.NDArray[np.int64]:
+    """Return the cell that the middle of each pixel lies in, -1 for none."""
+    up = edges[-1] >= edges[0]
+    ordered = edges if up else edges[::-1]
+    cell = np.searchsorted(ordered, np.arange(size) + 0.5, side="right") - 1
+    known = (cell >= 0) & (cell < len(edges) - 1)
+    return np.where(known, cell if up else len(edges) - 2 - cell, -1)
+
+
+def _png(code: U8, colours: U8) -> bytes:
+    """Return an indexed PNG; the colour after the last is transparent."""
+    height, width = code.shape
+    # Every line begins with the number of its filter; 0 is none. The header: 8 bits a pixel, colours of a palette.
+    lines = np.concatenate([np.zeros((height, 1), np.uint8), code], axis=1)
+    table = np.concatenate([colours, np.zeros((1, 3), np.uint8)])
+    return b"".join(
+        (
+            b"\x89PNG\r\n\x1a\n",
+            _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
+            _chunk(b"PLTE", table.tobytes()),
+            _chunk(b"tRNS", b"\xff" * len(colours) + b"\x00"),
+            _chunk(b"IDAT", zlib.compress(lines.tobytes(), 9)),
+            _chunk(b"IEND", b""),
+        )
+    )
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

@@ -1,4 +1,4 @@
-"""Draws a scene as SVG; ink follows the page, so that a picture is fine in the light, in the dark and in print."""
+"""Draws a scene as SVG; ink follows the page, so that a picture works in light mode, in dark mode and in print."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from dataclasses import replace
 
 from tripletree.language.markup import Markup, empty, tag, together
 from tripletree.report import words
-from tripletree.report.axes import Scale
-from tripletree.report.marks import DRAWERS, Canvas, on_paper
+from tripletree.report.marks import DRAWERS, Canvas, Scale, on_paper
 from tripletree.scenes.colours import PAPER
 from tripletree.scenes.guides import bar_axis, category_entries, marked
 from tripletree.scenes.types import ColourScale, Entry, Mesh, Rectangles, Scene, Sheet, Surface
 
 WIDTH, HEIGHT = 460.0, 320.0
+"""Size of a picture when two stand in a row."""
 BELOW = 42.0
 """Room for the labels of the x axis."""
+# Only a browser can measure text, and the picture must be finished before one sees it.
 CHARACTER = 6.1
 """Width of a typical character of a label."""
 
 
 class Drawer:
-    """Draws the scenes of one page, each with names of its own."""
+    """Draws the scenes of one page, each with names of its own: clips, bars and titles are found by them."""
 
     def __init__(self) -> None:
         self._drawn = 0
@@ -48,6 +49,7 @@ class Drawer:
         scenes = [scene for row in sheet.rows for scene in row]
         tall = sheet.heights or (1.0,) * len(scenes)
         drawn = [(scene, share) for scene, share in zip(scenes, tall, strict=True) if scene.x.shown or scene.y.shown]
+        # All rows leave the same room, so that a step is at the same place in each of them.
         left = max(_left(_marked(scene)) for scene, _ in drawn)
         pictures = [
             self.svg(scene, width, height * share + (BELOW if scene.x.shown else 10), left) for scene, share in drawn
@@ -58,6 +60,7 @@ class Drawer:
     def svg(self, scene: Scene, width: float = WIDTH, height: float = HEIGHT, left: float | None = None) -> Markup:
         """Return the picture alone; ``left`` is the room for labels of the y axis, None for what they need."""
         self._drawn += 1
+        # In this order: ticks may divide an axis by a power of ten and change its label, but words do not.
         said, scene = _said(scene), _marked(scene)
         name = f"picture-{self._drawn}"
         bar = scene.colours if scene.colours is not None and scene.colours.kind != "categories" else None
@@ -66,6 +69,7 @@ class Drawer:
         canvas = Canvas(x, y, scene.colours, _has_tiles(scene))
         marks = together(part for mark in scene.marks for part in DRAWERS[type(mark)](mark, canvas))
         frame = {"x": x.begin, "y": y.end, "width": x.end - x.begin, "height": y.begin - y.end}
+        # Rows of a stack have no titles of their own, but each picture needs a name for those who do not see it.
         title = scene.title or scene.y.label or scene.x.label
         described = tag("title", title, id=f"{name}-title") + tag("desc", said, id=f"{name}-text")
         return tag(
@@ -87,15 +91,16 @@ def _marked(scene: Scene) -> Scene:
 
 
 def _said(scene: Scene) -> str:
-    """Return what a picture shows, for those who do not see it."""
+    """Return what a picture shows, for people who cannot see it."""
     scale = scene.colours
     colours = "" if scale is None else words.colours(scale.label, scale.low, scale.high, scale.categories)
-    x, y = (((axis.label, axis.low, axis.high) if axis.shown else None) for axis in (scene.x, scene.y))
+    # An axis without a label has names at its ticks, and its numbers mean nothing.
+    x, y = (((axis.label, axis.low, axis.high) if axis.shown and axis.label else None) for axis in (scene.x, scene.y))
     return words.picture(x, y, colours)
 
 
 def _has_tiles(scene: Scene) -> bool:
-    """Whether marks lie on coloured areas, whose colours are the same in the light and in the dark."""
+    """Return whether marks lie on coloured areas, which are the same on a light and on a dark page."""
     return any(
         isinstance(m, Mesh | Surface) or (isinstance(m, Rectangles) and m.value is not None) for m in scene.marks
     )
@@ -106,6 +111,7 @@ def _left(scene: Scene) -> float:
     if not scene.y.shown:
         return 4.0
     longest = CHARACTER * max((len(label) for _, label in Scale(scene.y, 0, 1).ticks()), default=1)
+    # An upright label stands beside the ticks with its full width; others are turned, and take one line's height.
     if scene.y.upright:
         return longest + 18 + CHARACTER * max(map(len, _wrapped(scene.y.label)))
     return longest + (28 if scene.y.label else 12)
@@ -122,6 +128,7 @@ def _room(
     bottom, right = 4.0, 6.0
     if scene.x.shown:
         bottom = BELOW
+        # The text of a tick at the very end of the axis is centred there, so half of it is beyond.
         last = Scale(scene.x, 0, 1).ticks()[-1:]
         right = 6 + (CHARACTER * len(last[0][1]) / 2 if last and last[0][0] > 0.93 else 0)
     if bar is not None:
@@ -223,12 +230,15 @@ _SYMBOLS: dict[str, Callable[[str], Markup]] = {
 
 
 def _swatch(entry: Entry, tiles: bool) -> Markup:
-    """Return the symbol of an entry; ink that lies on tiles has a little of the light with it."""
+    """Return the symbol of an entry."""
     shape = _SYMBOLS.get(entry.symbol, _disc)(entry.colour if tiles else on_paper(entry.colour))
-    light = (
+    # On tiles, ink stays dark: beside them, on a dark page, it would not be seen without a light ground.
+    ground = (
         empty("rect", width=14, height=14, rx=3, fill=PAPER)
         if tiles and on_paper(entry.colour) != entry.colour
         else Markup()
     )
     opacity = None if entry.opacity == 1 else entry.opacity
-    return tag("svg", light, tag("g", shape, opacity=opacity), viewBox="0 0 14 14", class_="swatch", aria_hidden="true")
+    return tag(
+        "svg", ground, tag("g", shape, opacity=opacity), viewBox="0 0 14 14", class_="swatch", aria_hidden="true"
+    )

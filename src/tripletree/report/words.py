@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.change import Changes
+from tripletree.answers.judgement import HeldOut
 from tripletree.answers.rules import Rule, conditions
 from tripletree.answers.story import ENDINGS, Story, phase
 from tripletree.language.numbers import all_of, capital, count, exact, measured, percent, rounded
@@ -21,9 +22,10 @@ F64 = npt.NDArray[np.float64]
 
 
 _ENDINGS = (
-    ("has an unknown ending", "ended by itself", "was cut off"),
-    ("have unknown endings", "ended by themselves", "were cut off"),
+    ("has an unknown ending", "ended on its own", "was cut off"),
+    ("have unknown endings", "ended on their own", "were cut off"),
 )
+"""By the code of an ending (see ``log.endings``), for one episode and for several."""
 
 
 def log_size(log: Log) -> str:
@@ -32,11 +34,11 @@ def log_size(log: Log) -> str:
     acts = (
         f"the action is one of {count(len(action.labels), 'label', 'labels')}"
         if action.kind == "discrete"
-        else f"the action has {count(len(action.names), 'number', 'numbers')}"
+        else f"the action has {count(len(action.names), 'dimension', 'dimensions')}"
     )
     features = count(log.n_features, "feature", "features")
     samples, episodes = count(log.n_samples, "sample", "samples"), count(log.n_episodes, "episode", "episodes")
-    return f"The log has {samples} in {episodes}. A state has {features}, {acts}."
+    return f"The log has {samples} in {episodes}. A state has {features}; {acts}."
 
 
 def log_episodes(log: Log) -> str:
@@ -47,23 +49,24 @@ def log_episodes(log: Log) -> str:
         return f"The episode lasts {count(int(lengths[0]), 'step', 'steps')}."
     counted = [(f"{n:,}" if n < log.n_episodes else "all", _ENDINGS[n != 1][code]) for code, n in enumerate(ended) if n]
     ends = all_of([f"{number} {how}" for number, how in counted])
-    span = f"{lengths.min():,} to {lengths.max():,} steps, half of them {int(np.median(lengths)):,} or more"
+    span = f"{lengths.min():,} to {lengths.max():,} steps (median {int(np.median(lengths)):,})"
     return f"Episodes last {span}; {ends}."
 
 
 def log_returns(returns: F64) -> str:
-    """Return what episodes return."""
+    """Return the range of the returns."""
     if len(returns) == 1:
-        return f"It returns {rounded(float(returns[0]))} (the sum of its rewards)."
+        return f"Its return (the sum of its rewards) is {rounded(float(returns[0]))}."
     low, middle, high = (rounded(float(x)) for x in np.quantile(returns, (0, 0.5, 1)))
+    # Compared as they are written: returns that differ by rounding errors should not make "from 1 to 1".
     if low == high:
-        return f"Every episode returns {low} (the sum of its rewards)."
-    return f"Returns, the sums of an episode's rewards, go from {low} to {high}; the median is {middle}."
+        return f"Every episode has the same return (the sum of its rewards): {low}."
+    return f"Returns (the sum of an episode's rewards) range from {low} to {high}; the median is {middle}."
 
 
 def findings(number: int) -> str:
     """Return the heading of what the doctor found."""
-    return f"What was noticed in the log ({number})" if number else "Nothing in the log gives reason to worry."
+    return f"What stands out in the log ({number})" if number else "Nothing in the log is cause for concern."
 
 
 def losses_note(discrete: bool) -> str:
@@ -71,14 +74,15 @@ def losses_note(discrete: bool) -> str:
     action = "the share of wrong labels" if discrete else "the sum over dimensions of RMSE / σ"
     return (
         f"Action loss is {action}, value loss the root of the mean squared error (RMSE), derivative loss the sum over "
-        "features of RMSE / σ, σ being the spread over the training log. One leaf is what can be known without "
-        "looking at the state."
+        "features of RMSE / σ, where σ is the standard deviation over the training log. One leaf shows what can be "
+        "achieved without looking at the state."
     )
 
 
 def doubt(attribute: int, left: float, samples: int, few: bool) -> str:
     """Return why a leaf is not to be trusted on an attribute (0 action, 1 value, 2 derivative)."""
     name = ATTRIBUTES[attribute]
+    # A share above 1 reads better as a multiple: "1.5 times that", not "150 % of that".
     times = f"{rounded(left, 2)} times that" if left >= 1 else f"{percent(left)} of that"
     told = [f"disagreement on {name} is {times} in the whole log"]
     return all_of([*told, *([f"only {count(samples, 'sample', 'samples')}"] if few else [])])
@@ -86,45 +90,48 @@ def doubt(attribute: int, left: float, samples: int, few: bool) -> str:
 
 def failures(log: Log, returns: F64) -> str:
     """Return how episodes with low returns differ in length from the others."""
+    # A tenth of fewer episodes would be none at all.
     if len(returns) < 10:
         return (
-            "The log has too few episodes to tell good ones from bad ones by their numbers; here are all of the lowest."
+            "The log has too few episodes to compare good ones with bad ones; here are those with the lowest returns."
         )
     border = float(np.quantile(returns, 0.1))
     low = returns <= border
     lengths = np.diff(log.starts)
-    inside = int(np.median(lengths[low]))
-    text = f"The tenth of the episodes with the lowest returns gets {rounded(border)} or less"
+    text = f"The 10 % of episodes with the lowest returns get {rounded(border)} or less"
+    # When all returns are equal, there are no others whose length could be compared.
     if low.all():
         return f"{text}, and so do all others."
-    return f"{text}. Their median length is {inside:,} steps; that of the others is {int(np.median(lengths[~low])):,}."
+    theirs, others = (int(np.median(lengths[group])) for group in (low, ~low))
+    return f"{text}. Their median length is {theirs:,} steps; that of the others is {others:,}."
 
 
 def fortune(fitted: Fitted) -> str:
-    """Return what value is, and how far the tree's values go."""
+    """Return what value is, and the range of the tree's values."""
     gamma = fitted.options["gamma"]
     values = fitted.leaves.value_mean
     low, high = rounded(float(values.min()), 3), rounded(float(values.max()), 3)
     return (
-        f"Value is what the agent has still to expect: the sum of future rewards, each step further on counting "
-        f"{exact(gamma)} times as much. Over the leaves of the tree it goes from {low} to {high}."
+        f"Value is what the agent can still expect: the sum of future rewards, each step further away counting "
+        f"{exact(gamma)} times as much. Across the leaves of the tree it ranges from {low} to {high}."
     )
 
 
 def ending(code: int) -> str:
     """Return how an episode ended, in a table."""
-    return ("unknown", "by itself", "cut off")[code]
+    return ("unknown", "on its own", "cut off")[code]
 
 
 def fall(jump: Any) -> str:
-    """Return where the value fell most in an episode."""
-    return "no large one" if jump is None else str(jump).removeprefix("The value falls most ").rstrip(".")
+    """Return where the value fell most in an episode, without the words that the head of its column says already."""
+    return "no large drop" if jump is None else str(jump).removeprefix("The value falls most ").rstrip(".")
 
 
 def to_the_end(soon: Any, steps: Any) -> str:
     """Return how soon episodes end by the chain over leaves."""
     within = count(soon.within, "step", "steps")
-    text = f"By the moves between leaves, an episode ends within {within} with a chance of {percent(soon.probability)}"
+    chance = percent(soon.probability)
+    text = f"Judging by the transitions between leaves, an episode ends within {within} with a probability of {chance}"
     if soon.interval is not None:
         text += f" (95 % interval {percent(soon.interval[0])} to {percent(soon.interval[1])})"
     return text + (f", and after {steps.steps:.3g} steps on average." if steps.steps is not None else ".")
@@ -135,6 +142,7 @@ def rule_group(rules: Sequence[Rule], most: int) -> tuple[str, list[str]]:
     share = percent(sum(one.coverage for one in rules))
     lines = []
     for one in rules[:most]:
+        # A rule that no step of this log falls under is neither right nor wrong.
         right = "" if one.accuracy is None else f", {percent(one.accuracy)} right"
         lines.append(f"{conditions(one.when)} ({percent(one.coverage)}{right})")
     rest = rules[most:]
@@ -145,7 +153,7 @@ def rule_group(rules: Sequence[Rule], most: int) -> tuple[str, list[str]]:
 
 def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     """Return the first sentence of a story, a line for each phase, and what follows."""
-    total = "" if answer.total is None else f" and returns {rounded(answer.total)}"
+    total = "" if answer.total is None else f" and has a return of {rounded(answer.total)}"
     first = f"Episode {name} lasts {count(max(round(answer.steps), 1), 'step', 'steps')}{total}."
     phases = [f"{capital(phase(one, value=answer.about != 'value'))}." for one in answer.phases]
     rest = [ENDINGS[answer.ending]] if answer.ending is not None else []
@@ -156,29 +164,31 @@ def lead(fitted: Fitted, log: Log) -> str:
     """Return the first sentence of a report."""
     leaves = count(fitted.tree.n_leaves, "leaf", "leaves")
     return (
-        f"What an agent does, how well it fares and how it moves, told by a decision tree with {leaves} and a log "
-        f"of {count(log.n_samples, 'step', 'steps')}. The tree was grown from recorded steps alone: nobody asked the "
-        "agent."
+        f"What an agent does, how well it fares and how it moves, as seen by a decision tree with {leaves} and a log "
+        f"of {count(log.n_samples, 'step', 'steps')}. The tree was grown from recorded steps alone, without access to "
+        "the agent."
     )
 
 
-def key_facts(fitted: Fitted, log: Log, returns: F64) -> list[tuple[str, str]]:
-    """Return the few numbers at the top of a report, with their names."""
-    action = fitted.curve_training[fitted.tree.n_leaves - 1, 0]
-    known = 1 - fitted.curve_training[fitted.tree.n_leaves - 1] / np.maximum(fitted.curve_training[0], 1e-300)
-    right = (
-        ("actions right", percent(1 - float(action)))
-        if fitted.schema.action.kind == "discrete"
-        else ("of the action loss explained", percent(max(float(known[0]), 0.0)))
-    )
-    return [
+def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[tuple[str, str]]:
+    """Return the headline numbers at the top of a report, with their names."""
+    facts = [
         ("steps", f"{log.n_samples:,}"),
         ("episodes", f"{log.n_episodes:,}"),
         ("leaves", f"{fitted.tree.n_leaves:,}"),
-        right,
-        ("of the value loss explained", percent(max(float(known[1]), 0.0))),
         ("median return", rounded(float(np.median(returns)), 3)),
     ]
+    if judged.how == "same":  # nothing was held out, and how well a tree fits its own log is not how good it is
+        return facts
+    # What is the same in the whole log has a loss of 0 already with one leaf; and on new episodes a loss may end up
+    # above that of one leaf.
+    explained = np.maximum(1 - judged.losses / np.maximum(judged.constant, 1e-300), 0.0)
+    right = (
+        ("of unseen actions right", percent(1 - float(judged.losses[0])))
+        if judged.discrete
+        else ("of the action loss on unseen episodes explained", percent(float(explained[0])))
+    )
+    return [*facts, right, ("of the value loss on unseen episodes explained", percent(float(explained[1])))]
 
 
 def changes(answer: Changes, threshold: float | None) -> str:
@@ -188,12 +198,13 @@ def changes(answer: Changes, threshold: float | None) -> str:
     times, steps = count(len(answer), "time", "times"), count(answer.moves, "step", "steps")
     alone = float((answer.changed.sum(axis=1) == 1).mean())
     sides = f"{answer.about} goes from one side of {exact(threshold)} to the other"
-    return f"In {steps} {sides} {times}; one feature explains {percent(alone)} of these changes."
+    return f"In {steps}, {sides} {times}; a single feature explains {percent(alone)} of these changes."
 
 
 def about_the_mean(numbers: F64) -> float:
     """Return a round number near the mean, as exact as the spread of the numbers deserves."""
     spread = float(numbers.std())
+    # "0.1" tells a reader as much as "0.10384", and a crossing of it just as much. Adding 0.0 makes 0 of -0.
     return round(float(numbers.mean()), -math.floor(math.log10(spread))) + 0.0 if spread > 0 else float(numbers[0])
 
 
@@ -214,14 +225,14 @@ def size_of_tree(fitted: Fitted) -> str:
 
 
 def picture(x: tuple[str, float, float] | None, y: tuple[str, float, float] | None, colours: str) -> str:
-    """Return what a picture shows, for those who do not see it."""
+    """Return what a picture shows, for people who cannot see it."""
     told = [
         f"{where}: {label}, from {rounded(low)} to {rounded(high)}."
-        for where, axis in (("Across", x), ("Up", y))
+        for where, axis in (("Horizontal axis", x), ("Vertical axis", y))
         if axis is not None
         for label, low, high in (axis,)
     ]
-    return " ".join([*told, *([f"By colour: {colours}."] if colours else [])])
+    return " ".join([*told, *([f"Colour: {colours}."] if colours else [])])
 
 
 def colours(label: str, low: float, high: float, categories: Sequence[str]) -> str:
@@ -230,7 +241,8 @@ def colours(label: str, low: float, high: float, categories: Sequence[str]) -> s
 
 
 def option(value: Any) -> str:
-    """Return an option of growth as a reader writes it."""
+    """Return an option of growth in words."""
+    # First of all, because Python counts True and False among the numbers.
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, list | tuple):
@@ -241,41 +253,42 @@ def option(value: Any) -> str:
 TITLE = "What this agent does"
 
 
-CALIBRATION = "When the tree says so, is it so? Discs on the dashed line say yes."
+CALIBRATION = "Do predictions match what was observed? Where discs lie on the dashed line, they do."
 
 
 CALIBRATION_SAME = (
     "On the log that a tree was grown on, predictions and observations agree by construction. Give a log with other "
-    "episodes to see whether they agree on those, too."
+    "episodes to see whether they agree there, too."
 )
 
 
-FROM_AFAR = (
-    "The first splits of the tree part the states into few regions. They are listed by how long the agent is in them."
+BIG_PICTURE = (
+    "The first splits of the tree divide the states into a few regions. The one where the agent spends most time comes "
+    "first."
 )
 
 
 RULES = (
-    "The whole tree as rules, the ones that cover most of the log first. Each holds on its own; shares of the log and "
-    "how often the log agrees are in brackets."
+    "The whole tree as rules, those that cover most of the log first. Each rule holds on its own; in brackets are the "
+    "share of the log that it covers and how often the log agrees with it."
 )
 
 
 ASK = (
-    "The map shows the leaves on a plane through one state. Click a place, or type a state: the page says what the "
-    "tree predicts there and why, and what would have to change for something else. It needs no network."
+    "The map shows the leaves on a plane through one state. Click somewhere, or type in a state: the page says what "
+    "the tree predicts there and why, and what would have to change for a different prediction. It works offline."
 )
 
 
 NO_SCRIPT = "This map needs a browser that runs scripts."
 
 
-ROUTES = "From where most episodes begin to the end, through the regions of the table above, by their numbers."
+ROUTES = "From where most episodes begin to where they end, through the numbered regions of the table above."
 
 
 GRAPH = (
-    "Discs are the regions of the table above, by their numbers; the larger, the more time is spent there. Wide arrows "
-    "are probable moves"
+    "Discs are the numbered regions of the table above; the larger the disc, the more time is spent there, and the "
+    "wider the arrow, the more probable the transition"
 )
 
 
@@ -288,7 +301,7 @@ EPISODES_TITLE = "These episodes on a map of mean value"
 SEEDS = "Growth draws no random numbers: the same log and options give the same tree."
 
 
-DRAWS = "Intervals of chances, and the choice of held-out episodes, come from random numbers with seed 0."
+DRAWS = "Intervals of probabilities and the choice of held-out episodes use the random seed 0."
 
 
-FOOTER = "Made by tripletree. This file is complete in itself: it loads nothing and sends nothing."
+FOOTER = "Made with tripletree. This file is self-contained: it loads nothing and sends nothing."

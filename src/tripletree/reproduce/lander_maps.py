@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tripletree import plot
 from tripletree.api import TripleTree
+from tripletree.demos import lander
 from tripletree.log.derive import values
 from tripletree.log.log import Log
 from tripletree.reproduce.lander_tree import Lander
@@ -16,12 +17,13 @@ from tripletree.reproduce.page import Block, Claim, Section, Sentences, Text, ju
 from tripletree.reproduce.work import F64, Work, percent
 
 PAD = (-0.2, 0.2)
+"""Where the landing zone begins and ends along x: between the two flags of the world."""
 PROJECTIONS = (
     ("x", "y", ("main engine", "side engine", "value", "density", None)),
     ("y", "v_y", ("main engine", "value", None)),
     ("phi", "v_phi", ("side engine", "value", None)),
 )
-WAYS = 25
+TRAJECTORIES = 25
 
 
 def section(part: Lander, work: Work) -> list[Section]:
@@ -33,7 +35,7 @@ def _projections(part: Lander, work: Work) -> Section:
     blocks: list[Block] = [
         Text(
             f"The {part.tree.n_leaves_} leaves are boxes in eight dimensions. A projection onto two features averages "
-            "the leaves behind each point, weighted by the samples to be expected there (partial dependence)."
+            "the leaves behind each point, weighted by the samples expected there (partial dependence)."
         )
     ]
     for x, y, colours in PROJECTIONS:
@@ -49,7 +51,8 @@ def _projections(part: Lander, work: Work) -> Section:
 
 
 def _claims(log: Log) -> list[Claim]:
-    states, value = log.states, values(log, 0.99)
+    # On the log, not on the tree: what the paper reads off its pictures should hold of the agent itself.
+    states, value = log.states, values(log, lander.GAMMA)
     x, y, v_y, phi, v_phi = (states[:, f] for f in (0, 1, 3, 4, 5))
     air = (states[:, 6:] == 0).all(axis=1)
     main, side = log.actions.T
@@ -59,7 +62,8 @@ def _claims(log: Log) -> list[Claim]:
     column = (air & (np.abs(x) < PAD[1]))[air].mean()
     wide = np.ptp(x) / (PAD[1] - PAD[0])
     ground = 1 - air.mean()
-    # The profile of v_y over y in flight, and how much of it a parabola explains.
+    # The profile of v_y over y in flight, and how much of it a parabola explains. Episodes start at about y = 1.4, and
+    # too few steps are higher for a mean.
     flight = air & (y < 1.45)
     bins = np.clip((y[flight] / 1.45 * 15).astype(int), 0, 14)
     mean = np.array([v_y[flight][bins == b].mean() for b in range(15)])
@@ -67,11 +71,13 @@ def _claims(log: Log) -> list[Claim]:
     parabola = np.polyfit(height, mean, 2)
     explained = 1 - np.var(mean - np.polyval(parabola, height)) / np.var(mean)
     lowest = float(height[mean.argmin()])
+    # Between -0.5 and 0.5 the side engine is off.
     turning = air & (np.abs(side) > 0.5)
     rights = np.sign(side[turning]) == np.sign(phi[turning] + v_phi[turning])
     calm, spinning = (value[air & part].mean() for part in (np.abs(v_phi) < 0.05, np.abs(v_phi) > 0.2))
     swing = float(np.corrcoef(phi[air], _next_change(log, 5)[air])[0, 1])
     return [
+        # The paper's words give no numbers; a difference of 0.1, or a factor of 2, is what we take them to mean.
         Claim(
             "High above the ground the main engine is used less.",
             f"It burns in {percent(high)} of the steps above y = 1.2 and in {percent(low)} below y = 1.",
@@ -111,6 +117,7 @@ def _claims(log: Log) -> list[Claim]:
 def _next_change(log: Log, feature: int) -> F64:
     """Return the change of a feature in each step."""
     after = np.vstack([log.states[1:], log.final_states[-1:]])
+    # After the last step of an episode comes its own final state, not the start of the next.
     after[log.starts[1:] - 1] = log.final_states
     change: F64 = after[:, feature] - log.states[:, feature]
     return change
@@ -124,6 +131,7 @@ def _slices(part: Lander, work: Work) -> Section:
         if not answer:
             continue
         features = [log.schema.feature_names[f] for f in answer.changed]
+        # The slice must show what changes; a single feature is drawn against the height, or the speed of falling.
         pair = [*features, *(f for f in ("y", "v_y", "x") if f not in features)][:2]
         (colour,) = foil
         asked.append((f"tree.explain(state, {foil!r}, max_changes=2)", str(answer)))
@@ -147,7 +155,7 @@ def _slices(part: Lander, work: Work) -> Section:
 
 
 def _questions(log: Log) -> list[tuple[str, int, dict[str, Any]]]:
-    """Return three states of the log and what might have been instead: in fast fall, high up, on the ground."""
+    """Return three states of the log and a foil for each: falling fast, high up, and on the ground."""
     x, y, v_y = (log.states[:, f] for f in (0, 1, 3))
     legs = log.states[:, 6:].sum(axis=1)
     falling = int(np.flatnonzero((y > 0.4) & (y < 0.6) & (v_y < -0.4))[0])
@@ -164,7 +172,8 @@ def _trajectories(part: Lander, work: Work) -> Section:
     tree, log = part.tree, part.training
     mean, count = _mean_states(tree, log)
     x, y, phi, v_phi = (mean[:, f] for f in (0, 1, 4, 5))
-    # The end is one state, in the middle of the most visited leaf of its zone: ways to a whole zone only just enter it.
+    # The end is one state, in the middle of the most visited leaf of its zone: trajectories to a whole zone would stop
+    # as soon as they enter it.
     landed = _most_visited(count, (np.abs(x) < PAD[1]) & (y < 0.05))
     upright = _most_visited(count, (np.abs(phi) < 0.05) & (np.abs(v_phi) < 0.05) & (y > 0.1))
     sides = {"from the left": (x < -0.2) & (y > 0.4), "from the right": (x > 0.2) & (y > 0.4)}
@@ -177,7 +186,7 @@ def _trajectories(part: Lander, work: Work) -> Section:
     ):
         picture = plot.leaf_map(tree, *axes, colour=None, arrows=True)
         for label, chosen in starts.items():
-            found = tree.simulate(set(np.flatnonzero(chosen).tolist()) - {end}, mean[end].tolist(), pairs=WAYS)
+            found = tree.simulate(set(np.flatnonzero(chosen).tolist()) - {end}, mean[end].tolist(), pairs=TRAJECTORIES)
             if found:
                 picture.trajectories(found, label)
         if name == "approach":
@@ -186,8 +195,8 @@ def _trajectories(part: Lander, work: Work) -> Section:
         work.step()
     drawn = work.figures(
         pictures,
-        f"The {WAYS} most probable trajectories from leaves of each start zone to the middle of the end zone, the more "
-        "probable the more opaque.",
+        f"The {TRAJECTORIES} most probable trajectories from leaves of each start zone to the middle of the end zone; "
+        "the more probable, the more opaque.",
     )
     return Section(
         "Lander: simulated trajectories",
@@ -195,8 +204,8 @@ def _trajectories(part: Lander, work: Work) -> Section:
             Text(
                 "Trajectories between zones, as in the paper: approaches to the landing zone from the left and from "
                 "the right; vertical speed from high up to the ground; back to an upright, calm attitude. A leaf "
-                "belongs to a zone when its samples lie in it on average. What the two sides have in common and what "
-                "not is measured on the log in the next section."
+                "belongs to a zone when the mean of its samples lies in it. What the two sides have in common, and "
+                "what not, is measured on the log in the next section."
             ),
             drawn,
         ],

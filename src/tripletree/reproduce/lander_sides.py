@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from tripletree.demos import lander
 from tripletree.log.derive import values
 from tripletree.log.log import Log
 from tripletree.reproduce.lander_maps import PAD
@@ -14,10 +15,11 @@ from tripletree.reproduce.page import Claim, Section, Table, Text, judged
 from tripletree.reproduce.work import F64, by_episode, difference_interval, mean_interval, percent
 
 TILT = 0.1
+"""Tilt in rad from which a swing is counted."""
 MEASURES = {
     "value": "value at the start",
     "widest": "widest |x|",
-    "curved": "length of the way / straight line",
+    "curved": "length of the flight / straight line",
     "missed": "share of touchdowns beside the zone",
     "shuffled": "steps from touchdown to the end",
 }
@@ -27,7 +29,8 @@ def section(part: Lander) -> Section:
     """Return the section on left and right."""
     log = part.training
     found = by_episode(log, _measure)
-    found["value"] = values(log, 0.99)[log.starts[:-1]]
+    found["value"] = values(log, lander.GAMMA)[log.starts[:-1]]
+    # A craft that is pushed to the left comes back from the left.
     left, right = found["kick"] < 0, found["kick"] > 0
     rows, differences = [], {}
     for name, words in MEASURES.items():
@@ -51,18 +54,18 @@ def section(part: Lander) -> Section:
         "Lander: is this agent asymmetric?",
         [
             Text(
-                "The world is symmetric: mirrored left to right, it is the same. The craft starts above the landing "
+                "The world is symmetric: its mirror image is the same world. The craft starts above the landing "
                 f"zone with a random push; {left.sum()} episodes were pushed to the left and come back from there, "
-                f"{right.sum()} to the right. The differences of a symmetric agent would be 0 but for chance. "
-                f"Intervals: 95 %, by drawing episodes anew. Overshoot: the first time that |phi| has passed {TILT} "
+                f"{right.sum()} to the right. For a symmetric agent the differences would be 0 but for chance. "
+                f"Intervals: 95 %, by resampling episodes. Overshoot: the first time that |phi| has passed {TILT} "
                 "rad and turned back, how far it swings to the other side, as a share of the tilt."
             ),
             Table("Left and right, all from the log.", ("per episode", "left", "right", "right minus left"), rows),
             Claim(
                 "Left and right are alike in this world, and yet landings from the left are worth more and fly "
                 "straighter.",
-                f"Value at the start: {_compared(differences['value'], 'higher', 1)}. The way, as a multiple of the "
-                f"straight line: {_compared(differences['curved'], 'longer', 3)}.",
+                f"Value at the start: {_compared(differences['value'], 'higher', 1)}. Length of the flight, as a "
+                f"multiple of the straight line: {_compared(differences['curved'], 'longer', 3)}.",
                 judged(differences["value"][2] < 0, differences["curved"][1] > 0),
             ),
             Claim(
@@ -96,14 +99,15 @@ def section(part: Lander) -> Section:
 def _measure(states: F64, _actions: F64) -> Mapping[str, float]:
     """Return what one episode says about sides."""
     x, y, phi = states[:, 0], states[:, 1], states[:, 4]
+    # Up to touchdown: on the ground the craft creeps, which says nothing about how it flies.
     down = np.flatnonzero(states[:, 6:].any(axis=1))
     touch = int(down[0]) if len(down) else len(states) - 1
-    way = np.hypot(np.diff(x[: touch + 1]), np.diff(y[: touch + 1])).sum()
+    flown = np.hypot(np.diff(x[: touch + 1]), np.diff(y[: touch + 1])).sum()
     straight = np.hypot(x[touch] - x[0], y[touch] - y[0])
     return {
         "kick": float(np.sign(states[0, 2])),
         "widest": float(np.abs(x[: touch + 1]).max()),
-        "curved": float(way / straight),
+        "curved": float(flown / straight),
         "missed": float(not PAD[0] <= x[touch] <= PAD[1]),
         "shuffled": float(len(states) - 1 - touch),
         "overshoot left": _overshoot(phi[: touch + 1]),
@@ -117,7 +121,7 @@ def _overshoot(phi: F64) -> float:
     if not len(peaks):
         return np.nan
     rest = phi[peaks[0] :]
-    # Up to the next time that it comes back from the other side, or to touchdown.
+    # Until it comes back from the other side, or to touchdown: later swings have other causes.
     below = np.flatnonzero(rest < 0)
     if not len(below):
         return 0.0
@@ -130,8 +134,9 @@ def _cost(found: Mapping[str, F64], log: Log) -> str:
     """Return what a touchdown beside the zone costs."""
     returns = np.add.reduceat(log.rewards, log.starts[:-1])
     missed = found["missed"] > 0
+    # Resampling so few returns would give an interval that means nothing.
     if missed.sum() < 5:
-        return f"Only {missed.sum()} touchdowns are beside the zone, too few to say what they cost."
+        return f"Only {missed.sum()} touchdowns are beside the zone, too few to estimate what they cost."
     return (
         f"After a touchdown beside the zone it takes {found['shuffled'][missed].mean():.0f} steps to the end, "
         f"otherwise {found['shuffled'][~missed].mean():.0f}; the return differs by "
@@ -144,7 +149,7 @@ def _differs(interval: tuple[float, float, float]) -> bool:
 
 
 def _compared(interval: tuple[float, float, float], word: str, digits: int) -> str:
-    """Return "longer from the left by 0.1 (0.05 to 0.15)", or that there is nothing in it."""
+    """Return "longer from the left by 0.1 (0.05 to 0.15)", or that there is no difference beyond chance."""
     number, low, high = interval
     if not _differs(interval):
         return f"no difference beyond chance ({number:+.{digits}f}, interval {low:+.{digits}f} to {high:+.{digits}f})"

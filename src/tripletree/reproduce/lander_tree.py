@@ -16,7 +16,9 @@ from tripletree.reproduce.page import Claim, Section, Table, Text, judged
 from tripletree.reproduce.work import Work, grow, losses, percent
 
 LEAVES = 1_000
+"""Beyond the size at which the paper stops, 450, so that validation can choose another."""
 SHOWN = (1, 10, 50, 100, 200, 450, 700, 1_000)
+"""Sizes in the table, besides the chosen one."""
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripletree.files import replace_file
+from tripletree.language.markup import Markup, empty, tag
+from tripletree.text import count
+from tripletree.writing import replace_file
 
 HOLDS, PARTLY, FAILS = "holds", "holds in part", "does not hold"
 
@@ -18,9 +19,9 @@ class Text:
 
     text: str
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return the paragraph as HTML."""
-        return f"<p>{html.escape(self.text, quote=False)}</p>"
+        return tag("p", self.text)
 
     def markdown(self) -> str:
         """Return the paragraph as Markdown."""
@@ -33,10 +34,10 @@ class Sentences:
 
     said: Sequence[tuple[str, str]]
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return question and answer side by side."""
-        rows = "".join(f"<dt>{_code(ask)}</dt><dd>{html.escape(say, quote=False)}</dd>" for ask, say in self.said)
-        return f"<dl>{rows}</dl>"
+        rows = (part for ask, say in self.said for part in (tag("dt", tag("code", ask)), tag("dd", say)))
+        return tag("dl", *rows)
 
     def markdown(self) -> str:
         """Return one item for each."""
@@ -51,12 +52,11 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return the table as HTML."""
-        head = "".join(f"<th>{html.escape(name, quote=False)}</th>" for name in self.head)
-        body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
-        caption = html.escape(self.caption, quote=False)
-        return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        head = tag("thead", tag("tr", *(tag("th", name) for name in self.head)))
+        body = tag("tbody", *(tag("tr", *map(_cell, row)) for row in self.rows))
+        return tag("table", tag("caption", self.caption), head, body)
 
     def markdown(self) -> str:
         """Return the table as Markdown."""
@@ -72,13 +72,12 @@ class Figures:
     files: Sequence[str]
     caption: str
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return the figure as HTML; a click opens a picture alone."""
-        alt = html.escape(self.caption)
+        # Four pictures would leave two gaps in rows of three.
         columns = {1: "one", 2: "two", 4: "two"}.get(len(self.files), "three")
-        pictures = "".join(f'<a href="{file}"><img src="{file}" alt="{alt}"></a>' for file in self.files)
-        caption = html.escape(self.caption, quote=False)
-        return f'<figure class="{columns}"><div>{pictures}</div><figcaption>{caption}</figcaption></figure>'
+        pictures = (tag("a", empty("img", src=file, alt=self.caption), href=file) for file in self.files)
+        return tag("figure", tag("div", *pictures), tag("figcaption", self.caption), class_=columns)
 
     def markdown(self) -> str:
         """Return the figure as Markdown."""
@@ -94,13 +93,11 @@ class Claim:
     found: str
     verdict: str
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return the claim as a box whose edge shows the verdict."""
-        kind = self.verdict.replace(" ", "-")
-        return (
-            f'<div class="claim {kind}"><p class="said"><b>The paper:</b> {html.escape(self.said, quote=False)}</p>'
-            f'<p><b class="verdict">{self.verdict.capitalize()}.</b> {html.escape(self.found, quote=False)}</p></div>'
-        )
+        said = tag("p", tag("b", "The paper:"), " ", self.said, class_="said")
+        found = tag("p", tag("b", f"{self.verdict.capitalize()}.", class_="verdict"), " ", self.found)
+        return tag("div", said, found, class_=f"claim {self.verdict.replace(' ', '-')}")
 
     def markdown(self) -> str:
         """Return the claim as a quotation and an answer."""
@@ -137,25 +134,31 @@ def write(sections: Sequence[Section], title: str, introduction: str, folder: Pa
     found = claims(sections)
     counts = [sum(claim.verdict == verdict for claim in found) for verdict in (HOLDS, PARTLY, FAILS)]
     total = (
-        f"Of {len(found)} claims of the paper {_number(counts[0], 'holds', 'hold')} here, "
-        f"{_number(counts[1], 'holds', 'hold')} in part and {_number(counts[2], 'does', 'do')} not."
+        f"Of {len(found)} claims of the paper {count(counts[0], 'holds', 'hold')} here, "
+        f"{count(counts[1], 'holds', 'hold')} in part and {count(counts[2], 'does', 'do')} not."
     )
-    contents = "".join(
-        f'<li><a href="#part-{i}">{html.escape(section.title)}</a>{_dots(section)}</li>'
+    contents = (
+        tag("li", tag("a", section.title, href=f"#part-{i}"), *_dots(section)) for i, section in enumerate(sections)
+    )
+    parts = (
+        tag("section", tag("h2", section.title), *(block.html() for block in section.blocks), id=f"part-{i}")
         for i, section in enumerate(sections)
     )
-    parts = "".join(
-        "<section "
-        f'id="part-{i}"><h2>{html.escape(section.title)}</h2>{"".join(b.html() for b in section.blocks)}</section>'
-        for i, section in enumerate(sections)
+    head = (
+        empty("meta", charset="utf-8"),
+        tag("title", title),
+        empty("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("style", Markup(STYLE)),
+    )
+    body = (
+        tag("h1", title),
+        tag("p", introduction),
+        tag("p", total, class_="total"),
+        tag("nav", tag("ol", *contents)),
+        *parts,
     )
     page = folder / "index.html"
-    document = (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head><body>'
-        f"<h1>{html.escape(title)}</h1><p>{html.escape(introduction, quote=False)}</p>"
-        f'<p class="total">{total}</p><nav><ol>{contents}</ol></nav>{parts}</body></html>\n'
-    )
+    document = f'<!doctype html><html lang="en">{tag("head", *head)}{tag("body", *body)}</html>\n'
     replace_file(page, document.encode())
     text = [f"# {title}", _plain(introduction), f"**{total}**"]
     for section in sections:
@@ -164,31 +167,26 @@ def write(sections: Sequence[Section], title: str, introduction: str, folder: Pa
     return page
 
 
-def _number(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"
-
-
-def _dots(section: Section) -> str:
+def _dots(section: Section) -> list[Markup]:
     """Return a coloured dot for every claim of a section."""
-    return "".join(
-        f'<i class="{claim.verdict.replace(" ", "-")}" title="{html.escape(claim.said)}: {claim.verdict}"></i>'
+    return [
+        tag("i", class_=claim.verdict.replace(" ", "-"), title=f"{claim.said}: {claim.verdict}")
         for claim in claims([section])
-    )
+    ]
 
 
-def _cell(text: str) -> str:
+def _cell(text: str) -> Markup:
+    # Numbers are compared digit below digit, so they are aligned at the right.
     number = text.lstrip("-+").replace(",", "").replace(".", "").rstrip(" %").isdigit()
-    return f"<td{' class=number' if number else ''}>{html.escape(text, quote=False)}</td>"
-
-
-def _code(text: str) -> str:
-    return f"<code>{html.escape(text, quote=False)}</code>"
+    return tag("td", text, class_="number" if number else None)
 
 
 def _plain(text: str) -> str:
+    # Names such as v_y, and comparisons, would be read as emphasis and as HTML.
     return text.replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
 
 
+# Inlined, so that the page is one file beside its pictures.
 STYLE = """
 body{max-width:58rem;margin:2rem auto;padding:0 1rem;font:16px/1.55 system-ui,sans-serif;color:#222;background:#fff}
 h1{font-size:1.9rem;line-height:1.2}

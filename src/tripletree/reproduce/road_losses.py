@@ -18,7 +18,9 @@ from tripletree.reproduce.work import F64, Work, at, grow, losses, percent
 EXCLUSIVE = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 EQUAL = (1 / 3, 1 / 3, 1 / 3)
 COMPROMISE = (0.2, 0.6, 0.2)
+"""The weights that the paper settles on (appendix A)."""
 LEAVES = 200
+"""Leaves of the paper's trees of the road."""
 
 Trees = Mapping[str, Mapping[tuple[float, ...], TripleTree]]
 
@@ -30,7 +32,7 @@ def title(agent: str) -> str:
 
 
 def record(agent: str, work: Work) -> Log:
-    """Return the log of an agent, with its last episode whole."""
+    """Return the log of an agent, with its last episode whole, as in the paper author's logs."""
     return road.record(agent, n_samples=work.road_samples, whole=True)
 
 
@@ -53,8 +55,8 @@ def section(trees: Trees, work: Work) -> Section:
     blocks: list[Block] = [
         Text(
             "Four agents drive the road, each solved by value iteration on a 30 x 30 grid for its own rewards (left "
-            f"wall, right wall, speed). Of each, about {work.road_samples:,} samples from random starts were "
-            "recorded, and trees of 200 leaves grown with different weights theta of action, value and derivative."
+            f"wall, right wall, speed). About {work.road_samples:,} samples of each were recorded from random starts, "
+            "and trees of 200 leaves were grown with different weights theta of action, value and derivative."
         ),
         _endless(trees, work),
         _table(curves),
@@ -75,17 +77,17 @@ def section(trees: Trees, work: Work) -> Section:
 
 
 def _endless(trees: Trees, work: Work) -> Text:
-    """Return what became of episodes that no wall ended, of the one agent that swings for ever from some starts."""
+    """Return what became of the episodes that no wall ended; only one agent swings for ever, from some starts."""
     log = record("left", work)
     lost = int((log.endings == TRUNCATED).sum())
     kept = grow(log, max_leaves=LEAVES, theta=COMPROMISE, gamma=road.GAMMA, truncation="bootstrap")
     before = at(losses(trees["left"][COMPROMISE]), LEAVES)[1]
     return Text(
         f"{lost} of the {log.n_episodes} episodes of the agent left swing to and fro for ever, where driving on and "
-        "leaving are worth almost the same, and were cut after 200 steps. Values near a cut are too "
-        f"low (the paper's choice, kept here), which the value loss of this agent shows: {before:.3f} with theta 0.2, "
-        "0.6, 0.2. When the tree's "
-        f'own value of the last state is added (truncation="bootstrap"), it is {at(losses(kept), LEAVES)[1]:.3f}.'
+        "leaving are worth almost the same, and were cut off after 200 steps. Values before a cut are too low (the "
+        f"paper's choice, kept here), which shows in the value loss of this agent: {before:.3f} with theta 0.2, 0.6, "
+        "0.2. When the tree's own value of the last state is added "
+        f'(truncation="bootstrap"), it is {at(losses(kept), LEAVES)[1]:.3f}.'
     )
 
 
@@ -118,6 +120,7 @@ def _claims(curves: Mapping[str, Mapping[tuple[float, ...], F64]]) -> list[Claim
             own = ratios[EXCLUSIVE[g]][g]
             least = np.min([ratios[theta][g] for theta in compared], axis=0)
             won[i, g] = (own <= least + 0.01).mean()
+            # Trees that are equally good differ by rounding errors.
             final[i, g] = own[-1] <= least[-1] + 1e-12
             gap[i, g] = ratios[EQUAL][g] - own
     end, mean, widest = gap[:, :, -1], gap.mean(axis=2), gap.argmax(axis=2) + 1
@@ -145,12 +148,13 @@ def _claims(curves: Mapping[str, Mapping[tuple[float, ...], F64]]) -> list[Claim
         ),
         Claim(
             "That delay is largest between 50 and 100 leaves.",
-            "Here it is greatest at "
+            "Here it is largest at "
             + ", ".join(
                 f"{widest[i, 0]} (action) and {widest[i, 2]} (derivative) leaves for {name}"
                 for i, name in enumerate(names)
             )
             + ".",
+            # A little more than the paper's 50 to 100, which it reads off a picture.
             judged(*(bool(40 <= size <= 110) for size in widest[:, [0, 2]].ravel())),
         ),
         Claim(

@@ -23,6 +23,7 @@ COLOURS = {
     "density": "density",
 }
 GRID = (300, 200)
+"""States along pos and along speed at which trees are asked: finer than their leaves."""
 
 
 def section(trees: Mapping[str, Mapping[tuple[float, ...], TripleTree]], work: Work) -> Section:
@@ -68,6 +69,7 @@ def _island(tree: TripleTree) -> Claim:
     islands = []
     for i in range(1, number + 1):
         inside = states[named == i]
+        # Not a splinter of the border, and not the region of acceleration at the left wall or at low speed.
         if len(inside) > 0.002 * plus.size and inside[:, 0].min() > 0.5 and inside[:, 1].min() > 0.05:
             islands.append(inside)
     doomed = np.mean([_doomed(inside).mean() for inside in islands]) if islands else 0.0
@@ -92,6 +94,7 @@ def _island(tree: TripleTree) -> Claim:
 def _doomed(states: F64) -> npt.NDArray[np.bool_]:
     """Return from which states the right wall is hit even by braking from the first step on."""
     now, hit = states.copy(), np.zeros(len(states), bool)
+    # Long enough to brake from top speed to a standstill, and as long again.
     for _ in range(2 * round(road.TOP_SPEED / road.ACCELERATIONS[1])):
         now, _, _ = road.step(now, road.ACCELERATIONS[0], road.VARIANTS["left"])
         hit |= now[:, 0] >= road.LENGTH
@@ -125,6 +128,7 @@ def _stability(tree: TripleTree) -> Claim:
         acc = np.take(road.ACCELERATIONS, agent.act(now))
         now, _, ended = road.step(now, acc, road.VARIANTS["alive"])
         alive &= ~ended
+    # Cut halfway between the two means, values alone should say who survives.
     told = (value > (value[alive].mean() + value[~alive].mean()) / 2) == alive
     return Claim(
         "For the last agent, value is high where the swinging can go on for ever, and low outside.",
@@ -154,6 +158,7 @@ def _density(grown: Mapping[str, TripleTree]) -> Claim:
     area, patch = {}, (0.0, 0.0, 0.0)
     for agent, tree in grown.items():
         count, density = (np.asarray(tree.leaves_[name], np.float64) for name in ("count", "density"))
+        # From the densest leaf on: the smallest area that holds half of the samples.
         order = np.argsort(-density)
         volume = count / density
         half = int(np.searchsorted(np.cumsum(count[order]), count.sum() / 2)) + 1

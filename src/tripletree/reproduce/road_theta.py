@@ -24,11 +24,12 @@ def section(work: Work) -> Section:
     compared: dict[str, Weights] = {}
     blocks: list[Block] = [
         Text(
-            "Each loss as a ratio to that of a tree with one leaf; the worst of the three is what counts. 21 weights "
-            "theta on the simplex, as in the paper."
+            "Each loss is given as a ratio to that of a tree with one leaf; the worst of the three is what counts. "
+            "There are 21 weights theta on the simplex, as in the paper."
         )
     ]
     for agent in road.VARIANTS:
+        # That truncated episodes bias the values is said on the page already.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TripleTreeWarning)
             compared[agent] = compare_weights(record(agent, work), leaves=SIZES, gamma=road.GAMMA)
@@ -48,12 +49,13 @@ def _results(compared: dict[str, Weights]) -> list[Block]:
     for s, size in enumerate(SIZES):
         for name, ratios in (*zip(compared, worst[:, s], strict=True), ("mean of the four", worst[:, s].mean(axis=0))):
             best = int(ratios.argmin())
+            # Ties share a rank: rounding errors must not decide.
             rank = int((ratios < ratios[chosen] - 1e-12).sum()) + 1
             weights = ", ".join(f"{weight:g}" for weight in theta[best])
             rows.append(
                 [str(size), name, weights, f"{ratios[best]:.3f}", f"{ratios[chosen]:.3f}", f"{rank} of {len(theta)}"]
             )
-        # The last of these rows is the mean.
+        # The last of these rows is the mean, and so are the variables of the loop now.
         excess.append(ratios[chosen] / ratios[best] - 1)
         ranks.append(rank)
     edge = theta[:, DERIVATIVE] == 0

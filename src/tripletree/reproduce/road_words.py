@@ -15,19 +15,21 @@ from tripletree.reproduce.road_losses import COMPROMISE, LEAVES, record
 from tripletree.reproduce.work import F64, Work, grow, percent
 
 STATE = (1.2, 0.03)
+"""Where the paper explains its first agent."""
 TRIPS: dict[str, tuple[list[float], Any]] = {
     "left": ([1.2, 0.03], {"pos": (None, 0.2)}),
     "either": ([1.9, -0.01], "end"),
     "hurry": ([2.4, -0.04], "end"),
     "alive": ([2.7, -0.07], [1.5, 0.01]),
 }
-WAYS = 20
+TRAJECTORIES = 20
+"""Episodes of each agent that trajectories are compared with."""
 
 
 def section(work: Work) -> list[Section]:
     """Return the sections on explanations and on trajectories."""
     logs = {agent: record(agent, work) for agent in road.VARIANTS}
-    # With what follows a cut: the reasons below are about value, too.
+    # Not the paper's truncation here: reasons about value should not be about where recordings were cut off.
     trees = {
         agent: grow(log, max_leaves=LEAVES, theta=COMPROMISE, gamma=road.GAMMA, truncation="bootstrap")
         for agent, log in logs.items()
@@ -37,20 +39,20 @@ def section(work: Work) -> list[Section]:
 
 
 def _explanations(tree: TripleTree, work: Work) -> Section:
-    way = drive("left", STATE)
-    actions = road.solve(road.VARIANTS["left"]).act(way)
+    states = drive("left", STATE)
+    actions = road.solve(road.VARIANTS["left"]).act(states)
     turn = int(np.flatnonzero(np.diff(actions))[0])
     other = str(road.ACCELERATIONS[1 - actions[0]])
     factual = tree.explain(STATE)
     foil = tree.explain(STATE, {"action": other})
-    change = tree.explain_change(way[turn], way[turn + 1])
+    change = tree.explain_change(states[turn], states[turn + 1])
     value = tree.explain(STATE, {"value": (None, 0.3)})
     asked = [
         (f"tree.explain({list(STATE)})", str(factual)),
         (f"tree.explain({list(STATE)}, {{'action': '{other}'}})", str(foil)),
-        (f"tree.explain_change({_state(way[turn])}, {_state(way[turn + 1])})", str(change)),
+        (f"tree.explain_change({_state(states[turn])}, {_state(states[turn + 1])})", str(change)),
         (f"tree.explain({list(STATE)}, {{'value': (None, 0.3)}})", str(value)),
-        ("tree.story(states of the whole drive)", str(tree.story(way))),
+        ("tree.story(states of the whole drive)", str(tree.story(states))),
     ]
     maps = {
         "foil": plot.leaf_map(tree, "pos", "speed").explanation(foil).zoom((0.9, 1.6), (0, 0.07)),
@@ -59,7 +61,8 @@ def _explanations(tree: TripleTree, work: Work) -> Section:
     }
     pictures = work.figures(
         {f"road-explained-{name}": picture for name, picture in maps.items()},
-        "The least change to another action; the reason of a change; the least change to a low value.",
+        "The least change that leads to another action; the reason for a change; the least change that leads to a low "
+        "value.",
     )
     work.step()
     reached = tree.predict(np.array([foil.foil_state]))
@@ -95,7 +98,9 @@ def _trajectories(trees: dict[str, TripleTree], logs: dict[str, Log], work: Work
         pictures[f"road-trajectory-{agent}"] = picture.trajectories(found, agent) if found else picture
     nowhere = trees["left"].simulate([2.9, 0.09], {"pos": (None, 0.2)})
     said.append(("tree.simulate([2.9, 0.09], {'pos': (None, 0.2)})  # left", str(nowhere)))
-    drawn = work.figures(pictures, "The most probable ways, aligned with the mean moves of the leaves that they cross.")
+    drawn = work.figures(
+        pictures, "The most probable trajectories, aligned with the mean moves of the leaves that they cross."
+    )
     work.step()
     angles, distances = _compare(trees, logs)
     work.step()
@@ -103,15 +108,16 @@ def _trajectories(trees: dict[str, TripleTree], logs: dict[str, Log], work: Work
         Sentences(said),
         drawn,
         Claim(
-            "Simulated trajectories go the way the agent really moves, and the search for them mostly works well.",
-            f"{WAYS} trajectories of each agent from the first to the last state of recorded episodes: half of the "
+            "Simulated trajectories follow how the agent really moves, and the search for them mostly works well.",
+            f"{TRAJECTORIES} trajectories of each agent from the first to the last state of recorded episodes: half of "
+            "the "
             f"segments deviate by less than {np.median(angles):.1f} degrees from their leaf's mean move, "
             f"{percent((angles < 30).mean())} by less than 30. On average they pass {percent(distances.mean(), 1)} of "
             "the features' ranges away from the episode itself.",
             judged(bool(np.median(angles) < 10), bool(distances.mean() < 0.1)),
         ),
         Claim(
-            "When there is no path the answer is empty, and that alone tells what cannot be reached.",
+            "When there is no path the answer is empty, and that alone shows what cannot be reached.",
             "The last answer above says what can be reached instead.",
             judged(not nowhere),
         ),
@@ -124,22 +130,24 @@ def _compare(trees: dict[str, TripleTree], logs: dict[str, Log]) -> tuple[F64, F
     angles, distances = [], []
     for agent, log in logs.items():
         span = np.ptp(log.states, axis=0)
-        long = np.flatnonzero(np.diff(log.starts) >= 20)[:WAYS]
+        # A shorter episode crosses too few leaves to compare anything.
+        long = np.flatnonzero(np.diff(log.starts) >= 20)[:TRAJECTORIES]
         for e in long:
             states = log.states[log.starts[e] : log.starts[e + 1]]
             found = trees[agent].simulate(states[0].tolist(), states[-1].tolist())
             if found:
-                way = found[0]
-                angles.append(np.degrees(np.abs(np.asarray(way.angles))))
-                distances.append(np.abs(_walk(np.asarray(way.nodes) / span) - _walk(states / span)).mean())
+                best = found[0]
+                angles.append(np.degrees(np.abs(np.asarray(best.angles))))
+                distances.append(np.abs(_walk(np.asarray(best.nodes) / span) - _walk(states / span)).mean())
     return np.concatenate(angles), np.array(distances)
 
 
-def _walk(path: F64) -> F64:
-    """Return 100 points along a path, at equal distances."""
-    length = np.append(0, np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
+def _walk(corners: F64) -> F64:
+    """Return 100 points along a line through some corners, at equal distances."""
+    # By length, not by time: a trajectory has a few long segments where an episode has many steps.
+    length = np.append(0, np.cumsum(np.linalg.norm(np.diff(corners, axis=0), axis=1)))
     places = np.linspace(0, length[-1], 100)
-    return np.stack([np.interp(places, length, column) for column in path.T], axis=1)
+    return np.stack([np.interp(places, length, column) for column in corners.T], axis=1)
 
 
 def drive(agent: str, start: tuple[float, float]) -> F64:

@@ -13,10 +13,11 @@ from tripletree.reproduce.work import Work
 
 PARTS = ("road", "lander", "all")
 ROAD_STEPS, LANDER_STEPS = 20, 11
+"""How often each of the two reports a step, for the progress bar."""
 INTRODUCTION = (
     "The experiments of the paper (Bewley and Lawry, TripleTree, AAAI 2021), run by this project from end to end. "
-    "Each claim of the paper stands beside what came out here. Everything is drawn from fixed seeds: a second run "
-    "gives the same numbers."
+    "Each claim of the paper stands beside what came out here. All seeds are fixed, so that a second run gives the "
+    "same numbers."
 )
 
 

@@ -1,4 +1,4 @@
-"""What all parts share: the trees grown so far, the folder of pictures, the progress bar."""
+"""What all parts share: the folder of pictures, the progress bar, growing trees, and intervals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ F64 = npt.NDArray[np.float64]
 
 @dataclass
 class Work:
-    """Where pictures go, who is told how far it is, and how many samples are recorded of each agent."""
+    """Where pictures go, how progress is reported, and how many samples are recorded of each agent."""
 
     folder: Path
     steps: int
@@ -33,12 +33,13 @@ class Work:
     done: int = 0
 
     def step(self) -> None:
-        """Say that one more of the steps is done."""
+        """Report that one more of the steps is done."""
         self.done += 1
         self.tell()
 
     def tell(self) -> None:
-        """Say how far it is."""
+        """Report the steps done so far."""
+        # Where Gymnasium is missing, one step fewer is made; a bar must not run over in any case.
         if self.progress is not None:
             self.progress(min(self.done, self.steps), self.steps)
 
@@ -47,6 +48,7 @@ class Work:
         (self.folder / "figures").mkdir(exist_ok=True)
         for name, picture in pictures.items():
             picture.save(self.folder / f"figures/{name}.png", dpi=200)
+            # pyplot keeps every figure until it is closed, and there are dozens.
             pyplot().close(picture.figure_)
         return Figures([f"figures/{name}.png" for name in pictures], caption)
 
@@ -69,7 +71,7 @@ def at(curve: F64, leaves: int) -> F64:
 
 
 def mean_interval(values: npt.ArrayLike, draws: int = 2_000, seed: int = 0) -> tuple[float, float, float]:
-    """Return a mean and its 95 % interval by drawing the values anew.
+    """Return a mean and its 95 % interval, by resampling the values (bootstrap).
 
     >>> mean_interval([1.0, 1.0, 1.0])
     (1.0, 1.0, 1.0)
@@ -84,7 +86,7 @@ def mean_interval(values: npt.ArrayLike, draws: int = 2_000, seed: int = 0) -> t
 def difference_interval(
     one: npt.ArrayLike, other: npt.ArrayLike, draws: int = 2_000, seed: int = 0
 ) -> tuple[float, float, float]:
-    """Return the difference of two means (other minus one) and its 95 % interval by drawing both anew."""
+    """Return the difference of two means (other minus one) and its 95 % interval, by resampling both (bootstrap)."""
     parts = [np.asarray(values, np.float64) for values in (one, other)]
     rng = np.random.default_rng(seed)
     drawn = [part[rng.integers(len(part), size=(draws, len(part)))].mean(axis=1) for part in parts]
@@ -98,7 +100,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def by_episode(log: Log, function: Callable[[F64, F64], Mapping[str, float]]) -> dict[str, F64]:
-    """Return numbers of every episode: a function of its states (the final one included) and actions gives them."""
+    """Return numbers for every episode, from a function of its states (the final one included) and its actions."""
     rows = []
     for e in range(log.n_episodes):
         steps = slice(log.starts[e], log.starts[e + 1])

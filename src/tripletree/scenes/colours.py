@@ -1,4 +1,4 @@
-"""The colours of all pictures: perceptually uniform, and told apart by colour-blind readers too."""
+"""The colours of all pictures: perceptually uniform, and distinguishable for colour-blind readers too."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ def _stops(text: str) -> tuple[str, ...]:
     return tuple(f"#{colour}" for colour in text.split())
 
 
-# viridis and cividis, sampled, and a light-to-dark cut of magma; of our own, even steps of lightness in OKLab: pale
-# green to navy, and two arms about a near-white; and greys that leave coloured dots visible.
+# viridis and cividis, sampled, and the part of magma from light to dark. The others are our own, in even steps of
+# lightness in OKLab: pale green to navy, two arms from a near-white, and greys that leave coloured dots visible.
+# Stops, not matplotlib's names, because the report and the browser need the same colours without matplotlib.
 VIRIDIS = _stops(
     "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c "
     "1fa088 28ae80 3fbc73 5ec962 84d44b addc30 d8e219 fde725"

@@ -1,4 +1,4 @@
-"""The transition graph: leaves as nodes, moves between them as arrows; of many, those that matter most."""
+"""The transition graph: leaves as nodes, moves between them as arrows; if there are many, the most frequent ones."""
 
 from __future__ import annotations
 
@@ -13,33 +13,32 @@ from tripletree.checks import check_number, check_whole
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.language.numbers import count, percent
-from tripletree.leaves.project import extents
+from tripletree.model.evaluate import check_log, transitions_on
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_log, transitions_on
+from tripletree.scenes.colouring import colour_scale, read_colour
 from tripletree.scenes.colours import INK, PAPER
 from tripletree.scenes.layout import hops, layout
-from tripletree.scenes.pictured import colour_scale, read_colour
 from tripletree.scenes.types import Axis, Entry, Labels, Links, Mark, Points, Scene
-from tripletree.scenes.view import read_model, read_view
+from tripletree.scenes.view import leaf_boxes, read_model, read_view
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 SMALLEST, NUMBERED, LARGEST, END = 4.0, 8.5, 15.0, 14.0
-"""Diameters in points: of the smallest leaf, with a number in it or not, of the largest, and of the end."""
+"""Diameters in points: of the smallest leaf, without and with a number in it, of the largest, and of the end."""
 THINNEST, THICKEST = 0.4, 2.6
 """Widths of arrows of probability 0 and 1, in points."""
 ASPECT = 1.25
 """Width of a layout whose height is 1."""
-FEW = 45
-"""So many nodes have room for their numbers."""
+MOST_NUMBERED = 45
+"""With more nodes than this there is no room for their numbers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The strongest moves of a log: which edges, which leaves and the end they connect, and how much of all it is."""
+    """The strongest moves of a log: which edges, the leaves (and the end) that they connect, and their share of all."""
 
     edges: I64
     nodes: I64
@@ -47,15 +46,16 @@ class Part:
 
 
 def strongest(moves: Transitions, share: float, most: int) -> Part:
-    """Return the most frequent moves that hang together, until they make up ``share`` of all or are ``most``.
+    """Return the most frequent moves that are connected, until they make up ``share`` of all or there are ``most``.
 
-    From the most frequent move on, the next is always the most frequent one that touches a leaf that is shown already:
-    so the picture is in one piece, not a heap of splinters. Only when none touches any, another piece begins. When
-    episodes end, at least one move to the end is among them.
+    After the most frequent move, the next is always the most frequent one that touches a leaf already shown: so the
+    picture is in one piece, not in splinters. Only when none touches any, another piece begins. When episodes end, at
+    least one move to the end is included.
     """
     total = int(moves.count.sum())
     if not total:
         return Part(np.zeros(0, np.int64), np.flatnonzero(moves.samples > 0)[: most + 1], 1.0)
+    # The heap holds ranks, so that what comes off it is the most frequent edge, and ties have an order.
     order = np.argsort(-moves.count, kind="stable")
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
@@ -68,14 +68,16 @@ def strongest(moves: Transitions, share: float, most: int) -> Part:
     seen: set[int] = set()
     waiting: list[int] = []
     flow = 0
+    # Less a hair: 0.07 * 100 is more than 7 in floating point, and would ask for one edge too many.
     while len(kept) < min(most, len(order)) and flow < (share - 1e-12) * total:
-        # The end touches everything that ends: moves to it are taken, but nothing is found through it.
         edge = int(order[heapq.heappop(waiting)]) if waiting else int(order[np.flatnonzero(~taken[order])[0]])
+        # An edge waits twice when both of its leaves are shown.
         if taken[edge]:
             continue
         taken[edge] = True
         kept.append(edge)
         flow += int(moves.count[edge])
+        # All episodes meet at the end, which would connect everything: nothing is found through it.
         for node in {int(moves.source[edge]), int(moves.target[edge])} - seen - {moves.end}:
             seen.add(node)
             for near in around[node]:
@@ -83,7 +85,7 @@ def strongest(moves: Transitions, share: float, most: int) -> Part:
                     heapq.heappush(waiting, int(rank[near]))
     ends = [int(edge) for edge in order if moves.target[edge] == moves.end]
     if ends and not taken[ends].any():
-        # The end is always shown: by a leaf that is there already, if one leads to it.
+        # The end is always shown, reached from a leaf that is there already if one leads to it.
         shown = [edge for edge in ends if int(moves.source[edge]) in seen]
         kept = [*kept[: most - 1], (shown or ends)[0]]
     edges = np.sort(np.array(kept, np.int64))
@@ -108,13 +110,13 @@ def transitions(
     model : TripleTree or Fitted
         The tree.
     x, y : str or None
-        Features whose values at the middle of each leaf place it; None: a layout in which neighbours are near.
+        Features that place each leaf, by its middle; None: a layout that keeps neighbours close.
     colour : str
         What is shown by colour, as in a leaf map.
     share : float
         Show the most frequent moves until they are this share of all ...
     most : int
-        ... or so many arrows.
+        ... or there are this many arrows.
     log : Log or None
         Whose moves; None: the training log's.
     """
@@ -131,10 +133,9 @@ def transitions(
     end_shown = bool(len(part.nodes)) and part.nodes[-1] == moves.end
     leaves = part.nodes[:-1] if end_shown else part.nodes
     n = len(leaves)
-    size = _sizes(moves, leaves, numbered=n <= FEW)
+    size = _sizes(moves, leaves, numbered=n <= MOST_NUMBERED)
     place, ends, axes = _by_layout(moves, part, n) if x is None else _by_features(fitted, moves, part, n, x, y)
-    boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, fitted.whole)
-    pictured = read_colour(fitted, boxes, colour)
+    pictured = read_colour(fitted, leaf_boxes(fitted), colour)
     categories = pictured.scale == "categories"
     value = pictured.mean[leaves].argmax(axis=1).astype(np.float64) if categories else pictured.mean[leaves, 0]
     marks: list[Mark] = []
@@ -146,7 +147,7 @@ def transitions(
     if end_shown:
         marks.append(Points(place[n:, 0], place[n:, 1], END, INK, symbol="square", edge=PAPER))
         marks.append(Labels(place[n:, 0], place[n:, 1], ("end",) * (len(place) - n), 5.5, PAPER))
-    if n <= FEW:
+    if n <= MOST_NUMBERED:
         marks.append(Labels(place[:n, 0], place[:n, 1], tuple(map(str, leaves)), 5.5, INK, framed=True))
     note = "Width: probability of the move; size: time spent in the leaf" if len(part.edges) else ""
     return Scene(
@@ -173,7 +174,7 @@ def _said(moves: Transitions, part: Part, leaves: int) -> str:
 
 
 def _sizes(moves: Transitions, leaves: I64, numbered: bool) -> F64:
-    """Return diameters whose squares grow with the time spent."""
+    """Return diameters whose squares grow with the time spent: a reader compares areas."""
     smallest = NUMBERED if numbered else SMALLEST
     share = moves.samples[leaves] / max(float(moves.samples.max()), 1.0)
     return np.sqrt(smallest**2 + (LARGEST**2 - smallest**2) * share)
@@ -195,6 +196,7 @@ def _arrows(moves: Transitions, part: Part, place: F64, ends: I64, size: F64) ->
         place[target, 0],
         place[target, 1],
         width=THINNEST + (THICKEST - THINNEST) * moves.probability[part.edges][order],
+        # By the root, because counts differ by orders of magnitude and rare moves must still be seen.
         opacity=0.25 + 0.6 * np.sqrt(flow[order]),
         gap0=width[source] / 2,
         gap1=width[target] / 2 + 0.5,
@@ -207,10 +209,11 @@ Placement = tuple[F64, I64, tuple[Axis, Axis]]
 
 def _by_layout(moves: Transitions, part: Part, n: int) -> Placement:
     """Place nodes by all moves, also those not drawn: the more frequent, the nearer."""
+    # A move that is ten times rarer is one longer.
     lengths = 1 + np.log10(moves.count.max() / moves.count) if len(moves.count) else np.zeros(0)
     apart = hops(moves.n_leaves + 1, moves.source, moves.target, lengths)[np.ix_(part.nodes, part.nodes)]
     place = layout(apart, ASPECT)
-    # Journeys go from left to right: the end, or else the most frequent moves, show where that is.
+    # A layout may as well be mirrored; one is chosen in which time runs from left to right, to the end if it is shown.
     source = np.searchsorted(part.nodes, moves.source[part.edges])
     target = np.searchsorted(part.nodes, moves.target[part.edges])
     flow = moves.count[part.edges] @ (place[target, 0] - place[source, 0])
@@ -221,11 +224,11 @@ def _by_layout(moves: Transitions, part: Part, n: int) -> Placement:
 
 
 def _by_features(fitted: Fitted, moves: Transitions, part: Part, n: int, x: Any, y: Any) -> Placement:
-    """Place leaves by their middle. The end is no state: it stands beside the plane, at the sides where it is near."""
+    """Place leaves by their middle. The end is no state: it is drawn beside the plane, on the sides nearest to it."""
     view = read_view(fitted, x, y)
     boxes, leaves = view.boxes, part.nodes[:n]
     place = (boxes.lower[leaves] + boxes.upper[leaves])[:, list(view.axes)] / 2
-    # Thin leaves lie at the very border.
+    # Thin leaves lie at the very border, and their discs need room.
     across, up = (_padded(view.axis(k), 0.03, 0.03) for k in (0, 1))
     ends = np.full(len(part.edges), n)
     last = moves.target[part.edges] == moves.end
@@ -234,6 +237,7 @@ def _by_features(fitted: Fitted, moves: Transitions, part: Part, n: int, x: Any,
     width, middle = across.high - across.low, (across.high + across.low) / 2
     source = np.searchsorted(part.nodes, moves.source[part.edges])
     right = place[source, 0] >= middle
+    # Twice, if episodes end at both sides: arrows to one end would cross the whole picture.
     sides = [side for side in (False, True) if (last & (right == side)).any()]
     for row, side in enumerate(sides):
         mine = last & (right == side)

@@ -1,4 +1,4 @@
-"""Guides: what a picture is read by: ticks and what is written there, what colours mean, which colour a value has."""
+"""Guides, by which a picture is read: ticks and their labels, what colours mean, and which colour a value has."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ TICKS_OF_LOW_PICTURES = 2
 LONG_TEXT = 8
 """Texts at ticks with more characters than this need twice the room."""
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+"""Round distances between ticks, times a power of ten."""
 LOG_STEPS = ((1, 2, 5), (1, 2, 3, 4, 6, 8))
+"""Ticks between powers of ten; the first of these lists that puts three or more on the axis is taken."""
 MOST_DECIMALS = 17
+"""As many as a floating-point number has digits."""
+# Below 256: the report draws grids as pictures with one byte a pixel, and one of its values is "nothing here".
 LEVELS = 200
 """Colours of a continuous scale: more than an eye can tell apart."""
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -32,14 +36,14 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def marked(axis: Axis, most: int = TICKS) -> Axis:
-    """Return an axis with its ticks, what is written there, and the power of ten of very large or small numbers.
+    """Return an axis with its ticks and their texts; very large or small numbers are divided by a power of ten.
 
     Parameters
     ----------
     axis : Axis
         The axis; ticks of its own are kept as far as they lie on it.
     most : int
-        Into how many intervals ticks may divide it.
+        Maximum number of intervals between ticks.
     """
     if axis.ticks:
         kept = [k for k, tick in enumerate(axis.ticks) if axis.low <= tick <= axis.high]
@@ -61,22 +65,26 @@ def marked(axis: Axis, most: int = TICKS) -> Axis:
 def round_numbers(low: float, high: float, most: int = TICKS) -> list[float]:
     """Return two or more round numbers from ``low`` to ``high``, if possible with at most ``most`` intervals."""
     width = (high - low) / most
+    # Too narrow or too wide for the logarithms and divisions below.
     if not 1e-300 < width < math.inf:
         return [low]
     exponent = math.floor(math.log10(width))
     steps = [step * 10.0**power for power in (exponent - 1, exponent) for step in STEPS]
     wide = next(k for k, step in enumerate(steps) if step >= width * 0.999)
+    # From the widest step that is wanted to narrower ones, until two ticks lie on the axis: one alone shows no scale.
     for step in reversed(steps[: wide + 1]):
         # A range that begins a hair above a round number begins with it.
         hair = 0.02 * (high - low) / step
         first, last = math.ceil(low / step - hair), math.floor(high / step + hair)
         if first < last:
             break
+    # Rounded, or 3 * 0.1 would be 0.30000000000000004; adding 0.0 makes 0 of -0.
     return [round(k * step, 2 - exponent) + 0.0 for k in range(first, last + 1)]
 
 
 def log_numbers(low: float, high: float) -> list[float]:
     """Return powers of ten, every second or third when there are many; round numbers between when there are few."""
+    # The logarithm of a power of ten may come out a hair below a whole number.
     first, last = math.floor(math.log10(low) + 1e-9), math.floor(math.log10(high) + 1e-9)
     within = low * (1 - 1e-9), high * (1 + 1e-9)
     powers = [10.0**k for k in range(first, last + 1) if 10.0**k >= within[0]]
@@ -91,15 +99,16 @@ def log_numbers(low: float, high: float) -> list[float]:
 
 
 def power_of_ten(axis: Axis) -> int:
-    """Return the power of ten that very large or small numbers are divided by: it stands in the label then."""
+    """Return the power of ten that very large or small numbers are divided by; the label then names it."""
     largest = max(abs(axis.low), abs(axis.high))
     if axis.log or largest == 0 or 1e-3 <= largest < 1e5:
         return 0
+    # Not below: 10.0 ** -324 is 0, and ticks are divided by it.
     return max(math.floor(math.log10(largest)), -300)
 
 
 def tick_texts(axis: Axis, ticks: Sequence[float]) -> tuple[str, ...]:
-    """Return what is written at ticks of an axis: all with as many decimals as tell them apart."""
+    """Return what is written at ticks of an axis: all with the same number of decimals, as few as show them exactly."""
     if axis.log:
         plain = all(1e-4 < tick < 1e5 for tick in ticks)
         return tuple(exact(tick) if plain else _power_text(tick) for tick in ticks)
@@ -122,6 +131,7 @@ def share(axis: Axis, values: F64) -> F64:
     if not axis.log:
         linear: F64 = (values - axis.low) / (axis.high - axis.low)
         return linear
+    # A 0 has no logarithm; the least positive number lies far off the axis.
     logs = np.log10(np.maximum(values, np.finfo(float).tiny))
     low, high = np.log10([axis.low, axis.high])
     logarithmic: F64 = (logs - low) / (high - low)
@@ -147,9 +157,10 @@ def category_entries(scale: ColourScale | None) -> tuple[Entry, ...]:
 
 
 def category_scale(label: str, names: tuple[str, ...], weight: F64) -> ColourScale:
-    """Return the colours of labels: of many, those with the largest weights have their own and the others share one."""
+    """Return the colours of labels; if there are many, those with small weights share one."""
     # Weights that were counts once are so again: otherwise rounding errors would decide between equals.
     frequent = set(np.argsort(-np.round(weight, 6), kind="stable")[: len(CATEGORIES)].tolist())
+    # In the order of the labels, not of their weights: so a few labels have the same colours for every log.
     own = iter(CATEGORIES)
     stops = tuple(next(own) if code in frequent else OTHER for code in range(len(names)))
     return ColourScale(label, stops, 0, len(names) - 1, "categories", names)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 F64 = npt.NDArray[np.float64]
 
 ROUNDS = 300
+"""Rounds of SMACOF at most; a hundred nodes are usually done after far fewer."""
 ROOM = 0.75
 """Least distance between nodes, as a share of what it would be if they stood on a regular grid."""
 
@@ -36,14 +37,14 @@ def layout(distance: F64, aspect: float = 1.0) -> F64:
 
 
 def hops(n: int, source: npt.NDArray[Any], target: npt.NDArray[Any], length: F64) -> F64:
-    """Return the length of the shortest way between all pairs of nodes, whatever the direction of the edges.
+    """Return the length of the shortest path between all pairs of nodes, ignoring the direction of the edges.
 
-    Pairs without a way are a little further apart than the furthest that have one.
+    Pairs without a path are a little further apart than the furthest that have one.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
-    # Of edges there and back the shorter one counts.
+    # Where edges go both ways, the shorter one counts.
     dense = np.full((n, n), np.inf)
     np.minimum.at(dense, (source, target), length)
     dense = np.minimum(dense, dense.T)
@@ -59,10 +60,12 @@ def _stress(distance: F64) -> F64:
     """Return places whose distances are near to ``distance``, with weights 1 / distance^2."""
     at = _classical(distance)
     weight = np.where(distance > 0, 1 / np.maximum(distance, 1e-9) ** 2, 0.0)
+    # A pseudo-inverse, because the matrix is singular: moving all nodes together changes no distance.
     solve = np.linalg.pinv(np.diag(weight.sum(axis=1)) - weight)
     for _ in range(ROUNDS):
         apart = np.linalg.norm(at[:, None] - at[None], axis=2)
         pull = np.where(apart > 0, weight * distance / np.maximum(apart, 1e-9), 0.0)
+        # One step of SMACOF (Guttman transform): stress never rises, so there is no step size to choose.
         moved = solve @ ((np.diag(pull.sum(axis=1)) - pull) @ at)
         done = np.abs(moved - at).max() < 1e-4
         at = moved
@@ -72,19 +75,21 @@ def _stress(distance: F64) -> F64:
 
 
 def _classical(distance: F64) -> F64:
-    """Return the places of classical scaling; a little apart, where no pull would part them."""
+    """Return the places of classical scaling, and nodes that would share a place a little apart."""
     n = len(distance)
     centre = np.eye(n) - 1 / n
     value, vector = np.linalg.eigh(-0.5 * centre @ distance**2 @ centre)
+    # Distances along edges need not fit any plane: the second eigenvalue may be negative.
     at = vector[:, -2:][:, ::-1] * np.sqrt(np.maximum(value[-2:][::-1], 1e-3))
-    # The signs of eigenvectors are anybody's choice.
+    # The signs of eigenvectors depend on the linear algebra library; fixed, the same graph gives the same picture.
     at *= np.sign(at[np.abs(at).argmax(axis=0), [0, 1]])
+    # Where two nodes are in one place, SMACOF has no direction in which to move them.
     placed: F64 = at + 0.05 * _circle(n)
     return placed
 
 
 def _circle(n: int) -> F64:
-    """Return directions that differ for all nodes: steps of the golden angle."""
+    """Return directions that differ for all nodes, without random numbers: steps of the golden angle."""
     angle = 2 * np.pi * 0.381966 * np.arange(n)
     return np.column_stack([np.cos(angle), np.sin(angle)])
 
@@ -121,5 +126,6 @@ def _pushed(at: F64, box: F64) -> F64:
             np.where(same[..., None], _circle(n)[:, None] - _circle(n)[None], away)
             / np.where(same, 1, apart)[..., None]
         )
+        # Both nodes of a pair move by a quarter of what is missing, not by half: a node may be pushed from many sides.
         at = np.clip(at + 0.25 * (missing[..., None] * direction).sum(axis=1), 0.0, box)
     return at

@@ -1,4 +1,4 @@
-"""Leaf maps: what the tree says along one or two features, leaves side by side or averaged."""
+"""Leaf maps: what the tree predicts along one or two features, leaves side by side or averaged."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
+from tripletree.language.numbers import count
 from tripletree.leaves.project import project
-from tripletree.scenes.colours import CATEGORIES, FAINT
-from tripletree.scenes.pictured import Pictured, colour_scale, read_colour
+from tripletree.scenes.colouring import Colouring, colour_scale, derivative_population, read_colour
+from tripletree.scenes.colours import CATEGORIES, FAINT, PAPER
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
 from tripletree.text import Message, Option
@@ -19,6 +20,7 @@ from tripletree.text import Message, Option
 F64 = npt.NDArray[np.float64]
 
 LABELS_AT_ONCE = 16
+"""Labels of a discrete action that are projected together."""
 ARROW_GRID = 16
 """Arrows along each axis when many leaves lie behind each point."""
 ARROW_LENGTH = 0.055
@@ -35,7 +37,7 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
     colour : str or None
         What is shown by colour (see ``pictured.known_colours``); None for outlines and arrows only.
     arrows : bool or int
-        Whether to show where the agent moves; a number for so many arrows along each axis where leaves are averaged.
+        Whether to show where the agent moves; where leaves are averaged, a number of arrows along each axis.
     limits : (low, high) or None
         Ends of the colour scale; None: the least and the largest value seen.
     """
@@ -54,10 +56,6 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
                 Option("arrows", True),
             )
         )
-    if colour is None and len(view.axes) == 1:
-        raise ParameterError(
-            Message("{} must name what to show along one feature; None is for maps of two.", Option("colour"))
-        )
     pictured = None if colour is None else read_colour(view.fitted, view.boxes, colour)
     if pictured is not None and not pictured.averages and not view.direct:
         raise ParameterError(
@@ -71,9 +69,13 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
             )
         )
     if len(view.axes) == 1:
+        if pictured is None:
+            raise ParameterError(
+                Message("{} must name what to show along one feature; None is for maps of two.", Option("colour"))
+            )
         if arrows:
             raise ParameterError(Message("Arrows need two features: give {} as well.", Option("y")))
-        return _along_one(view, _required(pictured))
+        return _along_one(view, pictured)
     marks: list[Mark] = []
     scale: ColourScale | None = None
     note = ""
@@ -99,12 +101,6 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
     )
 
 
-def _required(pictured: Pictured | None) -> Pictured:
-    if pictured is None:
-        raise ParameterError(Message("{} must name what to show.", Option("colour")))
-    return pictured
-
-
 def _title(view: View, what: str) -> str:
     names = view.fitted.schema.feature_names
     return f"{what} by {' and '.join(names[f] for f in view.axes)}"
@@ -113,12 +109,13 @@ def _title(view: View, what: str) -> str:
 def _where(view: View) -> str:
     """Return what lies behind each point: a leaf, or several, and where the other features are."""
     names = view.fitted.schema.feature_names
-    n, averaged = len(view.leaves), view.averaged
-    text = "1 leaf" if n == 1 else f"{n:,} leaves"
-    if averaged:
-        few = " and ".join(names[f] for f in averaged)
+    averaged = view.averaged
+    text = count(len(view.leaves), "leaf", "leaves")
+    if averaged and len(averaged) <= 2:
+        text += f", averaged over {' and '.join(names[f] for f in averaged)}"
+    elif averaged:
         which = "the" if len(averaged) == len(view.others) else f"{len(averaged)} of the"
-        text += f", averaged over {few if len(averaged) <= 2 else f'{which} {len(view.others)} other features'}"
+        text += f", averaged over {which} {len(view.others)} other features"
     elif view.others:
         text += " on a slice"
     return f"{text}: {', '.join(view.conditions)}" if view.limits else text
@@ -128,7 +125,7 @@ def _steps(n: float) -> str:
     return "1 step" if n == 1 else f"{n:,.4g} steps"
 
 
-def _tiles(view: View, pictured: Pictured, limits: Any) -> tuple[Mark, ColourScale]:
+def _tiles(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourScale]:
     """Return coloured rectangles, one a leaf, or a grid of means; and their colour scale."""
     categories = pictured.scale == "categories"
     if view.direct:
@@ -143,8 +140,10 @@ def _tiles(view: View, pictured: Pictured, limits: Any) -> tuple[Mark, ColourSca
     return Mesh(edges[0], edges[1], cells.T), colour_scale(pictured, cells, limits)
 
 
-def _modes(view: View, pictured: Pictured) -> tuple[tuple[F64, ...], F64]:
-    """Return the grid and the most frequent label of each cell, a few labels at a time: there may be a thousand."""
+def _modes(view: View, pictured: Colouring) -> tuple[tuple[F64, ...], F64]:
+    """Return the grid and the most frequent label of each cell."""
+    # A few labels at a time: the grids of a thousand would not fit in memory. With ">", the first label wins a tie, as
+    # argmax has it within a block.
     edges: tuple[F64, ...] = ()
     most, code = np.array(-1.0), np.array(0.0)
     for first in range(0, pictured.mean.shape[1], LABELS_AT_ONCE):
@@ -164,7 +163,7 @@ def _leaf_rectangles(view: View, value: F64 | None) -> Rectangles:
         boxes.lower[leaves, y],
         boxes.upper[leaves, y],
         value=value,
-        edge="#ffffff" if value is not None else FAINT,
+        edge=PAPER if value is not None else FAINT,
         # Thinner lines between more leaves, so that small ones still show their colour.
         edge_width=float(np.clip(2.0 / np.sqrt(len(leaves)), 0.08, 0.4)),
         leaf=leaves,
@@ -182,6 +181,7 @@ def _numbers(view: View) -> Labels:
     """Return the numbers of the leaves that have room for them."""
     leaves, boxes = view.leaves, view.boxes
     size = [(boxes.upper[leaves, f] - boxes.lower[leaves, f]) / (boxes.high[f] - boxes.low[f]) for f in view.axes]
+    # About three digits of 6 points in a picture of a column's width.
     fits = (size[0] > 0.06) & (size[1] > 0.05)
     middle = [(boxes.upper[leaves, f] + boxes.lower[leaves, f])[fits] / 2 for f in view.axes]
     return Labels(middle[0], middle[1], tuple(str(leaf) for leaf in leaves[fits]), size=6, framed=True)
@@ -201,8 +201,8 @@ def _arrows(view: View, grid: int) -> Arrows:
         weight = at.count[nodes[leaf]].astype(np.float64)
     else:
         leaf = None
-        moved = at.count_derivative[nodes]
-        population = np.where(moved > 0, moved, 1e-200 * at.count[nodes])
+        population = derivative_population(view.fitted)
+        # A regular grid of its own: the cells of the projection are far too many, and of all sizes.
         edges = [np.linspace(boxes.low[f], boxes.high[f], grid + 1) for f in view.axes]
         found = project(boxes, view.axes, view.limits, population, moves, edges)
         middle = np.meshgrid(*((edge[1:] + edge[:-1]) / 2 for edge in edges), indexing="ij")
@@ -221,17 +221,21 @@ def _arrows(view: View, grid: int) -> Arrows:
 
 def _stretch(moves: F64, weight: F64, length: float) -> float:
     """Return a round number of steps in which a typical move is long enough to be seen."""
+    # The longer ones of the moves, so that hardly any arrow runs over its neighbours.
     typical = np.quantile(np.hypot(moves[:, 0], moves[:, 1])[weight > 0], 0.8)
     if typical <= 0:
         return 1.0
     wanted = length / typical
     power = 10.0 ** np.floor(np.log10(wanted))
+    # Rounded down to 1, 2 or 5: the note says "in 20 steps", and a reader can do the sum.
     return float(max(step for step in (1.0, 2.0, 5.0, 10.0) if step * power <= max(wanted, power)) * power)
 
 
-def _along_one(view: View, pictured: Pictured) -> Scene:
+def _along_one(view: View, pictured: Colouring) -> Scene:
     """Return the picture along one feature: steps with their spread, or the shares of a discrete action."""
     columns = pictured.mean
+    # Standard deviations cannot be averaged, but the mean of squares can: the spread is what it exceeds the squared
+    # mean by, both within leaves and between them.
     if pictured.std is not None:
         columns = np.column_stack([columns, pictured.std**2 + columns[:, 0] ** 2])
     found = project(view.boxes, view.axes, view.limits, pictured.population, columns)
@@ -253,6 +257,7 @@ def _along_one(view: View, pictured: Pictured) -> Scene:
     legend: tuple[Entry, ...] = ()
     low, high = mean.min(), mean.max()
     if pictured.std is not None:
+        # Rounding errors may make the difference of two large squares negative.
         std = np.sqrt(np.maximum(found.mean[:, 1] - mean**2, 0.0))
         lower, upper = _stairs(edges, mean - std), _stairs(edges, mean + std)
         marks.insert(0, Band(lower[:, 0], lower[:, 1], upper[:, 1], CATEGORIES[5]))

@@ -1,4 +1,4 @@
-"""Overlays: what can be drawn upon a map: samples, episodes, explanations, zones, trajectories, notes."""
+"""Overlays, which can be drawn on a map: samples, episodes, explanations, zones, trajectories, notes."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tripletree.checks import check_whole, is_integer, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import read_interval
 from tripletree.leaves.project import within
-from tripletree.model.judge import check_log
-from tripletree.scenes.colours import HERE, INK, PLACES, THERE
+from tripletree.model.evaluate import check_log
+from tripletree.scenes.colours import HERE, INK, PAPER, PLACES, THERE
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View
 from tripletree.text import Message, Option
@@ -24,7 +24,7 @@ from tripletree.text import Message, Option
 F64 = npt.NDArray[np.float64]
 
 FAINTEST = 0.12
-"""Opacity of the least probable trajectories: they must still be seen."""
+"""Opacity of the least probable trajectories: they must still be visible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Layer:
 
 
 def add(scene: Scene, *layers: Layer) -> Scene:
-    """Return the scene with layers upon it; what its legend or note says already is not said again."""
+    """Return the scene with layers on top; what its legend or note says already is not repeated."""
     for layer in layers:
         known = {entry.label for entry in scene.legend}
         notes = [scene.note] + [layer.note] * (layer.note not in scene.note)
@@ -56,10 +56,12 @@ def samples(view: View, log: Any, most: int = 2_000) -> Layer:
     _check_log(view, log)
     check_whole(most, "most", 1, example=2_000)
     seen = within(view.boxes, view.limits)[view.fitted.tree.apply(np.ascontiguousarray(log.states))] > 0
+    # Hardly any sample lies exactly on a slice; those in its leaves are shown instead.
     for f, (low, high) in view.limits.items():
         if low < high:
             seen &= (log.states[:, f] >= low) & (log.states[:, f] < high)
     rows = np.flatnonzero(seen)
+    # Evenly, not at random: the same log gives the same picture, and every episode keeps its share.
     if len(rows) > most:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
     x, y = view.axes
@@ -68,21 +70,22 @@ def samples(view: View, log: Any, most: int = 2_000) -> Layer:
 
 
 def episodes(view: View, log: Any, which: Any = 0) -> Layer:
-    """Return the ways of one or several episodes, numbered from 0 on, with a disc where each begins."""
+    """Return the course of one or several episodes, numbered from 0 on, with a disc where each begins."""
     _check_plane(view)
     _check_log(view, log)
     numbers = [which] if is_integer(which) else list(which)
     for number in numbers:
         check_whole(number, "which", 0, log.n_episodes - 1)
-    ways = []
+    courses = []
     for number in numbers:
         states = log.states[log.starts[number] : log.starts[number + 1]]
         final = log.final_states[number]
-        ways.append(np.vstack([states, final[None]] if np.isfinite(final).all() else [states])[:, list(view.axes)])
-    begin = np.array([way[0] for way in ways])
+        # A log need not know the state after the last step of an episode.
+        courses.append(np.vstack([states, final[None]] if np.isfinite(final).all() else [states])[:, list(view.axes)])
+    begin = np.array([course[0] for course in courses])
     marks = (
-        Lines(tuple(ways), colour=THERE, width=1.1),
-        Points(begin[:, 0], begin[:, 1], size=4, colour=THERE, edge="#ffffff"),
+        Lines(tuple(courses), colour=THERE, width=1.1),
+        Points(begin[:, 0], begin[:, 1], size=4, colour=THERE, edge=PAPER),
     )
     name = f"episode {log.episode_ids[numbers[0]]}" if len(numbers) == 1 else f"{len(numbers)} episodes"
     return Layer(marks, (Entry(f"{name}, from the disc on", THERE, "line"),))
@@ -93,7 +96,7 @@ def state(view: View, states: Any, label: str = "state") -> Layer:
     _check_plane(view)
     array, _ = read_states(states, view.fitted.schema)
     x, y = view.axes
-    star = Points(array[:, x], array[:, y], size=8, colour=HERE, symbol="star", edge="#ffffff")
+    star = Points(array[:, x], array[:, y], size=8, colour=HERE, symbol="star", edge=PAPER)
     return Layer((star,), (Entry(label, HERE, "star"),))
 
 
@@ -117,17 +120,18 @@ def _counterfactual(view: View, answer: Any) -> Layer:
         return Layer(here.marks, here.legend, str(answer))
     (x, y), start, end = view.axes, answer.state, answer.foil_state
     foil_leaf = np.array([answer.foil_leaf])
-    # Black on white, so that it is seen on dark colours too.
-    marks: list[Mark] = [_leaf_boxes(view, foil_leaf, "#ffffff", 2.6), _leaf_boxes(view, foil_leaf, THERE, 1.3)]
+    # Black on white, so that it is visible on dark colours too.
+    marks: list[Mark] = [_leaf_boxes(view, foil_leaf, PAPER, 2.6), _leaf_boxes(view, foil_leaf, THERE, 1.3)]
+    # A change of other features alone does not move on this plane, and an arrow of no length points nowhere.
     if (start[[x, y]] != end[[x, y]]).any():
         move = (end - start)[[x, y]]
         marks.append(
             Arrows(start[[x]], start[[y]], move[[0]], move[[1]], colour=THERE, centred=False, width=1.2),
         )
-    foil = Points(end[[x]], end[[y]], size=4.5, colour=THERE, symbol="diamond", edge="#ffffff")
+    foil = Points(end[[x]], end[[y]], size=4.5, colour=THERE, symbol="diamond", edge=PAPER)
     names = view.fitted.schema.feature_names
     unseen = [names[f] for f in answer.changed if f not in view.axes]
-    text = "nearest state that would" + (f" (also moves along {' and '.join(unseen)})" if unseen else "")
+    text = "nearest state that would" + (f" ({' and '.join(unseen)} must change too)" if unseen else "")
     legend = (*here.legend, Entry(text, THERE, "diamond"), Entry("its leaf", THERE, "outline"))
     return Layer((*marks, foil, *here.marks), legend, str(answer))
 
@@ -141,26 +145,27 @@ def _change(view: View, answer: Any) -> Layer:
         corner = np.stack([answer.turning, after])
         low, high = corner.min(axis=0), corner.max(axis=0)
         box = Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], fill=HERE, opacity=0.25)
+        # A mark of its own, because opacity is for a whole mark and the rim should not be pale.
         rim = Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], edge=HERE, edge_width=0.9)
         turning = answer.turning
         marks += [
             box,
             rim,
-            Points(turning[[x]], turning[[y]], size=4.5, colour=THERE, symbol="diamond", edge="#ffffff"),
+            Points(turning[[x]], turning[[y]], size=4.5, colour=THERE, symbol="diamond", edge=PAPER),
         ]
         legend += [
             Entry("where it turned", THERE, "diamond"),
             Entry("box that meets only such leaves", HERE, "outline"),
         ]
     marks += [
-        Points(after[[x]], after[[y]], size=4.5, colour=THERE, edge="#ffffff"),
-        Points(before[[x]], before[[y]], size=8, colour=HERE, symbol="star", edge="#ffffff"),
+        Points(after[[x]], after[[y]], size=4.5, colour=THERE, edge=PAPER),
+        Points(before[[x]], before[[y]], size=8, colour=HERE, symbol="star", edge=PAPER),
     ]
     return Layer(tuple(marks), tuple(legend), str(answer))
 
 
 def zone(view: View, place: Any, label: str | None = None, number: int = 0) -> Layer:
-    """Return a zone: its box on the axes when it is made of features alone, otherwise its leaves, outlined."""
+    """Return a zone: its box when it is made of features alone, otherwise its leaves, outlined."""
     _check_plane(view)
     found = read_zone(view.fitted, place)
     names, colour = view.fitted.schema.feature_names, PLACES[number % len(PLACES)]
@@ -181,30 +186,30 @@ def zone(view: View, place: Any, label: str | None = None, number: int = 0) -> L
 def trajectories(view: View, found: Any, label: str | None = None, number: int = 0) -> Layer:
     """Return simulated trajectories; the more probable, the more opaque."""
     _check_plane(view)
-    ways = list(found) if isinstance(found, Iterable) else [found]
-    if not all(hasattr(way, "nodes") and hasattr(way, "probability") for way in ways):
+    listed = list(found) if isinstance(found, Iterable) else [found]
+    if not all(hasattr(one, "nodes") and hasattr(one, "probability") for one in listed):
         raise ParameterError(f"trajectories must be what simulate(...) returns; got {type(found).__name__}.")
-    if not ways:
+    if not listed:
         raise ParameterError(f"There is no trajectory to draw: {found}")
-    if any(way.nodes is None for way in ways):
-        raise ParameterError("These are paths without a way through their leaves; simulate(...) makes trajectories.")
+    if any(one.nodes is None for one in listed):
+        raise ParameterError("These are paths, which have leaves but no states to draw; simulate(...) has both.")
     colour = PLACES[number % len(PLACES)]
-    chance = np.array([way.probability for way in ways])
+    chance = np.array([one.probability for one in listed])
     opacity = np.clip(chance / chance.max(), FAINTEST, 1.0)
     order = np.argsort(chance, kind="stable")  # the most probable on top
-    lines = Lines(tuple(ways[k].nodes[:, list(view.axes)] for k in order), colour, 1.3, opacity[order])
-    ends = np.array([way.nodes[-1, list(view.axes)] for way in ways])
+    lines = Lines(tuple(listed[k].nodes[:, list(view.axes)] for k in order), colour, 1.3, opacity[order])
+    ends = np.array([one.nodes[-1, list(view.axes)] for one in listed])
     discs = Points(ends[:, 0], ends[:, 1], size=2.2, colour=colour, opacity=0.7)
     if label is None:
         start, end = getattr(found, "start", ""), getattr(found, "end", "")
-        many = "1 trajectory" if len(ways) == 1 else f"{len(ways)} trajectories"
+        many = "1 trajectory" if len(listed) == 1 else f"{len(listed)} trajectories"
         label = f"{many} from {start} to {end}" if start else many
-    note = "The more opaque, the more probable" if len(ways) > 1 else ""
+    note = "The more opaque, the more probable" if len(listed) > 1 else ""
     return Layer((lines, discs), (Entry(label, colour, "line"),), note)
 
 
 def mark(view: View, text: str, x: Any, y: Any) -> Layer:
-    """Return a note at a place; numbers make a point of it, an interval a line or a box (a landing pad)."""
+    """Return a note at a place: two numbers give a point, an interval gives a line, two give a box (a landing pad)."""
     _check_plane(view)
     ends = [_ends(place, name) for place, name in ((x, "x"), (y, "y"))]
     (x0, x1), (y0, y1) = ends
@@ -215,7 +220,7 @@ def mark(view: View, text: str, x: Any, y: Any) -> Layer:
     elif x0 < x1 or y0 < y1:
         shape = Lines((np.array([[x0, y0], [x1, y1]]),), HERE, 2.4)
     else:
-        shape = Points(*middle, size=4, colour=HERE, edge="#ffffff")
+        shape = Points(*middle, size=4, colour=HERE, edge=PAPER)
     words = Labels(*middle, (text,), colour=HERE, shift=(0, 7), framed=True)
     return Layer((shape, words))
 

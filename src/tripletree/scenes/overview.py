@@ -1,19 +1,21 @@
-"""Overview: what a person wants to see of a tree first, on one sheet."""
+"""Overview: what a reader wants to see of a tree first, on one sheet; and which two features show most of it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import itertools
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tripletree.language.numbers import percent
+from tripletree.leaves.project import Extents, project
 from tripletree.model.fitted import Fitted
+from tripletree.scenes.colouring import read_colour
 from tripletree.scenes.leaf_map import leaf_map
-from tripletree.scenes.pairs import best_pair
-from tripletree.scenes.pictured import read_colour
 from tripletree.scenes.types import Scene, Sheet
-from tripletree.scenes.view import View, read_model, read_view
+from tripletree.scenes.view import View, leaf_boxes, read_model, read_view
 
 MOST_ACTIONS = 4
 """Action dimensions that get a picture of their own."""
@@ -28,6 +30,7 @@ def overview(model: Any) -> Sheet:
     action = fitted.schema.action
     actions = list(action.names) if action.kind == "continuous" else ["action"]
     colours = [*actions[:MOST_ACTIONS], "value", "density"]
+    # Two pictures a row: one more is drawn rather than leave a gap.
     if len(colours) % 2:
         colours.append("impurity of value")
     scenes = [_panel(fitted, colour) for colour in colours]
@@ -47,26 +50,26 @@ def _panel(fitted: Fitted, colour: str) -> Scene:
     moves = colour == "density" and fitted.attributes.derivative_mean is not None
     if len(names) == 2:
         return leaf_map(read_view(fitted, *names), colour, arrows=moves)
-    start = read_view(fitted, names[0], names[1])
+    boxes = leaf_boxes(fitted)
+    # Density is shown under the moves, so the pair is the one on which these are seen best.
     if moves:
-        pair = best_pair(fitted, start.boxes, *_moves(start))
-        what = "moves"
+        pair = best_pair(fitted, boxes, *_moves(fitted))
     else:
-        pictured = read_colour(fitted, start.boxes, colour)
-        pair = best_pair(fitted, start.boxes, pictured.population, pictured.mean)
-        what = "it"
-    view = View(fitted, start.boxes, pair.features, {})
-    scene = leaf_map(view, colour, arrows=moves)
-    why = f"No other pair of features shows more of {what}: {percent(pair.share)} of what differs between leaves"
-    return replace(scene, subtitle=why)
+        pictured = read_colour(fitted, boxes, colour)
+        pair = best_pair(fitted, boxes, pictured.population, pictured.mean)
+    scene = leaf_map(View(fitted, boxes, pair.features, {}), colour, arrows=moves)
+    what = "the moves" if moves else "it"
+    shown = f"No other pair of features shows more of {what}: {percent(pair.share)} of the variance between leaves"
+    return replace(scene, subtitle=shown)
 
 
-def _moves(view: View) -> tuple[Any, Any]:
+def _moves(fitted: Fitted) -> tuple[Any, Any]:
     """Return weights and derivatives of the leaves, each divided by its spread over the log."""
-    at, nodes = view.fitted.attributes, view.fitted.tree.leaf_nodes
+    at, nodes = fitted.attributes, fitted.tree.leaf_nodes
     mean = np.zeros((len(nodes), 1)) if at.derivative_mean is None else at.derivative_mean[nodes]
-    sigma = view.fitted.derivative_scale
+    sigma = fitted.derivative_scale
     moved = at.count_derivative[nodes].astype(np.float64)
+    # A feature that never changes has no spread to divide by, and nothing to show.
     return moved, mean[:, sigma > 0] / sigma[sigma > 0]
 
 
@@ -81,3 +84,68 @@ def _facts(fitted: Fitted) -> str:
     return (
         f"{text} Losses on them: {acts}, value {value:.3g} (RMSE), derivative {derivative:.2f} (sum of RMSE / sigma)."
     )
+
+
+F64 = npt.NDArray[np.float64]
+
+MOST_FEATURES = 16
+"""Pairs of this many features are compared; if there are more, those whose splits add most to the tree's quality."""
+MOST_COLUMNS = 16
+"""Columns that are compared, at most."""
+CELLS = 24
+"""Cells along each feature when pairs are compared."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two features, and the share of the variance between leaves that remains when all others are averaged."""
+
+    features: tuple[int, int]
+    share: float
+
+
+def best_pair(fitted: Fitted, boxes: Extents, population: F64, columns: F64) -> Pair:
+    """Return the pair of features whose projection shows most of some columns.
+
+    The share is the variance of the means over a grid of the two features, divided by the variance between leaves, both
+    weighted by samples and summed over columns: 1 when the two features say everything.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    boxes : Extents
+        Its leaves.
+    population : float64 array of shape (leaves,)
+        Weights of the leaves.
+    columns : float64 array of shape (leaves, columns)
+        What the leaves predict.
+    """
+    share = population / population.sum()
+    centred = columns - share @ columns
+    if centred.shape[1] > MOST_COLUMNS:
+        # There may be a thousand labels; the few that vary most show which features matter.
+        centred = centred[:, np.argsort(-(share @ centred**2), kind="stable")[:MOST_COLUMNS]]
+    whole = float(share @ (centred**2).sum(axis=1))
+    grids = [np.linspace(low, high, CELLS + 1) for low, high in zip(boxes.low, boxes.high, strict=True)]
+    # Where nothing varies, rounding errors would be divided by each other; any pair shows all of it.
+    varies = whole > 1e-18 * float(share @ (columns**2).sum(axis=1))
+    found = []
+    for pair in itertools.combinations(candidates(fitted), 2):
+        seen = project(boxes, pair, {}, share, centred, [grids[f] for f in pair])
+        # Cells without any weight have no mean, and add nothing.
+        spread = float((seen.weight * (np.nan_to_num(seen.mean) ** 2).sum(axis=-1)).sum())
+        found.append(Pair(pair, min(spread / whole, 1.0) if varies else 1.0))
+    return max(found, key=lambda pair: pair.share)
+
+
+def candidates(fitted: Fitted) -> list[int]:
+    """Return the features worth comparing, in their own order."""
+    count = len(fitted.schema.features)
+    if count <= MOST_FEATURES:
+        return list(range(count))
+    tree = fitted.tree
+    gain = np.zeros(count)
+    inner = tree.split_order
+    np.add.at(gain, tree.feature[inner], tree.quality[inner] * fitted.attributes.count[inner])
+    return sorted(np.argsort(-gain, kind="stable")[:MOST_FEATURES].tolist())

@@ -1,4 +1,4 @@
-"""The episode strip: features, action and value over time, cut into phases, with the reason of every change."""
+"""The episode strip: features, action and value over time, cut into phases, with the reason for every change."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tripletree.checks import check_names, check_whole
 from tripletree.errors import ParameterError
 from tripletree.language.numbers import count, rounded
 from tripletree.log.log import Log
+from tripletree.model.evaluate import check_log, known_codes, log_values
 from tripletree.model.fitted import Fitted
-from tripletree.model.judge import check_log, known_codes, log_values
 from tripletree.questions.importance import importance
 from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER
@@ -27,15 +27,15 @@ from tripletree.text import Message, Option
 F64 = npt.NDArray[np.float64]
 
 MOST_FEATURES = 5
-"""Features that are shown unless they are asked for."""
+"""Features that are shown at most, unless the caller names them."""
 MOST_DIMENSIONS = 3
 """Action dimensions that are shown."""
 PHASES, WORDS = 0.3, 0.27
 """Height of the bar of phases, and of a line of words, in units of one row."""
 LETTERS = 112
-"""Letters that fit in a line of words across a page."""
+"""Characters that fit in a line of words across a page."""
 DIGIT = 0.012
-"""Width of a digit, as a share of the picture: a phase that is shorter than its number has no room for it."""
+"""Width of a digit, as a share of the picture; a phase that is narrower than its number has no room for it."""
 
 
 def episode(
@@ -124,15 +124,17 @@ def _features(fitted: Fitted, told: Story, wanted: Any) -> list[int]:
     uses = np.zeros(len(names))
     for change in told.changes:
         uses[list(change.changed)] += 1
-    # Of equally telling ones, those that the action depends on most.
+    # Where several explain as many changes, those that the action depends on most.
     order = np.lexsort([np.arange(len(names)), -importance(fitted).share[0], -uses])
+    # An episode of one phase has no change to explain; then the features that matter to the action are shown.
     kept = [int(f) for f in order if uses[f]] or [int(f) for f in order]
     return sorted(kept[:MOST_FEATURES])
 
 
 def _phases(told: Story, end: float) -> Scene:
-    """Return the bar of phases: one colour a behaviour, numbered."""
+    """Return the bar of phases, numbered, with one colour for each behaviour."""
     known: dict[tuple[str, ...], str] = {}
+    # By the set of outcomes: "left and right" is the same behaviour as "right and left".
     for phase in told.phases:
         key = tuple(sorted(phase.outcomes))
         known.setdefault(key, CATEGORIES[len(known)] if len(known) < len(CATEGORIES) else OTHER)
@@ -171,6 +173,7 @@ def _feature(fitted: Fitted, one: Log, told: Story, f: int, end: float) -> Scene
         ticks = [np.array([[max(t - 0.03 * end, 0), b], [min(t + 0.03 * end, end), b]]) for t, b in sorted(borders)]
         marks.append(Lines(tuple(ticks), HERE, 0.9))
         marks.append(Points(at + 0.5, values[at], 3.6, HERE, edge=PAPER))
+        # A border may lie beyond all values of the episode; the axis should reach it.
         values = np.append(values, [border for _, border in borders])
     return Scene("", Axis("", 0.0, end, shown=False), _axis(named(feature.name, feature.unit), [values]), tuple(marks))
 
@@ -180,8 +183,10 @@ def _actions(fitted: Fitted, one: Log, nodes: npt.NDArray[np.int64], told: Story
     across = Axis("", 0.0, end, shown=False)
     if at.action_count is not None:
         codes = known_codes(fitted, one).astype(np.float64)
+        # A label that the tree does not know has no place on the axis.
         codes[codes < 0] = np.nan
         predicted = at.action_count[nodes].argmax(axis=1).astype(np.float64)
+        # All labels while there is room for them, then only those that the tree predicts here.
         labels = range(len(action.labels)) if len(action.labels) <= 6 else sorted({int(code) for code in predicted})
         axis = Axis(
             named(action.names[0], action.units[0]),
@@ -215,7 +220,7 @@ def _line(values: F64) -> F64:
 
 
 def _steps(values: F64) -> F64:
-    """Return the corners of stairs, one stair a step."""
+    """Return the corners of stairs: an action or a value holds for a whole step."""
     edges = np.arange(len(values) + 1, dtype=np.float64)
     return np.column_stack([np.repeat(edges, 2)[1:-1], np.repeat(values, 2)])
 
@@ -238,8 +243,8 @@ def _borders(told: Story, *values: F64) -> list[Mark]:
     starts = [float(phase.begin) for phase in told.phases[1:]]
     # Longer than the row, which cuts them off: what is drawn later may make the row higher.
     reach = 10 * (high - low)
-    ways = tuple(np.array([[t, low - reach], [t, high + reach]]) for t in starts)
-    return [Lines(ways, PALE, 0.6)] if ways else []
+    verticals = tuple(np.array([[t, low - reach], [t, high + reach]]) for t in starts)
+    return [Lines(verticals, PALE, 0.6)] if verticals else []
 
 
 def _words(told: Story) -> Scene:

@@ -16,7 +16,7 @@ from tripletree.language.conditions import clause
 from tripletree.language.numbers import count, measured, percent
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.model.fitted import Fitted
-from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREY, INK, PALE, TRACK
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREY, INK, PALE, PAPER, TRACK
 from tripletree.scenes.guides import category_entries, category_scale
 from tripletree.scenes.types import Axis, ColourScale, Entry, Labels, Lines, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
@@ -26,21 +26,22 @@ F64 = npt.NDArray[np.float64]
 BOX, COLUMN = 106.0, 124.0
 """Width of a box, and of a level."""
 LINE, PAD, GAP, STRIPE = 7.8, 3.5, 4.5, 4.0
-"""Height of a line of text, room within and between boxes, width of the stripe of actions."""
+"""Height of a line of text, padding within boxes, gap between boxes, and width of the stripe of actions."""
 BAR, WIDEST = 2.6, 4.0
-"""Height of a bar, and width of the line through which all samples go."""
+"""Height of a bar, and width of a line that all samples pass through."""
 NARROWEST = 230.0
 """Width that a single box leaves for the words above and below."""
 LETTERS = 29
-"""Letters that fit in a box."""
+"""Characters that fit in a line of a box."""
 MOST_DIMENSIONS = 3
-"""Action dimensions that a box tells."""
+"""Action dimensions that a box shows."""
 DEEPEST = 6
+"""Levels of splits at most; with one more, 128 boxes would stand below each other."""
 
 
 @dataclass
 class _Node:
-    """A node of the picture: where its box is, and the nodes on its two sides."""
+    """A node of the picture: where its box is, the nodes on its two sides, and whether its split is shown (open)."""
 
     number: int
     level: int
@@ -71,27 +72,30 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
     nodes: list[_Node] = []
     root = _grow(fitted, below, int(depth), 0, 0, "all states", nodes)
     total = _stack(root, 0.0) - GAP
+    # Boxes were stacked from the top down, and the y axis of a scene points up.
     for node in nodes:
         node.middle = total - node.middle
     levels = 1 + max(node.level for node in nodes)
     shown = sum(not node.open for node in nodes)
     leaves = fitted.tree.n_leaves
-    closed = [node for node in nodes if node.open]
+    opened = [node for node in nodes if node.open]
     legend = (
         tuple(Entry(f"impurity of {n}", c) for n, c in zip(ATTRIBUTES, ATTRIBUTE_COLOURS, strict=True))
-        if closed
+        if opened
         else ()
     )
-    what = f"Top {count(levels - 1, 'level', 'levels')} of a tree with {count(leaves, 'leaf', 'leaves')}"
-    bars = "bars: how much of its impurity a split removes" if closed else ""
-    lines = "lines: share of the samples" if closed else ""
-    title = what if shown < leaves or levels == 1 else f"A tree with {leaves:,} leaves"
+    if leaves == 1:
+        title = "A tree with one leaf"
+    elif shown < leaves:
+        title = f"Top {count(levels - 1, 'level', 'levels')} of a tree with {leaves:,} leaves"
+    else:
+        title = f"A tree with {leaves:,} leaves"
     return Scene(
-        "A tree with one leaf" if leaves == 1 else title,
+        title,
         Axis("", -1.0, max(COLUMN * (levels - 1) + BOX + 1, NARROWEST), shown=False),
         Axis("", -1.0, total + 1, shown=False),
-        (*_lines(fitted, nodes), *_boxes(nodes), *_stripes(fitted, nodes), *_bars(fitted, closed), *_texts(nodes)),
-        "; ".join(filter(None, (_capital(bars), lines))),
+        (*_lines(fitted, nodes), *_boxes(nodes), *_stripes(fitted, nodes), *_bars(fitted, opened), *_texts(nodes)),
+        "Bars: how much of its impurity a split removes; lines: share of the samples" if opened else "",
         legend=(*legend, *category_entries(_colours(fitted))),
         equal=True,
     )
@@ -100,9 +104,11 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
 def separated(fitted: Fitted, node: int) -> F64:
     """Return which share of a node's impurity of action, value and derivative its split removes."""
     at, left = fitted.attributes, int(fitted.tree.left[node])
+    # Impurities of two children are averaged by the samples that each of them was computed from.
     samples = np.stack([at.count, at.count, at.count_derivative], axis=1)
     weighted = samples[[node, left, left + 1]] * at.impurity[[node, left, left + 1]]
     share: F64 = 1 - weighted[1:].sum(axis=0) / np.where(weighted[0] > 0, weighted[0], np.inf)
+    # A split is chosen for all three together, and may leave one of them no purer than before.
     return np.where(weighted[0] > 0, np.clip(share, 0.0, 1.0), 0.0)
 
 
@@ -118,6 +124,7 @@ def _grow(
         for side, (low, high) in enumerate(((-np.inf, threshold), (threshold, np.inf))):
             child = int(tree.left[number]) + side
             said = clause(feature, low, high)
+            # The name is cut, not the end of the line: the number there is what tells the two sides apart.
             if len(said) > LETTERS:
                 said = _fitting(feature.name, clause(replace(feature, name="{}"), low, high))
             node.children.append(_grow(fitted, below, depth, child, level + 1, said, nodes))
@@ -125,7 +132,7 @@ def _grow(
 
 
 def _stack(node: _Node, top: float) -> float:
-    """Put the boxes below each other and every inner one between its two; return where the next begins."""
+    """Put the boxes below each other and every inner one between its two children; return where the next begins."""
     if not node.children:
         node.middle = top + node.height / 2
         return top + node.height + GAP
@@ -133,7 +140,7 @@ def _stack(node: _Node, top: float) -> float:
     for child in node.children:
         end = _stack(child, end)
     node.middle = (node.children[0].middle + node.children[1].middle) / 2
-    # An inner box is higher than a leaf's: with two leaves it still fits between its neighbours.
+    # An inner box is taller than a leaf's, by its bars: it may reach below its two children.
     return max(end, node.middle + node.height / 2 + GAP)
 
 
@@ -162,23 +169,24 @@ def _fitting(name: str, line: str) -> str:
 def _lines(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
     """Return lines from box to box, as wide as their share of the samples."""
     total = fitted.attributes.count[0]
-    ways, widths = [], []
+    lines, widths = [], []
     for node in nodes:
         for child in node.children:
             begin, end = COLUMN * node.level + BOX, COLUMN * child.level
             bend = (begin + end) / 2
-            ways.append(
+            lines.append(
                 np.array([[begin, node.middle], [bend, node.middle], [bend, child.middle], [end, child.middle]])
             )
+            # Not thinner: a line of a thousandth of the samples must still be visible.
             widths.append(max(WIDEST * fitted.attributes.count[child.number] / total, 0.4))
-    return [Lines(tuple(ways), PALE, np.array(widths))] if ways else []
+    return [Lines(tuple(lines), PALE, np.array(widths))] if lines else []
 
 
 def _boxes(nodes: list[_Node]) -> list[Mark]:
     left = np.array([COLUMN * node.level for node in nodes])
     low = np.array([node.middle - node.height / 2 for node in nodes])
     high = np.array([node.middle + node.height / 2 for node in nodes])
-    return [Rectangles(left, left + BOX, low, high, fill="#ffffff", edge=FAINT, edge_width=0.6)]
+    return [Rectangles(left, left + BOX, low, high, fill=PAPER, edge=FAINT, edge_width=0.6)]
 
 
 def _stripes(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
@@ -218,6 +226,7 @@ def _bars(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
 
 def _texts(nodes: list[_Node]) -> list[Mark]:
     marks: list[Mark] = []
+    # A mark has one size and one colour: so one for the first lines, which are conditions, and one for all others.
     for first in (True, False):
         x, y, text = [], [], []
         for node in nodes:
@@ -237,7 +246,3 @@ def _colours(fitted: Fitted) -> ColourScale | None:
     """Return the colours of a discrete action, the same as on maps."""
     action, table = fitted.schema.action, fitted.attributes.action_count
     return None if table is None else category_scale(action.names[0], action.labels, table[0].astype(np.float64))
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

@@ -15,11 +15,15 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 
+# All of these compare by identity (eq=False): arrays have no single answer to "equal?", and a renderer recognises marks
+# that it has drawn already.
+
+
 class Plain:
     """What all parts of a picture have in common: they turn into JSON types."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part as JSON types, with the name of its type; what is not finite becomes None."""
+        """Return the part as JSON types, with the name of its type; numbers that are not finite become None."""
         data: dict[str, Any] = {"type": type(self).__name__.lower()}
         for field in fields(self):  # type: ignore[arg-type]
             data[field.name] = _json(getattr(self, field.name))
@@ -182,7 +186,7 @@ class Points(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Labels(Plain):
-    """Short texts at places of the picture; ``shift`` moves them by so many points."""
+    """Short texts at places of the picture; ``shift`` moves them, in points of length."""
 
     x: F64
     y: F64
@@ -212,7 +216,7 @@ class Links(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Surface(Plain):
-    """Triangles with ``value`` at their corners, in between interpolated; ``triangle`` has shape (triangles, 3)."""
+    """Triangles with ``value`` at their corners, interpolated in between; ``triangle`` has shape (triangles, 3)."""
 
     x: F64
     y: F64
@@ -238,7 +242,7 @@ class Scene(Plain):
     colours : ColourScale or None
         The scale of all marks that have values.
     legend : tuple of Entry
-        What symbols mean, beside the scale's categories.
+        What symbols mean, besides the scale's categories.
     note : str
         A line below the picture.
     equal : bool

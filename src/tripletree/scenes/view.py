@@ -52,12 +52,12 @@ class View:
 
     @property
     def averaged(self) -> list[int]:
-        """The features that are averaged over, be it within limits."""
+        """The features that are averaged over, some of them within limits."""
         return [f for f in self.others if f not in self.limits or self.limits[f][0] < self.limits[f][1]]
 
     @property
     def direct(self) -> bool:
-        """Whether just one leaf lies behind each point, so that leaves themselves can be shown."""
+        """Whether there is only one leaf behind each point, so that leaves themselves can be shown."""
         return not self.averaged
 
     @cached_property
@@ -84,6 +84,7 @@ class View:
         f = self.axes[place]
         feature = self.fitted.schema.features[f]
         low, high = float(self.boxes.low[f]), float(self.boxes.high[f])
+        # Other ticks would lie between whole numbers; more than 12 would touch each other.
         ticks = (
             tuple((np.arange(np.ceil(low), high) + 0.0).tolist()) if self.boxes.whole[f] and high - low <= 12 else ()
         )
@@ -102,10 +103,16 @@ def _rounded(number: float) -> float:
 
 def read_model(model: Any) -> Fitted:
     """Return what a TripleTree knows; a Fitted is passed on."""
+    # Looked up on the class: on an object that was not fitted, the property raises an error that says so.
     fitted = model.fitted_ if hasattr(type(model), "fitted_") else model
     if not isinstance(fitted, Fitted):
         raise ParameterError(Message("{} must be a fitted TripleTree; got {}.", Option("model"), type(model).__name__))
     return fitted
+
+
+def leaf_boxes(fitted: Fitted) -> Extents:
+    """Return the boxes of the leaves as pictures show them."""
+    return extents(fitted.tree, fitted.feature_min, fitted.feature_max, fitted.whole)
 
 
 def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any = None) -> View:
@@ -123,7 +130,6 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
         Fixes all other features that ``where`` says nothing about.
     """
     fitted = read_model(model)
-    features = fitted.schema.features
     names = fitted.schema.feature_names
     axes = tuple(_feature(names, name) for name in ((x,) if y is None else (x, y)))
     if len(set(axes)) < len(axes):
@@ -137,8 +143,7 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
                 Option("x"),
             )
         )
-    whole = np.array([feature.kind in ("binary", "integer") for feature in features])
-    boxes = extents(fitted.tree, fitted.feature_min, fitted.feature_max, whole)
+    boxes = leaf_boxes(fitted)
     limits: dict[int, tuple[float, float]] = {}
     if at is not None:
         state = read_state(at, fitted.schema, "at", finite=False)
@@ -156,6 +161,7 @@ def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any =
                     Option("where", f"{example} > 0"),
                 )
             )
+        # After ``at``, because what ``where`` says about a feature comes before its value in that state.
         for name, wish in where.items():
             f = _feature(names, name)
             limits[f] = read_interval(wish, f"where[{name!r}]", float(fitted.feature_max[f]))
@@ -184,7 +190,7 @@ def _check_limit(view: View, f: int) -> None:
     if low > most or high < least:
         raise ParameterError(
             Message(
-                "{} lies outside the data: it wants {}, and in the log `{}` goes from {:g} to {:g}.",
+                "{} lies outside the data: it asks for {}, but in the log `{}` ranges from {:g} to {:g}.",
                 Option("where"),
                 condition(name, low, high, feature.unit),
                 name,
@@ -196,7 +202,7 @@ def _check_limit(view: View, f: int) -> None:
     if low < high and bottom >= top:
         raise ParameterError(
             Message(
-                "{} holds no value of the log: `{}` is a whole number, and none is in [{:g}, {:g}).",
+                "{} leaves no value: `{}` is a whole number, and there is none in [{:g}, {:g}).",
                 Option("where"),
                 name,
                 low,

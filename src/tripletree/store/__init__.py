@@ -1,5 +1,5 @@
 """Model files (``.tripletree``): safetensors layout with a JSON header, never pickle."""
 
-from tripletree.store.files import load, save
+from tripletree.store.model_file import load, save
 
 __all__ = ["load", "save"]

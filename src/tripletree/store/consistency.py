@@ -9,7 +9,7 @@ from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.model.fitted import Fitted
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 # Sums of counts over all labels that fit into a header stay below 2^63, so no sum below can wrap around.
 MAX_SAMPLES = 2**40
@@ -17,6 +17,7 @@ MAX_SAMPLES = 2**40
 
 def check_model(fitted: Fitted) -> None:
     """Raise ModelFileError when a model, right in shapes and dtypes, contradicts itself."""
+    # In this order: each check may rely on what those before it have found to be so.
     _check_range(fitted)
     _check_tree(fitted.tree, len(fitted.schema.features))
     _check_thresholds(fitted)
@@ -39,10 +40,12 @@ def _check_tree(tree: Tree, n_features: int) -> None:
     left = tree.left
     inner = np.flatnonzero(left >= 0)
     leaf = left < 0
+    # Everywhere else a negative child means a leaf: another number would index from the end of an array.
     if (left[leaf] != -1).any():
         raise ModelFileError("a child number is negative; only -1, for a leaf, is allowed.")
     if len(inner) != len(left) // 2 or (np.sort(left[inner]) != np.arange(1, len(left), 2)).any():
         raise ModelFileError("its child numbers are out of range or used twice: they do not make a tree.")
+    # Together with the check above this rules out circles, in which looking for a leaf would never end.
     if (left[inner] <= inner).any():
         raise ModelFileError("a child comes before its parent; children must come after.")
     if ((tree.feature[inner] < 0) | (tree.feature[inner] >= n_features)).any():
@@ -84,10 +87,12 @@ def _check_thresholds(fitted: Fitted) -> None:
 
 def _check_counts(tree: Tree, attributes: Attributes) -> None:
     count, known, actions = attributes.count, attributes.count_derivative, attributes.action_count
+    # Means divide by counts, so that no node may be empty.
     if count.min() < 1 or count.max() > MAX_SAMPLES:
         raise ModelFileError(f"a node's count is outside 1 ... {MAX_SAMPLES}.")
     if (known < 0).any() or (known > count).any():
         raise ModelFileError("`count_derivative` is negative or more than `count`.")
+    # Bounds before the sum, which could wrap around otherwise.
     if actions is not None and (
         (actions < 0).any() or (actions > count[:, None]).any() or (actions.sum(axis=1) != count).any()
     ):
@@ -97,7 +102,7 @@ def _check_counts(tree: Tree, attributes: Attributes) -> None:
         if counts is not None and (counts[1::2] + counts[2::2] != counts[parent]).any():
             raise ModelFileError(f"`{name}` of two children does not add up to their parent's.")
     if (attributes.derivative_mean is not None) != (known[0] > 0):
-        raise ModelFileError("derivatives must be there if, and only if, `count_derivative` of the root is above 0.")
+        raise ModelFileError("derivatives must be present if, and only if, `count_derivative` of the root is above 0.")
 
 
 def _check_statistics(fitted: Fitted) -> None:
@@ -124,18 +129,19 @@ def _check_statistics(fitted: Fitted) -> None:
     for name, array in spreads.items():
         if array is not None and (array < 0).any():
             raise ModelFileError(f"`{name}` holds a negative number.")
+    # A mean of states lies between them.
     middle = attributes.state_mean
     if middle is not None and ((middle < fitted.feature_min) | (middle > fitted.feature_max)).any():
         raise ModelFileError("`state_mean` lies outside the range of the features.")
 
 
 def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> None:
-    """Check that the transitions can be counted on a log with so many ``samples`` in each leaf."""
+    """Check that the transitions can come from a log with ``samples`` in each leaf."""
     n, source, target = moves.n_leaves, moves.source.astype(np.int64), moves.target.astype(np.int64)
     if ((source < 0) | (source >= n) | (target < 0) | (target > n) | (source == target)).any():
-        raise ModelFileError("a transition leads from or to a leaf that is not there, or from a leaf to itself.")
+        raise ModelFileError("a transition leads from or to a leaf that does not exist, or from a leaf to itself.")
     if (np.diff(source * (n + 1) + target) <= 0).any():
-        raise ModelFileError("the transitions are not sorted by source and target, or one comes twice.")
+        raise ModelFileError("the transitions are not sorted by source and target, or one of them appears twice.")
     for name in ("count", "steps", "censored", "censored_steps", "stays", "starts", "samples"):
         numbers = getattr(moves, name)
         if (numbers < 0).any() or (numbers > MAX_SAMPLES).any():
@@ -150,6 +156,8 @@ def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> No
     steps = np.bincount(source, moves.steps, n) + moves.censored_steps
     if (moves.samples != samples).any() or (steps != samples).any():
         raise ModelFileError("the steps of the transitions do not add up to the samples of their leaves.")
+    # Every sequence begins with a start or with a transition into its leaf. The final state of an episode may enter one
+    # more leaf, in which no sequence follows: so entries may be more than exits, but never fewer.
     entered = np.bincount(target, moves.count, n + 1)[:n] + moves.starts
     if not moves.starts.any() or (entered < np.bincount(source, moves.count, n) + moves.censored).any():
         raise ModelFileError("a leaf is left more often than it is entered.")

@@ -18,6 +18,8 @@ from tripletree.store import strict_json
 from tripletree.store.strict_json import show
 
 FORMAT = (1, 1)
+"""Major and minor number: files of another major are refused, later minors may hold things that are left out."""
+# What a file claims is believed only up to here, so that a few bytes cannot ask for all memory.
 MAX_HEADER = 2**20
 MAX_FILE = 2**30
 MAX_DIMENSIONS = 32
@@ -75,6 +77,7 @@ def pack(metadata: Mapping[str, str], arrays: Mapping[str, npt.NDArray[Any]]) ->
         dtype = names[array.dtype.newbyteorder("<")]
         table[name] = {"dtype": dtype, "shape": list(array.shape), "data_offsets": [begin, end]}
     header = strict_json.dump(table, "the header").encode()
+    # Spaces, which JSON ignores, so that the arrays begin at a multiple of 8 bytes.
     header += b" " * (-len(header) % 8)
     data = b"".join(arrays[name].astype(DTYPES[table[name]["dtype"]], copy=False).tobytes() for name in order)
     digest = _digest(header, data).encode()
@@ -96,6 +99,7 @@ def read_header(stream: BinaryIO, size: int) -> Header:
     if length > size - 8:
         raise ModelFileError(f"it is cut off: its header claims {length:,} bytes, {size - 8:,} are there.")
     raw = stream.read(length)
+    # The layout wants the brace first: leading spaces would be valid JSON.
     if len(raw) < length or raw[:1] != b"{":
         raise ModelFileError("it is not a model file: no JSON header after the first 8 bytes.")
     try:
@@ -121,12 +125,13 @@ def read_arrays(stream: BinaryIO, size: int, header: Header, names: Iterable[str
     if len(data) != size - 8 - len(header.raw) or stream.read(1):
         raise ModelFileError("its size changed while it was read.")
     digest = header.metadata.get("sha256", "")
+    # Found twice, it would be unclear which of them was zero when the digest was computed.
     if not re.fullmatch("[0-9a-f]{64}", digest) or header.raw.count(digest.encode()) != 1:
         raise ModelFileError(
             f"its `sha256` must be 64 lower-case hexadecimal digits found once, got {show(digest, 80)}."
         )
     if _digest(header.raw.replace(digest.encode(), _NO_DIGEST), data) != digest:
-        raise ModelFileError("it is damaged: its SHA-256 does not fit its content. Take another copy of it.")
+        raise ModelFileError("it is damaged: its SHA-256 does not match its content. Use another copy of it.")
     arrays = {}
     for name in names:
         entry = header.entries[name]
@@ -144,7 +149,7 @@ def _digest(header: bytes, data: bytes) -> str:
 
 
 def _stranger(start: bytes) -> str:
-    """Say which well-known file this is, when its first bytes tell."""
+    """Return which well-known kind of file this is, if its first bytes show it."""
     if start[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return "it is a zip archive (perhaps .npz), not a tripletree model."
     if start[0] == 0x80 and start[1] <= 5:
@@ -181,18 +186,21 @@ def _entry(name: str, value: Any) -> Entry:
         raise ModelFileError(
             f"array {show(name)} of shape {show(shape)} and dtype {dtype} does not fit {show(offsets)}."
         )
+    # Arrays are views of one buffer, which must be aligned.
     if begin % item:
         raise ModelFileError(f"array {show(name)} begins at {begin}, which is no multiple of its item size {item}.")
     return Entry(dtype, tuple(shape), begin, end)
 
 
 def _naturals(value: object) -> bool:
+    # By type, because True and False are instances of int.
     return isinstance(value, list) and all(type(part) is int and part >= 0 for part in value)
 
 
 def _check_places(entries: Mapping[str, Entry], available: int) -> None:
     """Refuse gaps, overlaps, and arrays that do not end exactly with the file."""
     end, before = 0, "the header"
+    # Sorted by the end, too: an empty array may begin where the next one does.
     for name, entry in sorted(entries.items(), key=lambda item: (item[1].begin, item[1].end)):
         if entry.begin != end:
             fault = "overlaps" if entry.begin < end else "leaves a gap after"

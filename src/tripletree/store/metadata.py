@@ -44,7 +44,7 @@ def from_texts(texts: Mapping[str, str], unknown: list[str]) -> tuple[Schema, di
 
 def _options(options: Any, unknown: list[str]) -> dict[str, Any]:
     """Return the options that are parameters of a fit: all of them must be there, with values that a fit allows."""
-    # Those of the machine, not of the model, would let a file choose how many threads run here.
+    # Options of the machine are not part of a model: a file must not choose how many threads run here.
     known = [name for name in PARAMETERS if name not in RUNTIME]
     _check_keys(options, known, "its `options`", unknown)
     for name in known:
@@ -77,7 +77,7 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
         _texts([feature[key] for key in ("name", "unit", "kind")], "a feature's name, unit and kind")
         if feature["kind"] not in FEATURE_KINDS:
             raise ModelFileError(f"a feature's kind must be one of {FEATURE_KINDS}, got {show(feature['kind'])}.")
-    # Schema looks at this too, but in a time that a hostile file could stretch.
+    # Schema checks this too, but in a time that a hostile file could stretch.
     _check_distinct([feature["name"] for feature in features], "feature")
     _check_distinct(names, "action")
     _check_distinct(labels, "label")
@@ -87,6 +87,7 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
             Action(action["kind"], names, labels, units),
         )
     except TripleTreeError as error:
+        # Cut short: the message may list a megabyte of names.
         raise ModelFileError(f"its schema is not valid: {str(error)[:300]}") from error
 
 

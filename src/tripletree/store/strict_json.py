@@ -9,7 +9,9 @@ from typing import Any
 from tripletree.errors import ModelFileError
 
 MAX_DEPTH = 32
+"""Far below the depth at which Python's own recursion ends."""
 MAX_INTEGER = 2**64 - 1
+"""The largest that other readers of JSON, in C or Rust, can hold."""
 
 
 def show(value: object, width: int = 60) -> str:
@@ -25,6 +27,7 @@ def parse(text: str, what: str) -> Any:
         value = json.loads(
             text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_integer, parse_float=_finite
         )
+    # The parser recurses before anything can be counted.
     except RecursionError:
         raise ModelFileError(f"{what} is nested too deeply; at most {MAX_DEPTH} levels are allowed.") from None
     except ModelFileError as error:
@@ -70,6 +73,7 @@ def check(value: object, what: str, depth: int = 0) -> None:
 
 
 def _check_text(text: str, what: str) -> None:
+    # A half of a surrogate pair is legal in JSON and in a Python string, but not in UTF-8.
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -77,10 +81,11 @@ def _check_text(text: str, what: str) -> None:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    # Parsers differ in which of two equal keys wins: two programs could read two models from one file.
     result: dict[str, Any] = {}
     for key, value in pairs:
         if key in result:
-            raise ModelFileError(f"the key {show(key)} comes twice.")
+            raise ModelFileError(f"the key {show(key)} appears twice.")
         result[key] = value
     return result
 
@@ -90,13 +95,14 @@ def _no_constant(name: str) -> float:
 
 
 def _integer(digits: str) -> int:
-    # Before int(): the conversion of a megabyte of digits would take long.
+    # The length first: converting a megabyte of digits would take long. 21 is a sign and the 20 digits of 2^64.
     if len(digits) > 21 or abs(int(digits)) > MAX_INTEGER:
         raise ModelFileError(f"the integer {show(digits)} has more than 64 bits.")
     return int(digits)
 
 
 def _finite(digits: str) -> float:
+    # "1e999" is valid JSON, and becomes infinity.
     number = float(digits)
     if not math.isfinite(number):
         raise ModelFileError(f"the number {show(digits)} is too large.")

@@ -11,7 +11,7 @@ from tripletree import _kernel
 from tripletree.errors import ParameterError
 from tripletree.log.log import Log
 from tripletree.text import Message, Option
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Targets
 
 Progress = Callable[[int, int], None]

@@ -15,7 +15,7 @@ from tripletree.log.schema import Action, Feature, Schema
 from tripletree.model.fitted import Fitted
 from tripletree.store import save
 from tripletree.store.container import FORMAT
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 OPTIONS = {
     "max_leaves": 3,

@@ -4,7 +4,7 @@ import { add, addSvg } from "./dom.js";
 import { colourOf, drawLegend, drawTable, said } from "./legend.js";
 import { counterfactual, factual, leafAt } from "./tree.js";
 
-const DIGIT = 7.5; // width of a character of a tick
+const DIGIT = 7.5; // width of a character at a tick
 const HELP = "Click the map, or move the state with the arrow keys (Shift: larger steps).";
 let explorers = 0;
 
@@ -100,10 +100,10 @@ export function mountExplorer(root, tree) {
   });
   parts.svg.addEventListener("pointerleave", () => (parts.hover.textContent = ""));
   parts.svg.addEventListener("keydown", (event) => {
-    const ways = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowDown: ["y", -1], ArrowUp: ["y", 1] };
-    if (!(event.key in ways)) return;
-    event.preventDefault();
-    const [axis, sign] = ways[event.key];
+    const keys = { ArrowLeft: ["x", -1], ArrowRight: ["x", 1], ArrowDown: ["y", -1], ArrowUp: ["y", 1] };
+    if (!(event.key in keys)) return;
+    event.preventDefault(); // arrow keys would scroll the page
+    const [axis, sign] = keys[event.key];
     if (axis === "y" && flat) return;
     const feature = tree.features[view[axis]];
     const step = feature.whole ? 1 : (event.shiftKey ? 0.1 : 0.01) * feature.span;
@@ -112,6 +112,7 @@ export function mountExplorer(root, tree) {
   });
 
   draw();
+  // Only for the width: drawing changes the height, and would call the observer again and again.
   let width = parts.figure.clientWidth;
   new ResizeObserver(() => {
     if (parts.figure.clientWidth === width) return;
@@ -154,6 +155,7 @@ function seen(tree, view) {
   for (let leaf = 0; leaf < tree.leaves; leaf++) {
     let inside = true;
     for (let f = 0; f < d && inside; f++) {
+      // By the splits, not by the sides as drawn: those end with the log, and a typed state may lie beyond it.
       const [low, high] = sidesOf(tree, leaf, f);
       if (f === view.x || f === view.y) inside = low < high;
       else inside = view.state[f] >= tree.lower[leaf * d + f] && view.state[f] < tree.upper[leaf * d + f];

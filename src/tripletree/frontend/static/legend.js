@@ -18,6 +18,7 @@ export function drawLegend(place, tree, { legend, bar, palette }) {
     const list = add(place, "ul");
     for (const [text, colour] of legend) {
       const item = add(list, "li");
+      // By script, not as an attribute: the page's policy forbids style attributes.
       add(item, "span", { class: "tt-swatch" }).style.background = colour;
       item.append(text);
     }

@@ -1,4 +1,4 @@
-// Numbers in words, digit for digit as questions/words/numbers.py writes them.
+// Numbers in words, digit for digit as language/numbers.py writes them.
 
 // All digits of a number that has few, six of any other.
 export function exact(number) {
@@ -36,11 +36,13 @@ function general(number, digits) {
   if (number === 0 || !Number.isFinite(number)) return repr(number).replace(/\.0$/, "");
   const [mantissa, exponent] = halfEven(number, digits).split("e");
   const power = Number(exponent);
+  // The exponent after rounding decides, as in Python: 999999.9 to six digits is 1e+06.
   if (power < -4 || power >= digits) return padded(`${trimmed(mantissa)}e${exponent}`);
   return trimmed(Number(`${mantissa}e${exponent}`).toFixed(Math.max(digits - 1 - power, 0)));
 }
 
-// JavaScript rounds a tie up, Python to the even digit: both are only asked where a number ends in a 5 exactly.
+// JavaScript rounds a tie up, Python to the even digit. A number is a tie when its exact digits go on with a 5 and then
+// only zeros; 60 of them are enough to tell.
 function halfEven(number, digits) {
   const plain = number.toExponential(digits - 1);
   const [mantissa] = number.toExponential(60).split("e");
@@ -55,6 +57,7 @@ function trimmed(text) {
   return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+// Python writes exponents with two digits, JavaScript with as few as it can.
 function padded(text) {
   return text.replace(/e([+-])(\d)$/, "e$10$2");
 }

@@ -1,9 +1,10 @@
-// Asks a grown tree: the leaf of a state, why it predicts what it predicts, and what would have to change.
-// The sentences are those of the Python package: texts come with the tree, only their parts are chosen here.
+// Questions a grown tree: the leaf of a state, why it predicts what it predicts, and what would have to change.
+// The sentences are those of the Python package: texts come with the tree, and are only put together here.
 import { allOf, rounded, unit } from "./numbers.js";
 
 export function readTree(payload) {
   const tree = { ...payload, leaves: payload.count.length };
+  // JSON has no infinity: null is a bound that is not there, below for the lower sides and above for all others.
   const missing = { lower: -Infinity, landLow: -Infinity };
   for (const name of ["threshold", "lower", "upper", "nearHigh", "landLow", "landHigh", "drawnLow", "drawnHigh"])
     tree[name] = Float64Array.from(payload[name], (number) => number ?? missing[name] ?? Infinity);
@@ -65,10 +66,11 @@ export function counterfactual(tree, state, foil) {
       if (state[f] < tree.lower[k]) border = tree.landLow[k];
       else if (state[f] >= tree.upper[k]) border = tree.nearHigh[k];
       else continue;
-      if (++changes > fewest) break;
+      if (++changes > fewest) break; // distances do not matter any more
       const away = (border - state[f]) / tree.features[f].span;
       square += away * away;
     }
+    // With "<", the first of equally near leaves wins, as it does in Python.
     if (changes < fewest || (changes === fewest && square < nearest)) {
       best = candidate;
       fewest = changes;

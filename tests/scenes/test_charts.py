@@ -11,7 +11,7 @@ from tests.scenes.models import gears, road_tree, walk
 from tripletree import NotFittedError, ParameterError, TripleTree, TripleTreeWarning
 from tripletree.demos import road
 from tripletree.errors import LogError
-from tripletree.scenes.curves import curves, read_models
+from tripletree.scenes.charts import curves, read_models
 from tripletree.scenes.types import Lines, Points
 
 

@@ -21,15 +21,15 @@ from tripletree.scenes.view import named
 F64 = npt.NDArray[np.float64]
 
 NEXT_TO_NOTHING = 1e-200
-"""What a leaf without any derivative weighs."""
+"""What each sample of a leaf without any derivative weighs."""
 
 IMPURITIES = tuple(f"impurity of {name}" for name in ATTRIBUTES)
 OTHER_COLOURS = (*IMPURITIES, "density", "count", "leaf")
-"""What a map can show beside the attributes."""
+"""What a map can show besides the attributes."""
 
 
 @dataclass(frozen=True, eq=False)
-class Pictured:
+class Colouring:
     """An attribute of the leaves.
 
     Attributes
@@ -62,47 +62,54 @@ class Pictured:
     averages: bool = True
 
 
-def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Pictured:
+def derivative_population(fitted: Fitted) -> F64:
+    """Return what each leaf weighs when derivatives are averaged: the samples that have one."""
+    at, nodes = fitted.attributes, fitted.tree.leaf_nodes
+    known = at.count_derivative[nodes]
+    # A weight of 0 would leave holes in a map: so a leaf without any counts only where there is no other.
+    return np.where(known > 0, known, NEXT_TO_NOTHING * at.count[nodes])
+
+
+def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Colouring:
     """Return what ``colour`` names: an attribute, as in every question, or a property of the leaves themselves."""
     at, nodes = fitted.attributes, fitted.tree.leaf_nodes
     count = at.count[nodes].astype(np.float64)
-    # A leaf without any derivative counts only where no leaf with one does.
-    moved = np.where(at.count_derivative[nodes] > 0, at.count_derivative[nodes], NEXT_TO_NOTHING * count)
     if colour == "density":
         return _density(boxes, count)
     if colour == "count":
-        return Pictured("Samples", "samples in the leaf", count[:, None], count, "amount")
+        return Colouring("Samples", "samples in the leaf", count[:, None], count, "amount")
     if colour == "leaf":
         number = np.arange(len(nodes), dtype=np.float64)
-        return Pictured("Leaf numbers", "leaf number", number[:, None], count, "number", averages=False)
+        return Colouring("Leaf numbers", "leaf number", number[:, None], count, "number", averages=False)
     if colour in IMPURITIES:
         g = IMPURITIES.index(colour)
         what = ("action", "value", "change")[g]
         measure = ("Gini" if at.action_count is not None else "scaled variance", "variance", "scaled variances")[g]
         label = f"impurity of {what} ({measure})"
-        return Pictured(
-            f"Impurity of {what}", label, at.impurity[nodes, g, None], moved if g == 2 else count, "impurity"
-        )
+        weight = derivative_population(fitted) if g == 2 else count
+        return Colouring(f"Impurity of {what}", label, at.impurity[nodes, g, None], weight, "impurity")
     about = read_attribute(fitted, colour, "colour", single=True, also=OTHER_COLOURS)
     if about.labels and at.action_count is not None:
         shares = at.action_count[nodes] / count[:, None]
-        return Pictured(f"Most frequent {about.names[0]}", about.names[0], shares, count, "categories", about.labels)
+        return Colouring(f"Most frequent {about.names[0]}", about.names[0], shares, count, "categories", about.labels)
     mean, scale = about.leaves, "values" if about.kind == "value" else _signed(about.leaves)
     label = "mean value (discounted rewards)" if about.kind == "value" else f"mean {named(about.name, about.units[0])}"
-    weight = moved if about.kind == "derivative" else count
-    return Pictured(f"Mean {about.name}", label, mean[:, None], weight, scale, std=about.spread)
+    weight = derivative_population(fitted) if about.kind == "derivative" else count
+    return Colouring(f"Mean {about.name}", label, mean[:, None], weight, scale, std=about.spread)
 
 
 def known_colours(fitted: Fitted) -> list[str]:
     """Return the names of everything that a map of this tree can show, each once."""
     action = fitted.schema.action
+    # A map shows one number a leaf, not all derivatives or all dimensions of an action, unless one is called "action".
     several = {"derivative"} | ({"action"} if action.kind == "continuous" else set()) - set(action.names)
     return [*(name for name in known_attributes(fitted) if name not in several), *OTHER_COLOURS]
 
 
-def colour_scale(pictured: Pictured, values: F64, limits: tuple[float, float] | None = None) -> ColourScale:
+def colour_scale(pictured: Colouring, values: F64, limits: tuple[float, float] | None = None) -> ColourScale:
     """Return the scale of the values that a picture shows."""
     if pictured.scale == "categories":
+        # By what the whole log does, not by what is in view: a label has the same colour in every picture of a tree.
         total = (pictured.mean * pictured.population[:, None]).sum(axis=0)
         return category_scale(pictured.label, pictured.labels, total)
     low, high = (float(values.min()), float(values.max())) if limits is None else limits
@@ -110,6 +117,7 @@ def colour_scale(pictured: Pictured, values: F64, limits: tuple[float, float] | 
         # An attribute that is the same everywhere still gets a scale, with its colour in the middle.
         low, high = (low / 2, high * 2) if high <= low * (1 + 1e-9) else (low, high)
         return ColourScale(pictured.label, SEA, low, high, "log")
+    # The neutral middle of a diverging scale must be at 0, and an impurity of 0 is a fixed point too.
     if pictured.scale == "diverging" and limits is None:
         high = max(abs(low), abs(high))
         low = -high
@@ -123,13 +131,13 @@ def colour_scale(pictured: Pictured, values: F64, limits: tuple[float, float] | 
 
 
 def _signed(mean: F64) -> str:
-    """Say whether 0 parts the values, so that the colours should show it."""
+    """Return which scale suits the values: those on both sides of 0 get one that shows the sign."""
     return "diverging" if mean.min() < 0 < mean.max() else "values"
 
 
-def _density(boxes: Extents, count: F64) -> Pictured:
+def _density(boxes: Extents, count: F64) -> Colouring:
     volume = log_volume(boxes)
     dense = density(count, volume)
     label = "density (samples / volume)"
     # Weighted by volume (Appendix C): the samples behind a cell, divided by the volume behind it.
-    return Pictured("Sample density", label, dense[:, None], np.exp(volume), "amount")
+    return Colouring("Sample density", label, dense[:, None], np.exp(volume), "amount")

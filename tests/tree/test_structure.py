@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tripletree.errors import ParameterError
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 #         0
 #      1     2      step 0 splits 0, step 1 splits 2, step 2 splits 1

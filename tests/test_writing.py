@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tripletree.errors import TripleTreeWarning
-from tripletree.files import reason, replace_file, replacing
+from tripletree.writing import reason, replace_file, replacing
 
 
 def names(folder: Path) -> list[str]:

@@ -17,9 +17,10 @@ from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
 from tripletree.store.container import DTYPES, Entry
 from tripletree.store.strict_json import show
-from tripletree.tree.arrays import Tree
+from tripletree.tree.structure import Tree
 
 MAX_NODES = 2**21
+"""A million leaves, far more than anybody can read."""
 
 # Name (the attribute of Fitted), dtype, and what the sizes of the shape count.
 _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -78,10 +79,11 @@ def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
 
 
 def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[str]) -> list[str]:
-    """Check from the header alone that the right arrays will come; return their names, others go into ``unknown``."""
+    """Check, from the header alone, that the right arrays are there; return their names, others go into ``unknown``."""
     discrete = schema.action.kind == "discrete"
     allowed = _ARRAYS.keys() - (_CONTINUOUS if discrete else _DISCRETE)
     missing = allowed - _OPTIONAL - entries.keys()
+    # Optional means all of a group or none of it.
     for together in (_DERIVATIVE, _TRANSITIONS):
         if together & entries.keys():
             missing |= together - entries.keys()
@@ -109,10 +111,11 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     sizes["leaves"] = sizes["nodes"] // 2 + 1
     if "transitions.source" in entries:
         sizes["edges"] = entries["transitions.source"].shape[0]
+    # The curve of a tree that was cut back goes on beyond its leaves.
     sizes["steps"] = entries["curve_training"].shape[0]
-    if not sizes["nodes"] // 2 + 1 <= sizes["steps"] <= MAX_NODES:
+    if not sizes["leaves"] <= sizes["steps"] <= MAX_NODES:
         raise ModelFileError(
-            f"its loss curve has {sizes['steps']:,} points, its tree {sizes['nodes'] // 2 + 1:,} leaves; "
+            f"its loss curve has {sizes['steps']:,} points, its tree {sizes['leaves']:,} leaves; "
             f"there must be one for each leaf count, at most {MAX_NODES:,}."
         )
     names = sorted(allowed & entries.keys())
@@ -151,7 +154,8 @@ def build(
 
 
 def _markov(numbers: npt.NDArray[Any]) -> MarkovCheck:
-    """Return the check that these numbers are, whole ones as such."""
+    """Return the check that these numbers make, counts as integers."""
+    # Up to 2^53 every whole number has a double of its own.
     if not (np.isfinite(numbers).all() and (numbers >= 0).all() and (numbers <= 2**53).all()):
         raise ModelFileError("`markov` must hold finite numbers from 0 to 2^53.")
     memory, memory_chance, moves, distance, distance_chance, horizon, episodes = numbers.tolist()

@@ -10,24 +10,24 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tripletree.errors import ModelFileError, ParameterError, TripleTreeWarning
-from tripletree.files import reason, replace_file
 from tripletree.model.fitted import Fitted
-from tripletree.store import arrays, container, metadata
+from tripletree.store import container, contents, metadata
 from tripletree.store.consistency import check_model
 from tripletree.store.strict_json import show
 from tripletree.text import Message, Option
+from tripletree.writing import reason, replace_file
 
 
 def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
-    """Write ``fitted`` to ``path``, in one step: whatever happens, the old file or the new one is there, whole.
+    """Write ``fitted`` to ``path`` in one step: even if it fails, the old file or the new one is there, whole.
 
     Parameters
     ----------
     fitted : Fitted
         The model.
     path : str or path-like
-        Where to; by custom the name ends in ``.tripletree``. An existing file is replaced and keeps its permissions;
-        a symbolic link is followed.
+        Where to; by convention the name ends in ``.tripletree``. An existing file is replaced and keeps its
+        permissions; a symbolic link is followed.
 
     Raises
     ------
@@ -37,8 +37,8 @@ def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
     target = _path(path)
     try:
         texts = metadata.to_texts(fitted.schema, fitted.options, fitted.provenance)
-        data = container.pack(texts, arrays.collect(fitted))
-        # What could not be loaded is not written over what can be.
+        data = container.pack(texts, contents.collect(fitted))
+        # A model that could not be loaded must not replace a file that can be.
         _decode(io.BytesIO(data), len(data))
         replace_file(target, data)
     except ModelFileError as error:
@@ -70,7 +70,8 @@ def load(path: str | os.PathLike[str]) -> Fitted:
     """
     source = _path(path)
     try:
-        # Before opening: to open a device may already do something.
+        # Before opening, because opening a device may already do something; and again after, because the name may
+        # stand for another file by then.
         _check_regular(source.stat())
         with open(source, "rb", opener=_open) as stream:
             status = os.fstat(stream.fileno())
@@ -83,15 +84,16 @@ def load(path: str | os.PathLike[str]) -> Fitted:
 
 
 def _decode(stream: BinaryIO, size: int) -> Fitted:
-    """Read a model of ``size`` bytes, from the cheapest check to the dearest."""
+    """Read a model of ``size`` bytes, from the cheapest check to the most expensive."""
     header = container.read_header(stream, size)
     unknown: list[str] = []
     schema, options, provenance = metadata.from_texts(header.metadata, unknown)
-    names = arrays.check_entries(header.entries, schema, unknown)
+    names = contents.check_entries(header.entries, schema, unknown)
+    # In a format that this version knows, an unknown name is no addition of a later version but a mistake.
     if unknown and header.minor <= container.FORMAT[1]:
         raise ModelFileError(f"it holds {show(unknown[0])}, which its format does not know.")
     found = container.read_arrays(stream, size, header, names)
-    fitted = arrays.build(found, schema, options, provenance)
+    fitted = contents.build(found, schema, options, provenance)
     check_model(fitted)
     if unknown:
         left_out = ", ".join(map(show, unknown[:5])) + (f" and {len(unknown) - 5} more" if len(unknown) > 5 else "")
@@ -120,7 +122,7 @@ def _path(path: object) -> Path:
 
 
 def _open(path: str, flags: int) -> int:
-    # Should the file have become a pipe since it was looked at: do not wait for a writer.
+    # Without waiting for a writer, in case the file has become a pipe since it was looked at.
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
