@@ -55,7 +55,7 @@ from tripletree.text import Message, Option
         ("max_depth", -1, r"at least 0, or max_depth=None \(no limit\); got -1\. Try max_depth=20"),
         ("min_quality", -0.1, r"a number of at least 0; got -0.1\. Try min_quality=0.0\."),
         ("early_stopping", 1, "True or False; got 1"),
-        ("threads", 0, r"at least 1, or threads=None \(all cores\); got 0"),
+        ("threads", 0, r"from 1 to 1,024, or threads=None \(all cores\); got 0"),
         ("progress", 3, r"a function of \(leaves so far, max_leaves\)"),
     ],
 )

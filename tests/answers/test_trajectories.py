@@ -1,11 +1,21 @@
+"""Trajectories in words: their turns, and which of many are told."""
+
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from tripletree.answers.trajectories import tell, turn
+from tripletree.answers.trajectories import Trajectories, Trajectory, nothing, others, outside, tell, turn
 from tripletree.log.schema import Action, Feature, Schema
 
 SCHEMA = Schema((Feature("x"), Feature("y", "m")), Action("discrete", labels=("left", "right")))
+FIVE = Schema(tuple(map(Feature, "abcde")), SCHEMA.action)
+
+
+def moved(*change, span=1.0, schema=FIVE, before=None):
+    """The turn of a move from 0 by so much in each feature."""
+    begin = np.zeros(len(change)) if before is None else np.array(before, float)
+    return turn(schema, "", begin, begin + np.array(change, float), np.full(len(change), float(span)))
 
 
 def test_a_turn_says_where_the_features_go_that_move():
@@ -21,3 +31,92 @@ def test_turns_without_moves_or_actions_read_well():
         "From leaf 1 it most likely (p = 0.5, about 3 steps, 2 leaves) goes on, hardly moving; then on, hardly moving; "
         "and ends in leaf 2."
     )
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (0.019, "on, hardly moving"),
+        (0.02, "to a = 0.02"),
+        (0.021, "to a = 0.021"),
+        (-0.02, "to a = -0.02"),
+    ],
+)
+def test_a_feature_moves_from_a_fiftieth_of_its_range_on(change, text):
+    assert moved(change, 0, 0, 0, 0) == text
+    assert moved(100 * change, 0, 0, 0, 0, span=100).startswith("to a = " if text != "on, hardly moving" else "on")
+
+
+def test_the_three_features_that_move_most_are_told_in_their_own_order():
+    assert moved(0.3, 0.1, 0.5, 0.4, 0.2) == "to a = 0.3, c = 0.5, d = 0.4"
+    assert moved(0.3, 0, 0.5, 0, 0) == "to a = 0.3, c = 0.5"
+    assert moved(0.5, 0.5, 0.5, 0.5, 0.5) == "to a = 0.5, b = 0.5, c = 0.5"
+
+
+@pytest.mark.parametrize(
+    ("number", "span", "text"),
+    [
+        (0.123456, 1.0, "to a = 0.123"),
+        (12.3456, 100.0, "to a = 12.3"),
+        (1234.56, 10_000.0, "to a = 1230"),
+        (0.00123456, 0.01, "to a = 0.00123"),
+    ],
+)
+def test_places_are_told_to_a_thousandth_of_the_range(number, span, text):
+    assert moved(number, 0, 0, 0, 0, span=span) == text
+
+
+def test_a_feature_that_never_changes_in_the_log_is_told_as_it_is():
+    assert turn(FIVE, "", np.zeros(5), np.array([1 / 3, 0, 0, 0, 0]), np.zeros(5)) == "to a = 0.333333"
+
+
+def test_whole_numbers_are_told_when_they_become_another():
+    kinds = Schema((Feature("gear", kind="integer"), Feature("in contact", kind="binary")), SCHEMA.action)
+    way = np.array([1.0, 0.0]), np.array([2.4, 0.6])
+    assert turn(kinds, "", *way, np.array([5.0, 1.0])) == "to gear = 2, in contact"
+    assert turn(kinds, "", np.array([1.6, 0.0]), np.array([2.4, 0.4]), np.array([5.0, 1.0])) == "on, hardly moving"
+
+
+def turns(number):
+    return tell("leaf 0", "leaf 9", 0.25, 20, 4, 10, [f"turn {k}" for k in range(1, number + 1)])
+
+
+def test_six_turns_are_told_and_of_more_the_first_and_the_last():
+    assert " goes turn 1; then turn 2; then turn 3; then turn 4; then turn 5; then turn 6; and ends in" in turns(6)
+    assert "turn 1; then turn 2; then turn 3; then after 2 more turns turn 5; then turn 6; then turn 7;" in turns(7)
+    assert "turn 3; then after 5 more turns turn 8; then turn 9; then turn 10;" in turns(10)
+
+
+def test_a_way_names_its_rarest_move_its_length_and_its_end():
+    assert turns(1) == (
+        "From leaf 0 it most likely (p = 0.25, about 20 steps, 10 leaves) goes turn 1; and ends in leaf 9. "
+        "The rarest move on this way was seen 4 times."
+    )
+    assert tell("leaf 0", "the end", 1.0, 0.2, 1, 1, []) == (
+        "From leaf 0 it most likely (p = 1, about 1 step, 1 leaf) goes straight to the end of the episode. "
+        "The rarest move on this way was seen 1 time."
+    )
+    assert tell("leaf 0", "the end", 1.0, 2, 1, 1, ["on"]).startswith(
+        "From leaf 0 it most likely (p = 1, about 2 steps, 1 leaf) goes on; and then the episode ends."
+    )
+    assert " goes straight to leaf 2." in tell("leaf 0", "leaf 2", 1.0, 2, 1, 2, [])
+    assert tell("leaf 0", "leaf 0 (x < 1)", 1.0, 0, None, 1, []) == "From leaf 0 it is in leaf 0 (x < 1) already."
+
+
+def test_what_else_there_is_to_say():
+    assert nothing("leaf 1", "x >= 2", 1, 1, False, "x from 0 to 1") == (
+        "From leaf 1 this log never leads to x >= 2. It leads to 1 of 1 leaf: x from 0 to 1."
+    )
+    assert "leads to 1,200 of 3,000 leaves and the end: all." in nothing("a", "b", 1_200, 3_000, True, "all")
+    assert others(0, 0.5) == ""
+    assert others(1, 0.756) == " There is 1 other way; together with it p = 0.76."
+    assert others(3, None) == " There are 3 other ways."
+    assert "outside the range of the log" in outside()
+
+
+def test_ways_are_counted_and_false_when_there_is_none():
+    way = Trajectory(np.array([0, 2]), False, 0.5, 3.0, np.array([4]), None, None, None, "The way.")
+    found = Trajectories((way,), np.array([0, 2]), "leaf 0", "leaf 2", False, "The way.")
+    assert (len(found), str(found), str(found[0]), [*found]) == (1, "The way.", "The way.", [way])
+    assert not Trajectories((), np.array([0]), "leaf 0", "leaf 2", False, "None.")
+    assert found.to_dict()["found"][0]["leaves"] == [0, 2]

@@ -65,7 +65,7 @@ def test_no_states():
         ([None, "x"], "states must be numbers"),
         ([1, np.nan], "feature `speed` is NaN"),
         ([[1, 2], [np.nan, 2]], "feature `pos` of state 1 is NaN"),
-        ({"pos": 1, "sped": 2}, r"states must have the feature `speed`; got `pos`, `sped`\. Did you mean `sped`\?"),
+        ({"pos": 1, "sped": 2}, r"states must have the feature `speed`; got `pos`, `sped`\. Did you mean `speed`\?"),
         (pd.DataFrame({"pos": [1]}), "states must have the feature `speed`"),
         ({"pos": [1, 2], "speed": [1]}, r"columns of one length; got the shapes `pos` \(2,\), `speed` \(1,\)"),
         ({"pos": "fast", "speed": 1}, "feature `pos` must be numbers"),

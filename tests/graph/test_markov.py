@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from tests.graph.chains import random_transitions
 from tests.graph.test_transitions import grown
 from tests.logs import logs, make_log
+from tripletree.graph import markov
 from tripletree.graph.chain import Chain, rollouts
 from tripletree.graph.markov import _drawn, _memory, check_markov
-from tripletree.graph.transitions import count_sequences, leaves_of
+from tripletree.graph.transitions import MarkovCheck, count_sequences, leaves_of
 from tripletree.log.log import TERMINATED, TRUNCATED
 
 
@@ -107,3 +108,56 @@ def test_the_distance_of_draws_is_that_of_a_multinomial():
         drawn = np.abs(rng.multinomial(n, share, 20_000) / n - share).sum(axis=1) / 2
         assert _drawn(share, n) == pytest.approx(drawn.mean(), abs=5 * drawn.std() / np.sqrt(20_000))
     assert _drawn(np.array([0.0, 1.0]), 5) == 0
+
+
+@pytest.mark.parametrize(
+    ("stay", "total", "horizon"),
+    [
+        # The agent leaves its first leaf at a fixed step, the chain at a constant rate: before, they differ most.
+        (3, 9, 2),
+        (7, 20, 5),
+        (15, 40, 10),
+        (250, 300, 200),
+    ],
+)
+def test_the_horizon_is_where_prediction_and_log_differ_most(stay, total, horizon):
+    check = checked([np.repeat([0, 1], [stay, total - stay])] * 40, 2)
+    assert check.horizon == horizon
+    # Still in the first leaf: the chain has left it at each of these steps with probability 1 / stay.
+    assert check.distance == pytest.approx(1 - (1 - 1 / stay) ** horizon)
+    assert check.episodes == 40
+
+
+@pytest.mark.parametrize(("known", "horizon"), [(10, 5), (9, 5), (8, 2)])
+def test_steps_count_as_far_as_nine_of_ten_episodes_are_known(known, horizon):
+    """All stay in the first leaf for six steps, but some are cut off after three: nobody knows their fifth."""
+    long, short = np.repeat([0, 1], [6, 3]), np.zeros(3, int)
+    check = checked([long] * known + [short] * (10 - known), 2)
+    assert (check.horizon, check.episodes) == (horizon, 10 if horizon == 2 else known)
+
+
+def test_episodes_that_are_over_are_known_to_be_over():
+    # Half end after one step, half after three: at the second step all is known, and after the third nothing is left.
+    check = checked([[0, 2]] * 20 + [[1, 1, 1, 2]] * 20, 2)
+    assert check.episodes == 40
+    assert check.horizon in (1, 2)
+
+
+def test_of_very_many_moves_some_are_looked_at(monkeypatch):
+    paths = [[0, 1, 3, 5], [2, 1, 4, 5]] * 50
+    every = checked(paths, 5)
+    monkeypatch.setattr(markov, "_MOST_MOVES", every.moves)
+    assert checked(paths, 5) == every
+    monkeypatch.setattr(markov, "_MOST_MOVES", every.moves - 1)
+    some = checked(paths, 5)
+    assert some.moves == every.moves - 1
+    assert some.memory == pytest.approx(every.memory, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("excess", "verdict"),
+    [(0.0, "good"), (0.049, "good"), (0.05, "fair"), (0.149, "fair"), (0.15, "poor"), (1.0, "poor")],
+)
+def test_a_chain_is_fair_from_a_twentieth_and_poor_from_fifteen_percent_on(excess, verdict):
+    assert MarkovCheck(excess, 0.0, 1, 0.0, 0.0, 0, 0).verdict == verdict
+    assert MarkovCheck(0.0, 0.0, 0, excess, 0.0, 1, 1).verdict == verdict

@@ -1,6 +1,12 @@
+"""Numbers as people read them: as many digits as they deserve, shares that are never rounded up to all."""
+
 from __future__ import annotations
 
+import math
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tripletree.language import numbers
 
@@ -12,6 +18,10 @@ from tripletree.language import numbers
         (3.0, "3"),
         (-0.0, "0"),
         (0.1234567, "0.1234567"),
+        (0.12345678, "0.12345678"),  # eight digits are few enough
+        (0.123456789, "0.123457"),
+        (12345678.0, "12345678"),
+        (-1234.56789, "-1234.57"),
         (0.0312499997, "0.03125"),
         (1 / 3, "0.333333"),
         (1e-7, "1e-07"),
@@ -69,3 +79,93 @@ def test_a_mean_has_as_many_places_as_its_spread_deserves(mean, std, text):
 
 def test_what_is_almost_all_is_not_all():
     assert [numbers.percent(x) for x in (0.9999, 0.999996, 1 - 1e-12)] == ["99.99 %", "99.9996 %", "100 %"]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.0, "0 %"),
+        (0.00012, "0.012 %"),
+        (0.0994, "9.9 %"),
+        (0.125, "12 %"),
+        (0.5, "50 %"),
+        (0.984, "98 %"),
+        (0.9899, "99 %"),
+        (0.99, "99 %"),
+        (0.9949, "99.5 %"),
+        (0.995, "99.5 %"),
+        (0.9951, "99.5 %"),
+        (0.999, "99.9 %"),
+        (0.99999, "99.999 %"),
+        (1 - 1e-8, "99.999999 %"),
+        (1 - 1e-10, "100 %"),
+        (1.0, "100 %"),
+        (1.3, "100 %"),
+    ],
+)
+def test_shares_have_two_digits_and_nearly_all_has_as_many_nines_as_it_needs(share, text):
+    assert numbers.percent(share) == text
+
+
+@given(st.floats(0, 1))
+def test_a_share_below_all_is_never_called_all_and_never_far_off(share):
+    text = numbers.percent(share)
+    shown = float(text.removesuffix(" %")) / 100
+    assert (shown == 1) == (share >= 1 - 1e-9)
+    assert shown == pytest.approx(share, rel=0.051)
+
+
+@given(st.floats(0, 1), st.floats(0, 1))
+def test_larger_shares_are_not_shown_as_smaller_ones(one, other):
+    low, high = sorted((one, other))
+    assert float(numbers.percent(low).removesuffix(" %")) <= float(numbers.percent(high).removesuffix(" %"))
+
+
+@pytest.mark.parametrize(
+    ("std", "text"),
+    [
+        (1e-11, "0.123457 ± 1e-11"),  # of more than eight digits six are left
+        (9.9e-12, "0.1235"),  # the spread is rounding error
+        (0.096, "0.123 ± 0.096"),
+        (0.1, "0.12 ± 0.1"),
+        (0.99, "0.12 ± 0.99"),
+        (1.0, "0.1 ± 1"),
+        (10.0, "0 ± 10"),
+        (float("nan"), "0.1235"),
+    ],
+)
+def test_a_mean_has_the_places_of_the_second_digit_of_its_spread(std, text):
+    assert numbers.measured(0.123456789012, std) == text
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_a_mean_is_off_by_less_than_a_tenth_of_its_spread(mean, std):
+    shown, _, spread = numbers.measured(mean, std).partition(" ± ")
+    # Six digits are left of very long numbers.
+    assert float(shown) == pytest.approx(mean, abs=0.1 * std + 1e-5 * abs(mean))
+    assert float(spread) == pytest.approx(std, rel=0.06)
+
+
+def test_rounded_numbers_have_four_digits():
+    assert [numbers.rounded(x) for x in (1.23456, 0.000123456, 123456.0, -0.0)] == ["1.235", "0.0001235", "123500", "0"]
+    assert numbers.rounded(1.23456, 2) == "1.2"
+
+
+@pytest.mark.parametrize(
+    ("text", "begun"),
+    [("gas = 1", "gas = 1"), ("gear = 1", "Gear = 1"), ("gear2 = 1", "gear2 = 1"), ("  ", "  "), ("gEar", "gEar")],
+)
+def test_words_of_four_letters_begin_a_sentence_and_shorter_ones_are_variables(text, begun):
+    assert numbers.capital(text) == begun
+
+
+def test_intervals_have_three_digits():
+    assert numbers.between((0.12345, 0.98765)) == " (95 % interval 0.123 to 0.988)"
+    assert numbers.between(None) == ""
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_is_never_far_from_what_is_printed(number):
+    shown = float(numbers.exact(number))
+    assert shown == pytest.approx(number, rel=5e-6, abs=0)
+    assert not math.copysign(1, shown) < 0 or number < 0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.log.raw import make
 from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.log import TERMINATED, TRUNCATED, Log
-from tripletree.log.boundaries import by_flags, by_ids, by_pointers
+from tripletree.log.boundaries import by_flags, by_ids, by_pointers, by_steps
 from tripletree.log.findings import Findings
 
 
@@ -236,3 +236,42 @@ def test_contradictions_name_both_rows(pointers: dict[str, Any], message: str) -
 def test_the_log_knows_when_a_guessed_column_contradicts_endless() -> None:
     with pytest.raises(LogError, match=r"episodes were given as well\. Leave out one of the two\. .*ignore=\[...\]"):
         Log.from_dict({"episode": [0, 1], "x": [0.5, 1], "action": [0, 1], "reward": [0, 1]}, endless=True)
+
+
+@pytest.mark.parametrize(
+    ("steps", "starts"),
+    [
+        ([0, 1, 2, 3], [0, 4]),
+        ([0, 1, 0, 1], [0, 2, 4]),
+        ([0, 1, 1, 2], [0, 2, 4]),  # a step that comes again begins an episode
+        ([3, 3, 3, 3], [0, 1, 2, 3, 4]),
+        ([0.5, 0.6, 0.55, 0.7], [0, 2, 4]),
+        ([0, 5, 9, 100], [0, 4]),
+    ],
+)
+def test_an_episode_begins_where_the_step_does_not_go_up(steps: list[float], starts: list[int]) -> None:
+    assert by_steps(np.array(steps)).starts.tolist() == starts
+    # Where no flag is set, it is the same; a flag alone ends an episode, too.
+    assert by_flags(np.zeros(4, bool), np.array(steps)).starts.tolist() == starts
+    ended = by_flags(np.array([False, False, False, True]), np.array(steps))
+    assert ended.starts.tolist() == starts
+    first = by_flags(np.array([True, False, False, False]), np.array(steps))
+    assert first.starts.tolist() == sorted({*starts, 1})
+
+
+@pytest.mark.parametrize(
+    ("steps", "text"),
+    [
+        ([0, 1, 2, 3], None),
+        ([0, 2, 4, 6], None),  # every second step was recorded
+        ([0, 1, 2, 4], "jumps by 1 to 2"),
+        ([0, 2, 5, 8], "jumps by 2 to 3"),
+        ([0, 1, 2, 2000], "jumps by 1 to 1,998"),
+    ],
+)
+def test_steps_that_are_missing_are_told(steps: list[int], text: str | None) -> None:
+    findings = Findings()
+    by_ids(np.zeros(4, np.int64), np.array(steps), findings)
+    told = [item.text for item in findings.items if item.code == "step-gaps"]
+    assert bool(told) == (text is not None)
+    assert text is None or text in told[0]

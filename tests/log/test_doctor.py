@@ -307,3 +307,78 @@ def test_check_stays_silent_about_what_it_reports() -> None:
 def test_check_refuses_options_that_no_constructor_takes(source: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ParameterError, match="There is no option"):
         check(source, **options)
+
+
+NOWHERE = [99.0]
+UNKNOWN = [np.nan]
+
+
+@pytest.mark.parametrize(
+    ("finals", "warned"),
+    [
+        # The first states of the episodes are 0, 10, 20, ...; the final state of the last one has no next to compare.
+        ([[10.0], NOWHERE], "1 of 2"),
+        ([[10.0], NOWHERE, NOWHERE], "1 of 3"),  # one of the two that could be
+        ([[10.0], NOWHERE, NOWHERE, NOWHERE], None),  # one of three
+        ([[10.0], [20.0], NOWHERE, NOWHERE, NOWHERE], "2 of 5"),
+        ([[10.0], [20.0], NOWHERE, NOWHERE, NOWHERE, NOWHERE], None),  # two of five
+        ([[10.0], [20.0], [30.0], NOWHERE, NOWHERE, NOWHERE], "3 of 6"),
+        # Final states that were not recorded count for neither side.
+        ([[10.0], UNKNOWN, UNKNOWN, UNKNOWN, NOWHERE], "1 of 5"),
+        ([[10.0], UNKNOWN, NOWHERE, NOWHERE, NOWHERE], None),
+        ([NOWHERE, NOWHERE, [0.0]], None),
+        ([UNKNOWN, UNKNOWN], None),
+    ],
+)
+def test_half_of_the_final_states_must_be_first_states_to_tell_of_auto_reset(
+    finals: list[list[float]], warned: str | None
+) -> None:
+    n = len(finals)
+    states = np.column_stack([10.0 * np.arange(n), 10.0 * np.arange(n) + 1.5]).ravel()[:, None]
+    report = examine(states, [0, 1] * n, np.sqrt(np.arange(2 * n)), starts=range(0, 2 * n, 2), final_states=finals)
+    found = [finding.text for finding in report.warnings if finding.code == "auto-reset"]
+    assert [text.partition(" episodes")[0] for text in found] == ([f"In {warned}"] if warned else [])
+
+
+@pytest.mark.parametrize(("values", "noted"), [(2, True), (10, True), (11, False), (14, False)])
+def test_an_action_with_ten_values_may_be_a_choice(values: int, noted: bool) -> None:
+    actions = (np.arange(40) % values) / 2
+    found = [f for f in examine(np.sqrt(np.arange(40)), actions, np.cos(np.arange(40)), starts=[0]) if "few-" in f.code]
+    assert bool(found) == noted
+    if noted:
+        assert f"has only {values} different values" in found[0].text
+
+
+@pytest.mark.parametrize(("gap", "noted"), [(0.5e-9, True), (1e-9, True), (1.5e-9, False), (1e-8, False)])
+@pytest.mark.parametrize("scale", [1.0, 1000.0])
+def test_values_closer_than_a_billionth_of_the_range_are_rounding_noise(gap: float, scale: float, noted: bool) -> None:
+    states = scale * np.array([0.0, gap, 0.5, 1.0])
+    found = codes(examine(states[:, None], [0, 1, 0, 1], [0.5, 1, 0, 2], starts=[0]))
+    assert ("near-duplicates" in found) == noted
+
+
+@pytest.mark.parametrize(("rows", "warned"), [(2, False), (3, True), (9, True)])
+def test_three_rows_are_enough_to_tell_a_counter(rows: int, warned: bool) -> None:
+    given = np.column_stack([np.arange(rows) + 7.0, np.sqrt(np.arange(rows))])
+    report = examine(given, np.arange(rows) % 2, np.cos(np.arange(rows)), starts=[0])
+    assert ("row-counter" in codes(report)) == warned
+
+
+@pytest.mark.parametrize(
+    ("features", "shown"),
+    [(2, "['s0', 's1']"), (3, "['s0', 's1', 's2']"), (4, "['s0', 's1', 's2', ...]"), (9, "['s0', 's1', 's2', ...]")],
+)
+def test_three_constant_features_are_listed_for_typing(features: int, shown: str) -> None:
+    report = examine(np.ones((3, features)), [0, 1, 0], [0.5, 1, 0], starts=[0])
+    (found,) = [finding for finding in report if finding.code == "constant-features"]
+    assert found.fix == f"To leave them out: ignore={shown}."
+
+
+@pytest.mark.parametrize(("steps", "share"), [(100, "100.0%"), (298, "100.0%"), (596, "50.0%")])
+def test_truncation_touches_the_last_298_steps_of_an_episode(steps: int, share: str) -> None:
+    """0.99 to the power of 298 is just above a twentieth, and to that of 299 below it."""
+    report = examine(
+        np.sqrt(np.arange(steps)), np.arange(steps) % 2, np.cos(np.arange(steps)), starts=[0], ending="truncated"
+    )
+    (found,) = [finding for finding in report if finding.code == "truncated"]
+    assert f"affects {share} of the samples with gamma = 0.99" in found.text

@@ -166,3 +166,15 @@ def test_next_states_follow_their_rows() -> None:
     log = make([4, 3, 2, 1], episodes=[0, 0, 0, 0], steps=[3, 2, 1, 0], next_states=[9, 4, 3, 2])
     assert log.states[:, 0].tolist() == [1, 2, 3, 4]
     assert log.final_states.tolist() == [[9]]
+
+
+@pytest.mark.parametrize(("off", "warns"), [(0.0, False), (0.9e-6, False), (1.1e-6, True), (1e-4, True)])
+@pytest.mark.parametrize("scale", [1.0, 500.0])
+def test_next_states_may_be_off_by_a_millionth_of_the_largest_number(off: float, scale: float, warns: bool) -> None:
+    states = scale * np.array([[0.0], [1.0], [0.5], [0.25]])
+    following = scale * np.array([[1.0 + off], [9.0], [0.25], [9.0]])
+    if warns:
+        with pytest.warns(TripleTreeWarning, match="In 1 row the next state differs"):
+            make(states, next_states=following)
+    else:
+        assert make(states, next_states=following).final_states.tolist() == [[9 * scale]] * 2

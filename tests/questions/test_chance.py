@@ -213,3 +213,22 @@ def test_a_model_file_keeps_what_chances_need(tree, tmp_path):
     assert back.chance(2).to_dict() == tree.chance(2).to_dict()
     tree.truncate(2).save(tmp_path / "small.tripletree")
     assert TripleTree.load(tmp_path / "small.tripletree").fitted_.transitions is None
+
+
+def test_a_million_steps_may_be_asked_for_and_no_more(tree):
+    assert tree.chance("end", within=1_000_000, draws=0).probability == pytest.approx(1)
+    assert tree.after(1_000_000, draws=0).end == pytest.approx(1)
+    with pytest.raises(ParameterError, match=r"within must be a whole number from 0 to 1,000,000; got 1000001"):
+        tree.chance("end", within=1_000_001)
+
+
+def test_a_start_is_there_when_all_of_it_is():
+    # Of two leaves as a start, one in the zone is not all of it.
+    tree = TripleTree(3, (1, 0, 0), 0.5).fit(walks())
+    half = tree.chance(2, {1, 2}, draws=0)
+    assert not half.there
+    # 8 samples in leaf 1, from which 15/16 arrive; 3 in leaf 2, which is there.
+    assert half.probability == pytest.approx((8 * 15 / 16 + 3) / 11)
+    assert tree.chance({1, 2}, {1, 2}, draws=0).there
+    mostly = tree.chance({0, 1}, {0, 1, 2}, draws=0)
+    assert not mostly.there

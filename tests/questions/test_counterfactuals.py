@@ -372,3 +372,63 @@ def test_purity_of_a_foil_is_the_least_of_its_attributes():
     each = [read_foil(fitted, {"action": "left"}), read_foil(fitted, {"value": (None, 0.5)})]
     assert np.array_equal(both.purity(), np.minimum(each[0].purity(), each[1].purity()))
     assert np.array_equal(both.mask, each[0].mask & each[1].mask)
+
+
+def test_an_agent_is_asked_at_the_border_and_on_the_way_to_the_middle():
+    # The leaf of "right" goes from 1 to the end of the log, 3: its middle is 2.
+    log = make_log([[0.0], [0.5], [1.5], [3.0]], [0, 0, 1, 1], [0.0] * 4, labels=("left", "right"), names=("pos",))
+    fitted = TripleTree(2, (1, 0, 0), 0.0).fit(log).fitted_
+    assert fitted.tree.threshold[0] == 1
+    asked = []
+
+    def stubborn(states):
+        asked.extend(states[:, 0].tolist())
+        return ["left"] * len(states)
+
+    none = counterfactual(fitted, [0.5], {"action": "right"}, agent=stubborn, verified=True)
+    assert asked == [1.0, 1.25, 1.5, 2.0]
+    assert (bool(none), none.tried) == (False, 4)
+    late = counterfactual(
+        fitted, [0.5], {"action": "right"}, agent=lambda s: np.where(s[:, 0] > 1.3, "right", "left"), verified=True
+    )
+    assert late.foil_state.tolist() == [1.5]
+
+
+def test_as_many_features_may_change_as_asked_for():
+    # Right only where both features are large.
+    states = [[x, y] for x in (0.0, 2.0) for y in (0.0, 2.0)] * 3
+    log = make_log(states, [0, 0, 0, 1] * 3, [0.0] * 12, labels=("left", "right"), names=("x", "y"))
+    fitted = TripleTree(4, (1, 0, 0), 0.0).fit(log).fitted_
+    both = counterfactual(fitted, [0, 0], {"action": "right"}, max_changes=2)
+    assert (both.changed, both.limited) == ((0, 1), True)
+    one = counterfactual(fitted, [0, 0], {"action": "right"}, max_changes=1)
+    assert str(one) == (
+        "No state known to the tree would have action = right within these limits; without them 1 leaf of the tree "
+        "predicts it."
+    )
+    assert counterfactual(fitted, [0, 2], {"action": "right"}, max_changes=1).changed == (0,)
+    many = counterfactuals(fitted, [[0, 0], [0, 2], [2, 2]], {"action": "right"}, max_changes=1)
+    assert (many.found.tolist(), many.already.tolist()) == ([False, True, False], [False, False, True])
+    assert str(many) == (
+        "Action = right in 3 states: 1 could be changed to have it, 1 has it already and for 1 no state known to the "
+        "tree would. 100 % of the changes need only one feature."
+    )
+
+
+def test_shares_of_many_are_those_of_the_states_that_could_be_changed():
+    states = [[x, y] for x in (0.0, 2.0) for y in (0.0, 2.0)] * 3
+    log = make_log(states, [0, 0, 0, 1] * 3, [0.0] * 12, labels=("left", "right"), names=("x", "y"))
+    fitted = TripleTree(4, (1, 0, 0), 0.0).fit(log).fitted_
+    four = [[0, 0], [0, 2], [2, 0], [0, 0]]
+    many = counterfactuals(
+        fitted, four, {"action": "right"}, agent=lambda s: np.where(np.arange(len(s)) == 0, "right", "left")
+    )
+    assert str(many) == (
+        "Action = right in 4 states: 4 could be changed to have it. 50 % of the changes need only one feature. "
+        "The real agent confirms 25 % of them."
+    )
+    assert str(counterfactuals(fitted, np.zeros((0, 2)), {"action": "right"})) == (
+        "Action = right in 0 states: none was given."
+    )
+    assert [one.status for one in many] == ["found"] * 4
+    assert "agent_actions" in many.to_dict()

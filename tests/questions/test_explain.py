@@ -187,7 +187,7 @@ def test_a_name_cannot_inject_html():
     [
         ([1.2], "action", r"must have 2 features \(`pos`, `speed`\)"),
         ([1.2, np.nan], "action", "feature `speed` is NaN"),
-        ({"pos": 1, "sped": 2}, "action", "must have the feature `speed`.*Did you mean `sped`"),
+        ({"pos": 1, "sped": 2}, "action", "must have the feature `speed`.*Did you mean `speed`"),
         ([[1.2, 0], [1.3, 0]], "action", "one state; got 2"),
         ([1.2, 0], "vlue", "Did you mean `value`"),
         ([1.2, 0], "speed", "Did you mean `derivative of speed`"),

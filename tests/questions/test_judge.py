@@ -8,11 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.logs import random_log
+from tests.logs import make_log, random_log
 from tests.report.models import fitted, of_lander, of_road
 from tripletree import ParameterError
 from tripletree.demos import road
 from tripletree.model.evaluate import log_values
+from tripletree.questions import judge
 from tripletree.questions.judge import attributes, calibration, held_out, trust
 from tripletree.questions.outline import outline
 
@@ -155,3 +156,64 @@ def test_states_outside_the_training_log_are_counted():
     assert found.outside == pytest.approx(beyond)
     assert beyond > 0
     assert "lie outside the range that the tree was grown on" in str(found)
+
+
+@pytest.mark.parametrize(("episodes", "how", "held"), [(4, "same", 4), (5, "regrown", 1), (10, "regrown", 2)])
+def test_a_fifth_of_five_episodes_or_more_is_held_out(episodes, how, held):
+    tree, log = fitted(random_log(2, lengths=(20,) * episodes), 4)
+    found = held_out(tree.fitted_, log)
+    assert (found.how, found.episodes) == (how, held)
+
+
+def test_a_log_that_is_too_long_to_grow_on_again_is_judged_on_itself(monkeypatch):
+    tree, log = fitted(random_log(2, lengths=(20,) * 6), 4)
+    monkeypatch.setattr(judge, "MOST_SAMPLES", log.n_samples)
+    assert held_out(tree.fitted_, log).how == "regrown"
+    monkeypatch.setattr(judge, "MOST_SAMPLES", log.n_samples - 1)
+    assert held_out(tree.fitted_, log).how == "same"
+
+
+def test_predictions_are_compared_in_ten_groups_unless_asked_otherwise():
+    # Forty samples with forty predictions: four in each group.
+    states, values = np.arange(40.0)[:, None], np.arange(40.0)
+    log = make_log(states, [0] * 40, values, np.arange(41), labels=("a",))
+    tree, _ = fitted(log, 40, gamma=0.0, theta=(0, 1, 0))
+    assert tree.n_leaves_ == 40
+    assert tree.calibration(log).count.tolist() == [4] * 10
+    assert tree.calibration(log, groups=4).count.tolist() == [10] * 4
+    assert tree.calibration(log, groups=1).predicted.tolist() == [19.5]
+
+
+def test_errors_of_groups_are_those_of_their_means():
+    """Two predictions, each with observations 1 above and 1 below in turn."""
+    observed = np.concatenate([np.tile([-1.0, 1.0], 8), np.tile([9.0, 11.0], 2)])
+    states = np.repeat([0.0, 5.0], [16, 4])[:, None]
+    log = make_log(states, [0] * 20, observed, np.arange(21), labels=("a",))
+    tree, _ = fitted(log, 2, gamma=0.0, theta=(0, 1, 0))
+    found = tree.calibration(log)
+    assert found.count.tolist() == [16, 4]
+    assert found.predicted.tolist() == found.observed.tolist() == [0, 10]
+    # A standard deviation of 1 over the roots of 16 and of 4.
+    assert found.error.tolist() == [0.25, 0.5]
+    assert found.scale == pytest.approx(observed.std())
+
+
+@pytest.mark.parametrize(("samples", "few"), [(9, True), (10, False), (11, False)])
+def test_leaves_with_fewer_than_ten_samples_are_few(samples, few):
+    states = [[0.0]] * samples + [[1.0]] * 30
+    log = make_log(states, [0] * samples + [1] * 30, [0.0] * len(states), np.arange(len(states) + 1), labels=("a", "b"))
+    tree, _ = fitted(log, 2)
+    assert trust(tree.fitted_, log).few.tolist() == [few, False]
+
+
+def test_what_is_left_of_an_impurity_is_a_share_of_the_logs():
+    # Half of the left leaf's actions and none of the right one's are odd; of all, a quarter.
+    states = [[0.0]] * 8 + [[1.0]] * 8
+    log = make_log(states, [0, 1] * 4 + [0] * 8, [0.0] * 8 + [4.0] * 8, np.arange(17), labels=("a", "b"))
+    tree, _ = fitted(log, 2, gamma=0.0)
+    found = trust(tree.fitted_, log)
+    # Gini: 1/2 in the left leaf, 3/8 in the whole log.
+    np.testing.assert_allclose(found.left[:, 0], [4 / 3, 0])
+    np.testing.assert_allclose(found.left[:, 1], [0, 0])
+    assert found.left[:, 2].tolist() == [0, 0]  # no derivative is known
+    assert found.torn[:, 0].tolist() == [True, False]

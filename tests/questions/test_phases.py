@@ -42,6 +42,19 @@ def test_a_behaviour_with_nearly_all_the_steps_is_not_said_to_alternate():
     assert told("ccccccaaaaabaaaaabaaaaacccccc", shortest=6) == [("c", 6, 0), ("a", 17, 2), ("c", 6, 0)]
 
 
+@pytest.mark.parametrize(
+    ("middle", "expected"),
+    [
+        ("aaaabaaaab", ("a", 10, 2)),  # eight steps of ten
+        ("aaaabaaabb", ("ab", 10, 0)),  # seven of ten
+        ("aaaab" * 3, ("a", 15, 3)),  # twelve of fifteen
+        ("aaaabaaaabaaabb", ("ab", 15, 0)),  # eleven of fifteen
+    ],
+)
+def test_a_behaviour_has_nearly_all_steps_from_four_fifths_on(middle, expected):
+    assert told(f"cccccc{middle}cccccc", shortest=5) == [("c", 6, 0), expected, ("c", 6, 0)]
+
+
 def test_with_length_one_every_run_is_a_phase():
     assert told("abba", shortest=1) == [("a", 1, 0), ("b", 2, 0), ("a", 1, 0)]
 

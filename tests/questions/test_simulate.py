@@ -12,7 +12,9 @@ from tests.test_api import quietly_fitted
 from tripletree import ParameterError
 from tripletree.graph.align import visible
 from tripletree.graph.markov import count_transitions
+from tripletree.graph.paths import Path
 from tripletree.log.log import TERMINATED
+from tripletree.questions import simulate as module
 from tripletree.questions.simulate import simulate
 
 # A corridor: from 0.5 to 3.5 in steps of 1 four times, twice from 2.5 on; "up" below 2, "down" above.
@@ -192,3 +194,19 @@ def test_the_front_door():
     other = LOG.select([4, 5])
     assert not tree.simulate(0, 3, log=other)
     assert tree.simulate(2, 3, log=other)[0].counts.tolist() == [2]
+
+
+@pytest.mark.parametrize(("ways", "starts"), [(1, 3), (100, 3), (101, 1)])
+def test_up_to_a_hundred_trajectories_are_searched_for_with_all_care(monkeypatch, ways, starts):
+    used = []
+
+    def fake(*_, paths=None, starts=None, **__):
+        used.append(starts)
+        return [None] * ways
+
+    monkeypatch.setattr(module, "align_all", lambda *given, **options: fake(paths=given[4], **options))
+    fitted = quietly_fitted(LOG, max_leaves=4, gamma=0.0, theta=(0, 1, 0)).fitted_
+    place = module._read(fitted, 0, "start")
+    path = Path(np.array([0, 1]), 1.0, 1.0, np.array([4]))
+    module._align(fitted, module._Boxes(fitted), [path] * ways, place, place, None)
+    assert used == [starts]

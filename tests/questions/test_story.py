@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tripletree import LogError, ParameterError
 from tripletree.asking.attribute import read_attribute
 from tripletree.asking.levels import read_levels
 from tripletree.demos import road
+from tripletree.questions.story import story
 
 
 @pytest.fixture(scope="module")
@@ -197,3 +199,56 @@ def test_interruptions_and_alternations_of_several_dimensions_read_well():
         "a1 high for 5 steps",
     ]
     assert str(told.phases[2]).endswith("because x < 1 (1 brief interruption, value 0)")
+
+
+@pytest.fixture(scope="module")
+def steps():
+    """Three leaves along x with the values 0, 1 and 3."""
+    log = make_log([[0.0], [1.0], [2.0]], [0, 0, 0], [0.0, 1.0, 3.0], np.arange(4), labels=("a",), names=("x",))
+    tree = quietly_fitted(log, gamma=0.0, theta=(0, 1, 0))
+    assert tree.fitted_.leaves.value_mean.tolist() == [0, 1, 3]
+    return tree.fitted_
+
+
+def spread(fitted, std):
+    """The same tree, grown on a log whose values spread so far."""
+    value_std = fitted.attributes.value_std.copy()
+    value_std[0] = std
+    return replace(fitted, attributes=replace(fitted.attributes, value_std=value_std))
+
+
+@pytest.mark.parametrize(
+    ("std", "told"),
+    [
+        (0.0, []),  # values that never differ do not jump
+        (1.9, ["The value rises most at step 1, from 0 to 1"]),
+        (2.0, ["The value rises most at step 1, from 0 to 1"]),  # a jump of 1 is half of 2
+        (2.01, []),
+        (3.0, []),
+    ],
+)
+def test_a_jump_is_told_from_half_the_spread_of_the_value_on(steps, std, told):
+    found = story(spread(steps, std), [[0.0], [1.0], [1.0]])
+    assert [str(jump).partition(", because")[0] for jump in found.jumps] == told
+
+
+def test_the_largest_rise_and_the_largest_fall_are_told_in_the_order_of_time(steps):
+    found = story(spread(steps, 1.0), [[0.0], [1.0], [2.0], [1.0], [0.0], [2.0], [0.0]])
+    # Up by 1, 2, then down by 2, 1, up by 3 and down by 3.
+    assert [str(jump) for jump in found.jumps] == [
+        "The value rises most at step 5, from 0 to 3, because x >= 2.",
+        "The value falls most at step 6, from 3 to 0, because x < 2.",
+    ]
+    down = story(spread(steps, 1.0), [[2.0], [0.0], [0.0], [1.0]])
+    assert [jump.step for jump in down.jumps] == [1, 3]
+    assert story(steps, [[0.0]]).jumps == ()
+
+
+def test_phases_last_three_steps_and_are_twelve_at_most_unless_asked_otherwise(steps):
+    def of(text):
+        return story(steps, [[float(digit)] for digit in text], about="value", levels=[0.5, 2])
+
+    assert [one.end for one in of("000111").phases] == [3, 6]
+    assert [one.end for one in of("00011000").phases] == [8]  # two steps are an interruption
+    assert len(of("000111" * 6).phases) == 12
+    assert len(of("000111" * 6 + "000").phases) < 12

@@ -124,6 +124,14 @@ def test_lines_go_through_their_points_once():
     assert (thin.get("opacity"), thick.get("opacity")) == ("0.5", None)
 
 
+def test_a_line_has_a_gap_where_a_value_is_unknown():
+    gap = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, np.nan], [3.0, 1.0], [4.0, 0.0]])
+    root, text = drawn(Lines((gap,)))
+    (path,) = shapes(root)
+    assert "nan" not in text
+    assert [run.count("L") for run in path.get("d").split("M")[1:]] == [1, 1]
+
+
 def test_a_band_lies_between_its_lines():
     x = np.array([0.0, 4.0])
     root, _ = drawn(Band(x, np.zeros(2), np.full(2, 1.0), "#abcdef"))

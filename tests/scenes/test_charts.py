@@ -9,10 +9,12 @@ import pytest
 
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import NotFittedError, ParameterError, TripleTree, TripleTreeWarning
+from tripletree.answers.judgement import Calibration
 from tripletree.demos import road
 from tripletree.errors import LogError
-from tripletree.scenes.charts import curves, read_models
-from tripletree.scenes.types import Lines, Points
+from tripletree.scenes.charts import calibration_scene, curves, read_models, spread_scene
+from tripletree.scenes.colours import MODELS
+from tripletree.scenes.types import Lines, Points, Rectangles
 
 
 @cache
@@ -109,3 +111,66 @@ def test_bad_input():
         curves(gears(), validation=road.record(n_samples=20))
     with pytest.raises(ParameterError, match="most_leaves must be a whole number"):
         curves(road_tree(), most_leaves=1)
+
+
+def calibration(about="value", error=(0.1, 0.2)):
+    return Calibration(about, np.array([0.2, 0.8]), np.array([0.3, 0.9]), np.array(error), np.array([30, 10]), 1.0)
+
+
+def test_bars_of_a_calibration_are_intervals_of_ninety_five_percent():
+    scene = calibration_scene(calibration())
+    diagonal, bars = marks(scene, Lines)
+    low, high = 0.3 - 0.196, 0.9 + 0.392
+    np.testing.assert_allclose(bars.points[0], [[0.2, low], [0.2, 0.3 + 0.196]])
+    np.testing.assert_allclose(bars.points[1], [[0.8, 0.9 - 0.392], [0.8, high]])
+    # Both axes go from the least to the largest of all, with a twentieth of room.
+    room = 0.05 * (high - low)
+    assert (scene.x.low, scene.x.high) == pytest.approx((low - room, high + room))
+    assert (scene.y.low, scene.y.high) == (scene.x.low, scene.x.high)
+    assert diagonal.dashed
+    np.testing.assert_allclose(diagonal.points[0], [[scene.x.low] * 2, [scene.x.high] * 2])
+    assert scene.title == "Value: predicted and observed"
+
+
+def test_a_confidence_goes_up_to_one_and_not_below_nothing():
+    scene = calibration_scene(calibration("confidence", (0.3, 0.2)))
+    assert (scene.x.low, scene.x.high) == pytest.approx((-0.05, 1.05))
+    assert scene.title == "Action: how sure and how often right"
+    certain = calibration_scene(Calibration("value", np.ones(1), np.ones(1), np.zeros(1), np.ones(1), 0.0))
+    assert (certain.x.low, certain.x.high) == (0.5, 1.5)
+
+
+@pytest.mark.parametrize(("numbers", "bars"), [(1, 4), (7, 4), (12, 5), (100, 15), (256, 24), (10_000, 24)])
+def test_as_many_bars_as_the_numbers_deserve(numbers, bars):
+    """Half as many again as the root of the numbers; at least 4 and at most 24."""
+    scene = spread_scene("Returns", "return", np.linspace(0, 1, numbers))
+    (tiles,) = marks(scene, Rectangles)
+    assert len(tiles.x0) == bars
+    assert tiles.y1.sum() == numbers
+    assert scene.y.high == pytest.approx(1.08 * tiles.y1.max())
+
+
+def test_numbers_that_are_all_the_same_have_a_bar_in_the_middle():
+    for number, ends in ((0.0, (-0.5, 0.5)), (10.0, (5.0, 15.0)), (-10.0, (-15.0, -5.0))):
+        scene = spread_scene("Returns", "return", np.full(9, number))
+        assert (scene.x.low, scene.x.high) == ends
+        (tiles,) = marks(scene, Rectangles)
+        assert tiles.y1.max() == 9
+
+
+def test_losses_have_a_twentieth_of_room_above():
+    for scene in curves(road_tree()).rows[0]:
+        (line,) = marks(scene, Lines)
+        assert scene.y.high == pytest.approx(1.05 * line.points[0][:, 1].max())
+        assert scene.x.high == pytest.approx(1.02 * 40)
+
+
+def test_the_eighth_tree_has_the_colour_of_the_first():
+    trees = {f"tree {k}": road_tree(3) for k in range(8)}
+    colours = [entry.colour for entry in curves(trees).legend[:8]]
+    assert colours == [*MODELS, MODELS[0]]
+
+
+def test_what_is_said_of_a_size_that_was_chosen():
+    assert curves(road_tree().truncate(1)).subtitle == "On the training log; 1 leaf was kept"
+    assert curves(road_tree().truncate(7)).subtitle == "On the training log; 7 leaves were kept"

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.graph.chains import transitions as hand_made
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.demos import road
 from tripletree.errors import LogError
-from tripletree.scenes.graph import strongest, transitions
+from tripletree.scenes.graph import _arrows, _sizes, strongest, transitions
 from tripletree.scenes.types import Labels, Links, Points
 
 
@@ -140,3 +142,57 @@ def test_bad_input():
         transitions(tree, log="log")
     with pytest.raises(LogError, match="the tree was grown on"):
         transitions(tree, log=_still())
+
+
+def test_discs_have_room_for_their_numbers_and_the_busiest_leaf_is_the_largest():
+    """Diameters of leaves without time, with half of the busiest one's, and of the busiest: areas grow with time."""
+    moves = chain(3, {(0, 1): 1, (1, 2): 1}, samples=[0, 50, 100])
+    numbered, plain = (_sizes(moves, np.arange(3), numbered=numbered) for numbered in (True, False))
+    assert numbered.tolist() == pytest.approx([8.5, np.sqrt((8.5**2 + 15**2) / 2), 15])
+    assert plain.tolist() == pytest.approx([4, np.sqrt((4**2 + 15**2) / 2), 15])
+
+
+def test_arrows_are_as_wide_as_probable_and_as_dark_as_frequent():
+    # From leaf 0, 99 of 100 moves go to leaf 1; from there one of one to leaf 2.
+    moves = chain(3, {(0, 1): 99, (0, 2): 1, (1, 2): 1}, samples=[100, 99, 1])
+    place = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
+    links = _arrows(moves, strongest(moves, 1.0, 10), place, np.full(3, 3), np.array([10.0, 8.0, 6.0]))
+    # The most frequent comes last, so that it lies on top.
+    assert [*zip(links.x0, links.y0, links.x1, links.y1, strict=True)] == [(0, 0, 1, 1), (1, 0, 1, 1), (0, 0, 1, 0)]
+    assert links.width.tolist() == pytest.approx([0.4 + 2.2 * 0.01, 2.6, 0.4 + 2.2 * 0.99])
+    assert links.opacity.tolist() == pytest.approx([0.25 + 0.6 / np.sqrt(99)] * 2 + [0.85])
+    # Arrows begin and end at the rims of their discs.
+    assert (links.gap0.tolist(), links.gap1.tolist()) == ([5, 4, 5], [3.5, 3.5, 4.5])
+
+
+def test_the_faintest_arrow_can_still_be_seen():
+    moves = chain(2, {(0, 1): 1_000_000, (1, 0): 1}, samples=[10, 10])
+    links = _arrows(moves, strongest(moves, 1.0, 10), np.eye(2), np.full(2, 2), np.ones(2))
+    assert 0.25 < links.opacity.min() < 0.251
+    assert links.opacity.max() == pytest.approx(0.85)
+
+
+@pytest.mark.parametrize(("leaves", "numbered"), [(45, True), (46, False)])
+def test_up_to_forty_five_leaves_have_numbers(leaves, numbered):
+    scene = transitions(road_tree(leaves), share=1, most=10_000)
+    discs = of(scene, Points)[0]
+    assert len(discs.x) == leaves
+    texts = [label.text for label in of(scene, Labels) if len(label.text) == leaves]
+    assert texts == ([tuple(map(str, range(leaves)))] if numbered else [])
+    assert discs.size.min() >= (8.5 if numbered else 4)
+
+
+def test_a_hundred_arrows_or_nine_tenths_of_the_moves_are_shown_unless_asked_otherwise():
+    large, small = road_tree(150), road_tree(7)
+    assert len(large.transitions().count) > 150
+    assert len(of(transitions(large), Links)[0].x0) == 100
+    moves = small.transitions()
+    shown = of(transitions(small), Links)[0]
+    assert len(shown.x0) == len(strongest(moves, 0.9, 100).edges) < len(moves.count)
+    flow = np.sort(moves.count)[::-1].cumsum() / moves.count.sum()
+    # No fewer arrows than the most frequent ones that make up nine tenths.
+    assert len(shown.x0) >= np.searchsorted(flow, 0.9) + 1
+
+
+def chain(n, edges, samples):
+    return replace(hand_made(n, edges), samples=np.array(samples))

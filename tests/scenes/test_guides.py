@@ -21,10 +21,12 @@ from tripletree.scenes.guides import (
     log_numbers,
     marked,
     palette,
+    power_of_ten,
     round_numbers,
     shade_of,
     shades,
     share,
+    tick_texts,
 )
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.tree import diagram
@@ -235,3 +237,77 @@ def test_whole_numbers_have_a_tick_each_while_they_are_few():
     view = read_view(gears(), "gear", "on", at=[0.5, 0, 0])
     assert (view.axis(0).ticks, view.axis(0).tick_labels) == ((0, 1, 2, 3, 4), ("0", "1", "2", "3", "4"))
     assert view.axis(1).ticks == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "power"),
+    [
+        (0.0, 0.00099, -4),
+        (0.0, 0.001, 0),  # three zeros are fine, four are not
+        (0.0, 99_999.0, 0),
+        (0.0, 100_000.0, 5),
+        (-100_000.0, 0.0, 5),
+        (0.0, 0.0, 0),
+        (0.0, 1e-320, -300),
+    ],
+)
+def test_numbers_have_at_most_five_digits_and_three_zeros(low, high, power):
+    assert power_of_ten(Axis("x", low, high)) == power
+    assert power_of_ten(Axis("x", max(low, 1e-320), max(high, 1e-319), log=True)) == 0
+
+
+@pytest.mark.parametrize(
+    ("ticks", "texts"),
+    [
+        ([0.001, 0.01, 0.1], ("0.001", "0.01", "0.1")),
+        ([0.0001, 0.001, 0.01], ("10⁻⁴", "10⁻³", "10⁻²")),
+        ([1000.0, 10_000.0], ("1000", "10000")),
+        ([10_000.0, 100_000.0], ("10⁴", "10⁵")),
+    ],
+)
+def test_powers_are_written_out_while_they_are_short(ticks, texts):
+    assert tick_texts(Axis("n", ticks[0], ticks[-1], log=True), ticks) == texts
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (1e0, 1e1, [1, 2, 5, 10]),
+        (1e0, 1e2, [1, 10, 100]),  # three powers are enough
+        (1e0, 1e5, [1, 10, 1e2, 1e3, 1e4, 1e5]),
+        (1e0, 1e9, [10.0**k for k in range(10)]),
+        (1e0, 1e10, [10.0**k for k in range(0, 11, 2)]),  # from eleven on every second
+        (1e0, 1e15, [10.0**k for k in range(0, 16, 3)]),
+    ],
+)
+def test_of_many_powers_every_second_or_third_has_a_tick(low, high, ticks):
+    assert log_numbers(low, high) == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "first"),
+    [
+        (0.0, 10.0, 0),
+        (0.15, 10.0, 0),  # a hair above 0: a range that nearly begins with it does
+        (0.3, 10.0, 2),
+    ],
+)
+def test_a_range_that_begins_a_hair_above_a_round_number_begins_with_it(low, high, first):
+    assert round_numbers(low, high)[0] == first
+
+
+def test_a_picture_has_room_for_five_intervals_and_a_low_one_for_two():
+    assert len(round_numbers(0, 10)) - 1 == 5
+    assert len(marked(Axis("x", 0.0, 6.0)).ticks) - 1 == 3  # steps of 2: those of 1 would be six
+    assert len(marked(Axis("x", 0.0, 10.0, upright=True)).ticks) - 1 == 2
+    assert marked(Axis("x", 0.0, 10.0, upright=True), most=1).ticks == (0, 10)
+
+
+def test_texts_of_more_than_eight_characters_have_half_as_many_ticks():
+    eight, nine = marked(Axis("x", 1.0, 1.00001)), marked(Axis("x", 1.0, 1.000001))
+    assert [len(text) for text in eight.tick_labels] == [8] * 6
+    assert [len(text) for text in nine.tick_labels] == [9] * 3
+
+
+def test_every_shade_of_a_scale_is_different():
+    assert len(set(shades(HEIGHT))) == 200

@@ -5,11 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from tests.scenes.models import gears, road_tree, walk
+from tests.logs import make_log
+from tests.scenes.models import _fit, gears, road_tree, walk
 from tripletree import ParameterError
+from tripletree.language.numbers import percent
 from tripletree.questions.importance import importance
 from tripletree.scenes.charts import importances
-from tripletree.scenes.types import Rectangles
+from tripletree.scenes.types import Labels, Rectangles
 
 
 def bars(scene):
@@ -54,3 +56,28 @@ def test_bad_input():
         importances(road_tree(), most=0)
     with pytest.raises(ParameterError, match="model must be a fitted TripleTree; got dict"):
         importances({})
+
+
+@pytest.mark.parametrize(("features", "rows"), [(12, 12), (13, 13), (14, 13), (20, 13)])
+def test_twelve_features_are_shown_and_never_just_one_other(features, rows):
+    scene = importances(walk(features))
+    assert len(scene.y.ticks) == rows
+    others = [name for name in scene.y.tick_labels if "others" in name]
+    assert others == ([f"{features - 12} others"] if features > 13 else [])
+
+
+def test_a_name_is_broken_into_lines_of_twenty_four_letters():
+    names = ("a feature of two dozen...", "a name of twenty-four le")
+    assert [len(name) for name in names] == [25, 24]
+    log = make_log([[0.0, 1.0], [1.0, 0.0]], [0, 1], [0, 1], labels=("a", "b"), names=names)
+    shown = importances(_fit(log, 2)).y.tick_labels
+    assert {text.replace("\n", " ") for text in shown} == set(names)
+    assert sorted(text.count("\n") for text in shown) == [0, 1]
+
+
+def test_shares_stand_beside_their_bars():
+    scene = importances(walk(2))
+    labels = [mark for mark in scene.marks if isinstance(mark, Labels)]
+    for mark, texts in zip(bars(scene), labels, strict=True):
+        assert texts.text == tuple(percent(share) if share else "0" for share in mark.x1.tolist())
+    assert scene.x.high == pytest.approx(1.14 * max(mark.x1.max() for mark in bars(scene)))

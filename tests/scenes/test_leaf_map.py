@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,9 +16,9 @@ from tripletree import ParameterError
 from tripletree.leaves.project import project
 from tripletree.questions.predict import predict
 from tripletree.scenes.colouring import known_colours
-from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.leaf_map import _leaf_rectangles, _numbers, _stretch, leaf_map
 from tripletree.scenes.types import Arrows, Band, Labels, Lines, Mesh, Rectangles
-from tripletree.scenes.view import read_view
+from tripletree.scenes.view import View, read_view
 
 
 def mark(scene, kind):
@@ -404,3 +406,98 @@ def test_any_log_makes_pictures_that_cover_their_range(log, leaves):
                     assert area == pytest.approx(np.prod((view.boxes.high - view.boxes.low)[list(view.axes)]))
                 if isinstance(part, Mesh):
                     assert np.isfinite(part.value).all()
+
+
+def squares(*corners):
+    """A view of a plane from 0 to 1 whose leaves are these boxes (x0, x1, y0, y1)."""
+    fitted = walk(2, leaves=len(corners))
+    view = read_view(fitted, "x0", "x1")
+    assert fitted.tree.n_leaves == len(corners)
+    box = np.array(corners, float)
+    boxes = replace(view.boxes, lower=box[:, [0, 2]], upper=box[:, [1, 3]], low=np.zeros(2), high=np.ones(2))
+    return View(fitted, boxes, (0, 1), {})
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "shown"),
+    [(0.061, 0.051, True), (0.059, 0.9, False), (0.9, 0.049, False), (0.061, 0.9, True), (0.9, 0.051, True)],
+)
+def test_a_leaf_has_its_number_where_there_is_room_for_it(width, height, shown):
+    labels = _numbers(squares((0, width, 0, height), (width, 1, 0, 1)))
+    assert ("0" in labels.text) == shown
+    if shown:
+        at = labels.text.index("0")
+        assert (labels.x[at], labels.y[at]) == pytest.approx((width / 2, height / 2))
+
+
+@pytest.mark.parametrize(("leaves", "width"), [(1, 0.4), (25, 0.4), (100, 0.2), (600, 2 / np.sqrt(600)), (2500, 0.08)])
+def test_lines_between_more_leaves_are_thinner_but_do_not_vanish(leaves, width):
+    stand_in = SimpleNamespace(
+        leaves=np.zeros(leaves, int), axes=(0, 1), boxes=SimpleNamespace(lower=np.zeros((1, 2)), upper=np.ones((1, 2)))
+    )
+    assert _leaf_rectangles(stand_in, None).edge_width == pytest.approx(width)
+
+
+@pytest.mark.parametrize(
+    ("moves", "length", "stretch"),
+    [
+        ([0.01] * 10, 0.055, 5.0),  # five steps are 0.05, ten would be too long
+        ([0.055] * 10, 0.055, 1.0),
+        ([0.0055] * 10, 0.055, 10.0),
+        ([0.3] * 10, 0.055, 0.1),  # less than a step where moves are long
+        ([0.0] * 10, 0.055, 1.0),
+        # Typical is what four of five moves do not exceed.
+        ([0.001] * 9 + [0.02] * 2, 0.05, 50.0),
+        ([0.001] * 8 + [0.02] * 3, 0.05, 2.0),
+    ],
+)
+def test_arrows_are_stretched_by_a_round_number_of_steps(moves, length, stretch):
+    along = np.column_stack([moves, np.zeros(len(moves))])
+    assert _stretch(along, np.ones(len(moves)), length) == pytest.approx(stretch)
+    # Moves without any weight do not count.
+    more = np.vstack([along, [[9.0, 9.0]] * 90])
+    assert _stretch(more, np.append(np.ones(len(moves)), np.zeros(90)), length) == pytest.approx(stretch)
+
+
+def test_a_projection_has_sixteen_arrows_along_each_axis_unless_asked_otherwise():
+    view = read_view(walk(3), "x0", "x1")
+    arrows = mark(leaf_map(view, "value", arrows=True), Arrows)
+    assert len(arrows.x) == 16 * 16
+    span = (view.boxes.high - view.boxes.low)[:2]
+    length = np.hypot(arrows.dx / span[0], arrows.dy / span[1]) * arrows.stretch
+    # The next round number of steps would make the typical one longer than a cell.
+    assert 0.9 / 16 / 2.5 < np.quantile(length, 0.8) <= 0.9 / 16
+
+
+def test_typical_arrows_of_leaves_are_a_twentieth_of_the_picture_or_so():
+    for fitted in (walk(2), road_tree().fitted_):
+        view = read_view(fitted, *fitted.schema.feature_names)
+        arrows = mark(leaf_map(view, "value", arrows=True), Arrows)
+        span = (view.boxes.high - view.boxes.low)[:2]
+        length = np.hypot(arrows.dx / span[0], arrows.dy / span[1]) * arrows.stretch
+        assert 0.055 / 2.5 < np.quantile(length, 0.8) <= 0.055
+
+
+def test_two_averaged_features_are_named_and_more_are_counted():
+    def said(features, **options):
+        fitted = walk(features)
+        return leaf_map(read_view(fitted, "x0", "x1", **options), "value").subtitle
+
+    assert said(3).endswith(" leaves, averaged over x2")
+    assert said(4).endswith(" leaves, averaged over x2 and x3")
+    assert said(5).endswith(" leaves, averaged over the 3 other features")
+    fixed = float(walk(6).feature_min[5])
+    assert " leaves, averaged over 3 of the 4 other features: x5 = " in said(6, where={"x5": fixed})
+
+
+def test_along_one_feature_there_is_a_twentieth_of_room():
+    scene = leaf_map(read_view(walk(3), "x1"), "value")
+    band = mark(scene, Band)
+    low, high = band.low.min(), band.high.max()
+    room = 0.05 * (high - low)
+    assert (scene.y.low, scene.y.high) == pytest.approx((low - room, high + room))
+    amount = leaf_map(read_view(walk(3), "x1"), "count")
+    line = mark(amount, Lines).points[0][:, 1]
+    assert (amount.y.low, amount.y.high) == pytest.approx((line.min() / 1.5, line.max() * 1.5))
+    flat = leaf_map(read_view(walk(2, leaves=1), "x0"), "count")
+    assert flat.y.low < flat.y.high

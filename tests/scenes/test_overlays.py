@@ -10,7 +10,8 @@ from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.demos import road
 from tripletree.scenes import overlays
-from tripletree.scenes.types import Arrows, Labels, Lines, Points, Rectangles
+from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Points, Rectangles
 from tripletree.scenes.view import read_view
 
 
@@ -191,3 +192,61 @@ def test_no_trajectories_and_one_feature():
             overlays.trajectories(plane(), tree.simulate(nothing[0], 0))
     with pytest.raises(ParameterError, match="give y as well"):
         overlays.mark(read_view(tree, "pos"), "here", 0, 0)
+
+
+@dataclass
+class Way:
+    probability: float
+    nodes: object
+
+
+def test_the_least_probable_trajectory_can_still_be_seen():
+    nodes = np.array([[1.0, 0.0], [1.5, 0.05]])
+    ways = [Way(p, nodes) for p in (0.4, 0.2, 0.052, 0.048, 0.0001)]
+    (lines, _) = overlays.trajectories(plane(), ways).marks
+    # Half as probable is half as opaque, but nothing is fainter than an eighth or so.
+    assert lines.opacity.tolist() == pytest.approx([0.12, 0.12, 0.13, 0.5, 1.0])
+
+
+def test_two_thousand_samples_are_shown_unless_asked_otherwise():
+    many = road.record("left", n_samples=2_500)
+    assert overlays.samples(plane(), many).legend[0].label == "2,000 of 2,500 samples"
+    few = road.record("left", n_samples=1_999)
+    assert overlays.samples(plane(), few).legend[0].label == "1,999 of 1,999 samples"
+    rows = overlays.samples(plane(), many, most=3).marks[0]
+    # The first, the one in the middle and the last.
+    np.testing.assert_array_equal(rows.y, many.states[[0, 1249, 2499], 0])
+
+
+def test_a_sample_at_the_upper_limit_is_not_shown():
+    recorded = random_log(5, lengths=(60, 50, 40), features=3)
+    low, high = sorted(recorded.states[[3, 40], 2].tolist())
+    view = read_view(walk(3), "x0", "x1", where={"x2": (low, high)})
+    (points,) = overlays.samples(view, recorded).marks
+    shown = np.isin(recorded.states[:, 0], points.x)
+    assert shown.tolist() == ((recorded.states[:, 2] >= low) & (recorded.states[:, 2] < high)).tolist()
+    assert shown.sum() > 1
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(ParameterError, match=r"trajectories must be what simulate\(...\) returns; got list"):
+        overlays.trajectories(plane(), [3])
+    with pytest.raises(ParameterError, match="There is no trajectory to draw"):
+        overlays.trajectories(plane(), [])
+    with pytest.raises(ParameterError, match=r"paths without a way through their leaves; simulate\(...\)"):
+        overlays.trajectories(plane(), Way(1.0, None))
+    with pytest.raises(ParameterError, match=r"An explanation is what explain\(state, foil\).* got int"):
+        overlays.explanation(plane(), 3)
+    with pytest.raises(ParameterError, match="Overlays need a map of two features: give y as well"):
+        overlays.state(read_view(road_tree(), "pos"), [1.0, 0.0])
+    with pytest.raises(ParameterError, match=r"y must be a number or \(low, high\); got \(1, 0\)"):
+        overlays.mark(plane(), "here", 0, (1, 0))
+
+
+def test_remarks_and_entries_are_said_once():
+    scene = leaf_map(plane(), "value")
+    first = overlays.Layer((), (Entry("pad", "#000000"),), "One.")
+    second = overlays.Layer((), (Entry("pad", "#ffffff"), Entry("star", "#ffffff")), "Two")
+    both = overlays.add(scene, first, second, first)
+    assert [entry.label for entry in both.legend] == ["pad", "star"]
+    assert both.note == "One. Two"

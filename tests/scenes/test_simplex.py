@@ -68,3 +68,20 @@ def test_losses_of_0_and_equal_losses_have_a_scale():
 def test_bad_input():
     with pytest.raises(ParameterError, match=r"what compare_weights\(log\) returns; got Log. Type: plot.simplex\("):
         simplex(road.record(n_samples=10))
+
+
+@pytest.mark.parametrize(("steps", "size"), [(1, 4.4), (5, 20 / np.sqrt(21)), (10, 3.0), (20, 3.0)])
+def test_many_dots_are_smaller_but_not_too_small(steps, size):
+    scene = simplex(weights(steps, 1)).rows[0][0]
+    *dots, ring = [mark for mark in scene.marks if isinstance(mark, Points)]
+    assert [mark.size for mark in dots] == pytest.approx([size] * len(dots))
+    assert ring.size == pytest.approx(2 * size)
+
+
+def test_the_shades_go_from_the_least_to_the_largest_of_the_worst_losses():
+    ratio = np.array([[[0.2, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.4]]])
+    scale = simplex(Weights(grid(1), np.array([5]), ratio, False)).colours
+    assert (scale.low, scale.high, scale.kind) == (pytest.approx(0.2 / 1.02), 0.8, "log")
+    ratio[0, 0] = 0.0
+    # A loss of 0 has no logarithm: it is drawn as a ten-thousandth of the largest.
+    assert simplex(Weights(grid(1), np.array([5]), ratio, False)).colours.low == pytest.approx(0.8e-4 / 1.02)

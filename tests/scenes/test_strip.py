@@ -2,17 +2,21 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests.logs import random_log
-from tests.scenes.models import gears, road_tree
+from tests.scenes.models import gears, road_tree, walk
 from tripletree import LogError, ParameterError, TripleTree, TripleTreeWarning
+from tripletree.answers.story import Phase, Story
 from tripletree.demos import road
-from tripletree.scenes.colours import HERE
-from tripletree.scenes.strip import episode
+from tripletree.questions.importance import importance
+from tripletree.scenes.colours import CATEGORIES, HERE, OTHER
+from tripletree.scenes.strip import _features, _phases, _span, _subtitle, _words, episode
 from tripletree.scenes.types import Labels, Lines, Points, Rectangles
 
 
@@ -151,3 +155,95 @@ def test_bad_input():
         episode(gears(), log)
     with pytest.raises(ParameterError, match="model must be a fitted TripleTree"):
         episode(log, road_tree())
+
+
+def told(*lengths, outcomes=None, behaviour="action = left", changes=()):
+    """A story whose phases last so long."""
+    ends = np.cumsum(lengths).tolist()
+    phases = tuple(
+        Phase(end - length, end, behaviour, (outcomes or "abcdefghijkl")[k], 0, 0.0, 0.0, changes if k else ())
+        for k, (length, end) in enumerate(zip(lengths, ends, strict=True))
+    )
+    return Story("Episode 0", "action", phases, (), float(ends[-1]), False, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "numbers"),
+    [
+        ((12, 988), ("1", "2")),
+        ((11, 989), ("2",)),  # too narrow for its number
+        ((100,) * 9 + (24, 76), ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11")),
+        ((100,) * 9 + (23, 77), ("1", "2", "3", "4", "5", "6", "7", "8", "9", "11")),  # two digits need twice as much
+    ],
+)
+def test_a_phase_has_its_number_where_there_is_room(lengths, numbers):
+    scene = _phases(told(*lengths), 1000.0)
+    (labels,) = of(scene, Labels)
+    assert labels.text == numbers
+
+
+def test_the_eighth_behaviour_and_all_others_share_a_colour():
+    scene = _phases(told(*[10] * 9, outcomes="abcdefgha"), 90.0)
+    fills = [mark.fill for mark in of(scene, Rectangles)]
+    assert fills == [*CATEGORIES, OTHER]
+    assert of(scene, Rectangles)[0].x0.tolist() == [0, 80]
+
+
+@pytest.mark.parametrize(("letters", "lines"), [(112, 1), (113, 2), (150, 2)])
+def test_a_line_of_words_has_a_hundred_and_twelve_letters(letters, lines):
+    behaviour = f"{'x' * 49} {'y' * (letters - len('steps 0 to 9: ') - 50)}"
+    scene = _words(told(10, behaviour=behaviour))
+    text, numbers = of(scene, Labels)
+    assert sum(map(len, text.text)) + lines - 1 == letters
+    assert len(text.text) == lines == scene.y.high
+    assert numbers.text == ("1",)
+
+
+def test_of_many_features_the_five_that_explain_most_changes_are_shown():
+    fitted = walk(7)
+    story = told(10, 10, 10)
+
+    def changes(*features):
+        phases = tuple(replace(one, changes=(SimpleNamespace(changed=features),)) for one in story.phases[1:])
+        return replace(story, phases=(story.phases[0], *phases))
+
+    assert _features(fitted, changes(0, 2, 3, 5, 6), None) == [0, 2, 3, 5, 6]
+    six = _features(fitted, changes(0, 1, 2, 3, 5, 6), None)
+    assert len(six) == 5
+    assert set(six) < {0, 1, 2, 3, 5, 6}
+    assert _features(fitted, changes(4), None) == [4]
+    # Without any change, those that the action depends on most.
+    share = importance(fitted).share[0]
+    assert _features(fitted, story, None) == sorted(np.argsort(-share, kind="stable")[:5].tolist())
+
+
+@pytest.mark.parametrize(("labels", "ticks"), [(6, 6), (7, 1)])
+def test_up_to_six_labels_have_a_tick_each_and_of_more_those_that_are_predicted(labels, ticks):
+    log = random_log(3, lengths=(30, 30), labels=labels)
+    sheet = episode(fitted(log, 1), log)
+    axis = row(sheet, "action").y
+    assert len(axis.ticks) == ticks
+    assert axis.tick_labels == (tuple("abcdefgh"[:labels]) if ticks > 1 else axis.tick_labels)
+    assert (axis.low, axis.high) == (-0.4, labels - 0.6)
+
+
+def test_rows_have_a_tenth_of_room_above_and_below():
+    assert _span([np.array([0.0, 10.0]), np.array([np.nan, 5.0])]) == (-1.0, 11.0)
+    assert _span([np.array([3.0, 3.0])]) == (1.5, 4.5)
+    assert _span([np.array([0.0])]) == (-0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "how it ended is unknown"),
+        ({"ending": "terminated", "total": 3.14159}, "Sum of rewards 3.142; it ended"),
+        (
+            {"ending": "truncated", "agreement": 0.9876},
+            "it was cut off; the tree agrees with the log at 98.8 % of steps",
+        ),
+        ({"ending": "unknown"}, "how it ended is unknown"),
+    ],
+)
+def test_how_an_episode_went(given, text):
+    assert _subtitle(replace(told(10), **given)) == text

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 
 from tests.logs import make_log
 from tests.scenes.models import gears, road_tree, walk
-from tripletree import ParameterError, TripleTree
+from tripletree import ParameterError, TripleTree, TripleTreeWarning
 from tripletree.questions.importance import importance
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, TRACK
 from tripletree.scenes.tree import BOX, LETTERS, diagram, separated
 from tripletree.scenes.types import Labels, Lines, Rectangles
 
@@ -97,3 +99,67 @@ def test_long_names_are_cut_and_numbers_are_not():
     assert first[1:] == ("distance to the vehicle… < 4", "distance to the vehicle… >= 4")
     assert others[1] == "action = accelerate g… (50 %)"
     assert "action = brake (100 %)" in others
+
+
+def lines_of(scene):
+    (found,) = [part for part in scene.marks if isinstance(part, Lines)]
+    return found
+
+
+@pytest.mark.parametrize(("rare", "widths"), [(50, [2.0, 2.0]), (10, [0.4, 3.6]), (5, [0.4, 3.8]), (1, [0.4, 3.96])])
+def test_lines_are_as_wide_as_their_share_of_the_samples_and_none_vanishes(rare, widths):
+    states = [[0.0]] * rare + [[1.0]] * (100 - rare)
+    log = make_log(states, [0] * rare + [1] * (100 - rare), [0] * 100, labels=("a", "b"))
+    found = lines_of(diagram(quietly(log, 2)))
+    assert sorted(found.width.tolist()) == pytest.approx(widths)
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "told"), [(1, ["a0"]), (3, ["a0", "a1", "a2"]), (4, ["a0", "a1", "..."]), (6, ["a0", "a1", "..."])]
+)
+def test_three_numbers_of_an_action_are_told(dimensions, told):
+    scene = diagram(walk(2, leaves=1, dimensions=dimensions))
+    (first, others) = [label.text for label in scene.marks if isinstance(label, Labels)]
+    assert first == ("all states",)
+    assert [text.split()[0] for text in others[1:-1]] == told
+    assert others[-1].startswith("value ")
+
+
+def test_a_line_has_twenty_nine_letters_at_most():
+    name = "a distance that is rather far"
+    assert len(name) == 29
+    for text, shown in ((name, name), (f"{name}!", "a distance that is rather fa…")):
+        log = make_log([[0.0], [1.0]], [0, 1], [0, 0], labels=("a", "b"), names=(text,), kinds=("binary",))
+        first, _ = [label.text for label in diagram(quietly(log, 2)).marks if isinstance(label, Labels)]
+        assert first[2] == shown
+        assert max(map(len, first)) <= 29
+
+
+def test_a_box_that_is_not_opened_has_no_bars():
+    open_boxes, closed = diagram(road_tree(), 1), diagram(road_tree().fitted_.truncate(1))
+    tracks = [mark for mark in open_boxes.marks if isinstance(mark, Rectangles) and mark.fill == TRACK]
+    assert [len(mark.x0) for mark in tracks] == [1, 1, 1]
+    assert not [mark for mark in closed.marks if isinstance(mark, Rectangles) and mark.fill == TRACK]
+    assert [entry.label for entry in open_boxes.legend][:3] == [
+        "impurity of action",
+        "impurity of value",
+        "impurity of derivative",
+    ]
+
+
+def test_bars_are_as_long_as_the_split_separates():
+    # All of the action's impurity, and none of the value's.
+    log = make_log([[0.0]] * 4 + [[1.0]] * 4, [0] * 4 + [1] * 4, [1, -1] * 4, np.arange(9), labels=("a", "b"))
+    fitted = quietly(log, 2, gamma=0.0)
+    assert separated(fitted.fitted_, 0).tolist() == [1, 0, 0]
+    drawn = [mark for mark in diagram(fitted).marks if isinstance(mark, Rectangles)]
+    track, *_ = (mark for mark in drawn if mark.fill == TRACK)
+    bars = [mark for mark in drawn if len(mark.x0) == 1 and mark.y0[0] >= track.y0[0] - 9 and mark.y1[0] <= track.y1[0]]
+    widths = [float(mark.x1[0] - mark.x0[0]) for colour in ATTRIBUTE_COLOURS for mark in bars if mark.fill == colour]
+    assert widths == pytest.approx([track.x1[0] - track.x0[0], 0.0, 0.0])
+
+
+def quietly(log, leaves, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TripleTreeWarning)
+        return TripleTree(leaves, **options).fit(log)

@@ -137,7 +137,9 @@ def _by_name(states: Any, names: list[str], name: str) -> F64:
     given = [str(column) for column in (states if isinstance(states, Mapping) else states.columns)]
     for feature in names:
         if feature not in given:
-            hint = did_you_mean(feature, set(given) - set(names))
+            # What was written instead is the user's word; what to write is the feature's name.
+            meant = any(did_you_mean(word, [feature]) for word in given if word not in names)
+            hint = f" Did you mean `{feature}`?" if meant else ""
             raise ParameterError(
                 Message("{} must have the feature `{}`; got {}.{}", Option(name), feature, listing(given), hint)
             )

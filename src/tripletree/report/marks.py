@@ -90,6 +90,13 @@ def _path(points: F64, closed: bool = False) -> str:
     return f"M{'L'.join(parts)}{'Z' if closed else ''}" + ("h0" if len(parts) == 1 and not closed else "")
 
 
+def _runs(points: F64) -> list[F64]:
+    """Return the stretches of a line between points that are not finite, at which SVG would stop drawing it."""
+    known = np.isfinite(points[:, 0]) & np.isfinite(points[:, 1])
+    pieces = np.split(points, np.flatnonzero(known[1:] != known[:-1]) + 1)
+    return [piece for piece in pieces if np.isfinite(piece).all()]
+
+
 def _places(canvas: Canvas, points: F64) -> F64:
     return np.column_stack([canvas.x(points[:, 0]), canvas.y(points[:, 1])])
 
@@ -175,7 +182,7 @@ def _lines(mark: Lines, canvas: Canvas) -> Iterator[Markup]:
     shapes = [
         empty(
             "path",
-            d=_path(_places(canvas, points)),
+            d="".join(map(_path, _runs(_places(canvas, points)))),
             stroke_width=round(float(width) * THICK, 2),
             opacity=None if opacity >= 1 else round(float(opacity), 2),
         )

@@ -22,8 +22,8 @@ F64 = npt.NDArray[np.float64]
 
 
 _ENDINGS = (
-    ("has an unknown ending", "ended on its own", "was cut off"),
-    ("have unknown endings", "ended on their own", "were cut off"),
+    ("has an unknown ending", "ended by itself", "was cut off"),
+    ("have unknown endings", "ended by themselves", "were cut off"),
 )
 """By the code of an ending (see ``log.endings``), for one episode and for several."""
 
@@ -119,7 +119,7 @@ def fortune(fitted: Fitted) -> str:
 
 def ending(code: int) -> str:
     """Return how an episode ended, in a table."""
-    return ("unknown", "on its own", "cut off")[code]
+    return ("unknown", "by itself", "cut off")[code]
 
 
 def fall(jump: Any) -> str:

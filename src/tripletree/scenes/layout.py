@@ -10,7 +10,7 @@ import numpy.typing as npt
 F64 = npt.NDArray[np.float64]
 
 ROUNDS = 300
-"""Rounds of SMACOF at most; a hundred nodes are usually done after far fewer."""
+"""Rounds of SMACOF at most: large graphs still move by tiny amounts then, which nobody sees."""
 ROOM = 0.75
 """Least distance between nodes, as a share of what it would be if they stood on a regular grid."""
 

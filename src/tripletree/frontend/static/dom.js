@@ -12,7 +12,7 @@ export function addSvg(parent, tag, attributes = {}, text) {
 
 function place(parent, element, attributes, text) {
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  // Never innerHTML: names of features come from a log, and may look like markup.
+  // As text: names of features come from a log, and may look like markup.
   if (text !== undefined) element.textContent = text;
   parent.append(element);
   return element;
