@@ -109,7 +109,7 @@ def _literal(value: Any) -> str:
     return repr(value)
 
 
-def plural(number: int, one: str, many: str | None = None) -> str:
+def plural(number: float, one: str, many: str | None = None) -> str:
     """Return the word that agrees with ``number``: ``one`` or ``many`` (by default ``one`` with an s).
 
     >>> plural(1, "is", "are"), plural(0, "is", "are"), plural(2, "row")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from tripletree.graph.transitions import MarkovCheck
 from tripletree.language.markup import notebook_box
 
 
@@ -29,11 +28,9 @@ class Answer:
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` as JSON types, whatever arrays, answers and collections it is made of."""
-    if isinstance(value, Answer):
+    """Return ``value`` as JSON types; a number that is not finite, which JSON does not have, becomes None."""
+    if hasattr(value, "to_dict"):
         return value.to_dict()
-    if isinstance(value, MarkovCheck):
-        return plain({**asdict(value), "verdict": value.verdict})
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if isinstance(value, Mapping):

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer
 from tripletree.graph.transitions import MarkovCheck
 from tripletree.language.conditions import leaves
-from tripletree.language.numbers import between, count, percent
+from tripletree.language.numbers import between, percent
+from tripletree.text import count, plural
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,7 +168,7 @@ def _chance(answer: Chance) -> str:
     if answer.there:
         return f"{_there(answer)}{outside}"
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
-    when = "" if answer.within is None else f" within {count(answer.within, 'step', 'steps')}"
+    when = "" if answer.within is None else f" within {count(answer.within, 'step')}"
     text = f"From {answer.start} it reaches {where}{when} with probability {answer.probability:.3g}"
     text += f"{between(answer.interval)}."
     if answer.unknown >= 0.005:
@@ -184,7 +185,8 @@ def _duration(answer: Duration) -> str:
     if answer.there:
         return _there(answer)
     surely = "" if answer.probability > 0.9995 else f", if it gets there (probability {answer.probability:.3g})"
-    text = f"From {answer.start} it reaches {where} after {answer.steps:.4g} steps on average"
+    steps = f"{answer.steps:.4g}"
+    text = f"From {answer.start} it reaches {where} after {steps} {plural(float(steps), 'step')} on average"
     return f"{text}{between(answer.interval)}{surely}.{_partly(answer)} {markov(answer.markov)}"
 
 
@@ -199,8 +201,8 @@ def _partly(answer: Chance | Duration) -> str:
     """Return how many leaves count although they lie in the zone only in part."""
     if not answer.partly:
         return ""
-    lie, count = ("leaf lies", "counts") if answer.partly == 1 else ("leaves lie", "count")
-    return f" {answer.partly} {lie} only partly in {answer.reach} and {count} as a whole."
+    lie, weigh = count(answer.partly, "leaf lies", "leaves lie"), plural(answer.partly, "counts", "count")
+    return f" {lie} only partly in {answer.reach} and {weigh} as a whole."
 
 
 def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> str:
@@ -208,12 +210,12 @@ def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> st
     listed = [f"leaf {leaf} ({percent(share)})" for leaf, share in ranked[:5]]
     rest = sum(share for _, share in ranked[5:])
     if rest > 0:
-        listed.append(f"{len(ranked) - 5} others ({percent(rest)})")
+        listed.append(f"{count(len(ranked) - 5, 'other')} ({percent(rest)})")
     if answer.steps is None:
         text = f"From {answer.start} it spends its time in {', '.join(listed) or 'no leaf'}."
     else:
         ended = f"ended ({percent(answer.end or 0)})"
-        steps = count(answer.steps, "step", "steps")
+        steps = count(answer.steps, "step")
         text = f"{steps} after {answer.start} it is in {', '.join(listed) or 'no leaf'}, or has {ended}."
     return f"{text} {markov(answer.markov)}"
 
@@ -222,7 +224,7 @@ def _unreachable(numbers: Sequence[int], n_leaves: int, end: bool, start: str) -
     """Return the sentence of leaves that cannot be reached."""
     tail = "" if end else " No recorded moves lead to the end."
     if not numbers:
-        every = "the only leaf" if n_leaves == 1 else f"all {n_leaves} leaves"
+        every = plural(n_leaves, "the only leaf", f"all {n_leaves:,} leaves")
         return f"From {start} {every} can be reached.{tail}"
     return f"From {start} no recorded moves lead to {leaves(numbers)} of {n_leaves}.{tail}"
 
@@ -237,7 +239,7 @@ def markov(check: MarkovCheck) -> str:
         found.append(f"the leaf before changes {percent(beyond)} of the moves")
     if check.horizon:
         beyond = max(check.distance - check.distance_chance, 0)
-        steps = count(check.horizon, "step", "steps")
+        steps = count(check.horizon, "step")
         found.append(f"after {steps} {percent(beyond)} of the episodes are elsewhere than it says")
     opinion = {
         "good": "This chain over leaves forgets the past, and on this log that does little harm",

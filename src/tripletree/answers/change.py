@@ -12,8 +12,9 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer, plain
 from tripletree.asking.attribute import Attribute
 from tripletree.language.conditions import changed_clause
-from tripletree.language.numbers import all_of, capital, count, exact, percent, rounded, unit
+from tripletree.language.numbers import all_of, capital, exact, percent, rounded, unit
 from tripletree.log.schema import Schema
+from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -189,7 +190,7 @@ def _changes(answers: Changes) -> str:
     """Return the sentence of all changes along episodes."""
     name = answers.name
     if not len(answers):
-        return f"{capital(name)} never changes in {count(answers.moves, 'step', 'steps')}."
+        return f"{capital(name)} never changes in {count(answers.moves, 'step')}."
     sizes = answers.changed.sum(axis=1)
-    text = f"{capital(name)} changes {count(len(answers), 'time', 'times')} in {count(answers.moves, 'step', 'steps')}"
+    text = f"{capital(name)} changes {count(len(answers), 'time')} in {count(answers.moves, 'step')}"
     return f"{text}; one feature explains {percent(float((sizes == 1).mean()))} of the changes."

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer, plain
 from tripletree.asking.foils import Foil
 from tripletree.language.conditions import changed_clause
-from tripletree.language.numbers import all_of, capital, count, percent, rounded, unit
+from tripletree.language.numbers import all_of, capital, percent, rounded, unit
 from tripletree.log.schema import Schema
+from tripletree.text import count, plural
 
 F64 = npt.NDArray[np.float64]
 
@@ -190,10 +191,10 @@ def _counterfactuals(answers: Counterfactuals) -> str:
     found, already = int(answers.found.sum()), int(answers.already.sum())
     what = answers.foil.told()
     parts = [f"{found:,} could be changed to have it"] if found else []
-    parts += [f"{already:,} {'has' if already == 1 else 'have'} it already"] if already else []
+    parts += [f"{already:,} {plural(already, 'has', 'have')} it already"] if already else []
     rest = len(answers) - found - already
     parts += [f"for {rest:,} no state known to the tree would"] if rest else []
-    text = f"{capital(what)} in {count(len(answers), 'state', 'states')}: {all_of(parts) or 'none was given'}."
+    text = f"{capital(what)} in {count(len(answers), 'state')}: {all_of(parts) or 'none was given'}."
     if found:
         changes = answers.changed.sum(axis=1)[answers.found]
         one = float((changes == 1).mean())
@@ -233,8 +234,8 @@ def _not_found(answer: Counterfactual) -> str:
     wanted = answer.foil.told()
     if not answer.known:
         return answer.foil.nowhere()
-    leaves = f"{count(answer.known, 'leaf', 'leaves')} of the tree {'predicts' if answer.known == 1 else 'predict'} it"
+    leaves = f"{count(answer.known, 'leaf', 'leaves')} of the tree {plural(answer.known, 'predicts', 'predict')} it"
     if answer.tried:
-        points = count(answer.tried, "point", "points")
+        points = count(answer.tried, "point")
         return f"The real agent confirms {wanted} at none of {points} where the tree predicts it."
     return f"No state known to the tree would have {wanted} within these limits; without them {leaves}."

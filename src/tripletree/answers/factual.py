@@ -12,6 +12,7 @@ from tripletree.answers.answer import Answer
 from tripletree.asking.attribute import CHANGE_OF, PER_STEP
 from tripletree.language.numbers import FEW, all_of, capital, measured, percent, rounded, unit
 from tripletree.log.schema import Schema
+from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 
@@ -101,7 +102,7 @@ def _sure(answer: Factual) -> str:
         return "The log does not show what follows in this leaf; the numbers are those of the leaves around it."
     if answer.count == 1:
         return "Only 1 sample says so."
-    samples = f"{'only ' if answer.count < FEW else ''}{answer.count:,} samples"
+    samples = f"{'only ' if answer.count < FEW else ''}{count(answer.count, 'sample')}"
     if not isinstance(answer.prediction, str):
         return f"This is the mean of {samples}."
     if answer.runner_up is None:

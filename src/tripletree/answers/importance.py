@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
-from tripletree.language.numbers import count, percent
+from tripletree.language.numbers import percent
 from tripletree.model.table import Table
+from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def _importance(answer: Importance) -> str:
         told = [f"{feature} {percent(part)}" for feature, part in ranked[:MOST_FEATURES]]
         rest = ranked[MOST_FEATURES:]
         if rest:
-            others = count(len(rest), "other", "others")
+            others = count(len(rest), "other")
             told.append(f"{others} {percent(sum(part for _, part in rest))}")
         lines.append(f"{name.capitalize()}: {', '.join(told)}. The tree removes {percent(removed)} of its impurity.")
     return "\n".join(lines)

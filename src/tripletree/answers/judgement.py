@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
-from tripletree.language.numbers import all_of, count, percent, rounded
+from tripletree.language.numbers import all_of, percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
+from tripletree.text import count, plural
 
 F64 = npt.NDArray[np.float64]
 
@@ -133,11 +134,11 @@ class Trust(Answer):
 
 def _held_out(answer: HeldOut) -> str:
     """Return how the losses were measured, and what they say."""
-    episodes, samples = count(answer.episodes, "episode", "episodes"), count(answer.samples, "sample", "samples")
+    episodes, samples = count(answer.episodes, "episode"), count(answer.samples, "sample")
     how = {
         "other": f"The tree was judged on {episodes} with {samples} of another log than the one it was grown on.",
         "regrown": "The tree has seen all of this log. To be fair, a second tree of the same size was grown on 4 of 5 "
-        f"episodes and judged on the others: {episodes} with {samples}.",
+        f"episodes and judged on the rest: {episodes} with {samples}.",
         "same": "The tree was judged on the log that it was grown on, so expect it to do worse on new episodes.",
     }[answer.how]
     known = 1 - answer.losses / np.where(answer.constant > 0, answer.constant, 1.0)
@@ -172,9 +173,8 @@ def _trust(answer: Trust) -> str:
     if few:
         share = float(answer.share[answer.few].sum())
         leaves = f"{few:,} of {count(total, 'leaf', 'leaves')}"
-        told.append(
-            f"Few samples: {leaves} rest on fewer than 10 samples each ({percent(share)} of the log lies there)."
-        )
+        rest = plural(few, "rests on fewer than 10 samples", "rest on fewer than 10 samples each")
+        told.append(f"Few samples: {leaves} {rest} ({percent(share)} of the log lies there).")
     else:
         told.append("Few samples: no leaf rests on fewer than 10 samples.")
     torn = [

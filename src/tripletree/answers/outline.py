@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from tripletree.answers.answer import Answer
 from tripletree.answers.rules import conditions
 from tripletree.language.conditions import END
-from tripletree.language.numbers import all_of, capital, count, measured, percent
+from tripletree.language.numbers import all_of, capital, measured, percent
+from tripletree.text import count, plural
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,11 +113,11 @@ def following(one: Region) -> str:
 
 
 def _route(one: Route) -> str:
-    """Return one way through the regions."""
-    steps = count(max(round(one.steps), 1), "step", "steps")
-    way = ", ".join(str(number + 1) for number in one.regions)
-    through = f"region {way}" if len(one.regions) == 1 else f"regions {way}"
-    return f"{capital(through)}, then {END}: {percent(one.probability)} of the time, about {steps}."
+    """Return one route in a sentence."""
+    steps = count(max(round(one.steps), 1), "step")
+    numbers = ", ".join(str(number + 1) for number in one.regions)
+    through = capital(f"{plural(len(one.regions), 'region')} {numbers}")
+    return f"{through}, then {END}: {percent(one.probability)} of the time, about {steps}."
 
 
 def ends(regions: Sequence[Region], ended: int) -> str:
@@ -127,4 +128,4 @@ def ends(regions: Sequence[Region], ended: int) -> str:
     told = [f"{percent(one.ends)} in {region_name(one.number).lower()}" for one in ranked[:4]]
     rest = sum(one.ends for one in ranked[4:])
     told += [f"{percent(rest)} elsewhere"] if rest > 0 else []
-    return f"Of {count(ended, 'episode', 'episodes')} that ended by themselves, {all_of(told)}."
+    return f"{count(ended, 'episode')} ended by {plural(ended, 'itself', 'themselves')}: {all_of(told)}."

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
-from tripletree.language.numbers import capital, count, measured, percent, unit
+from tripletree.language.numbers import capital, measured, percent, unit
 from tripletree.log.schema import Schema
+from tripletree.text import count
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,10 +67,11 @@ class Prediction(Answer):
             act = capital(", ".join(f"{name} = {measured(mean, std)}{unit(of)}" for name, of, mean, std in parts))
         warning = "; the state lies outside the range of the log" if self.outside else ""
         value = measured(self.value, self.value_std)
-        return f"{act}, value = {value} (leaf {self.leaf}, {count(self.count, 'sample', 'samples')}){warning}."
+        return f"{act}, value = {value} (leaf {self.leaf}, {count(self.count, 'sample')}){warning}."
 
     def _several(self) -> str:
         outside = int(np.count_nonzero(self.outside))
-        where = f", {outside:,} of them outside the range of the log" if outside else ""
+        which = "" if len(self.leaf) == 1 else f"{outside:,} of them "
+        where = f", {which}outside the range of the log" if outside else ""
         leaves = count(len(np.unique(self.leaf)), "leaf", "leaves")
-        return f"{count(len(self.leaf), 'state', 'states')} in {leaves}{where}."
+        return f"{count(len(self.leaf), 'state')} in {leaves}{where}."

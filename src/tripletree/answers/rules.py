@@ -14,9 +14,10 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer
 from tripletree.asking.states import read_states
 from tripletree.language.markup import notebook_table
-from tripletree.language.numbers import all_of, count, percent
+from tripletree.language.numbers import all_of, percent
 from tripletree.log.schema import Schema
 from tripletree.model.table import Table
+from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 
@@ -175,7 +176,7 @@ def _html(answer: Rules) -> str:
             (outcome if place == 0 else "", ("or " if place else "") + conditions(one.when), *_cells([one]))
             for place, one in enumerate(shown)
         ]
-        rows += [("", f"or {count(len(rest), 'more rule', 'more rules')}", *_cells(rest))] if rest else []
+        rows += [("", f"or {count(len(rest), 'more rule')}", *_cells(rest))] if rest else []
     return notebook_table(("outcome", "when", "samples", "right"), rows)
 
 
@@ -184,7 +185,7 @@ def _groups(answer: Rules) -> list[tuple[str, list[Rule]]]:
 
 
 def _rest(rest: Sequence[Rule]) -> str:
-    return f"{count(len(rest), 'more rule', 'more rules')} ({_short(rest)})"
+    return f"{count(len(rest), 'more rule')} ({_short(rest)})"
 
 
 def _numbers(mine: Sequence[Rule]) -> str:

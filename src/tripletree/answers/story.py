@@ -9,7 +9,11 @@ from tripletree.answers.answer import Answer
 from tripletree.answers.change import Change, because
 from tripletree.asking.attribute import Attribute
 from tripletree.asking.levels import level_names, level_texts
-from tripletree.language.numbers import all_of, count, percent, rounded, unit
+from tripletree.language.numbers import all_of, percent, rounded, unit
+from tripletree.text import count
+
+VALUE_DIGITS = 3
+"""Significant digits of a value in a story: more would only distract."""
 
 ENDINGS = {
     "terminated": "Then the episode ends.",
@@ -112,9 +116,9 @@ def phase(one: Phase, noun: tuple[str, str] = ("step", "steps"), way: str = "for
     text = f"{one.behaviour} {way} {count(one.end - one.begin, *noun)}"
     if reason := because(*filter(None, one.changes)):
         text += f" because {reason}"
-    aside = [count(one.interruptions, "brief interruption", "brief interruptions")] if one.interruptions else []
+    aside = [count(one.interruptions, "brief interruption")] if one.interruptions else []
     if value:
-        begin, end = rounded3(one.value_begin), rounded3(one.value_end)
+        begin, end = rounded(one.value_begin, VALUE_DIGITS), rounded(one.value_end, VALUE_DIGITS)
         aside.append(f"value {begin}" if begin == end else f"value {begin} to {end}")
     return f"{text} ({', '.join(aside)})" if aside else text
 
@@ -123,13 +127,13 @@ def _jump(one: Jump) -> str:
     """Return where the value changes much, and why."""
     change = one.change
     moves = "rises" if change.became > change.was else "falls"
-    ends = f"from {rounded3(change.was)} to {rounded3(change.became)}"
+    ends = f"from {rounded(change.was, VALUE_DIGITS)} to {rounded(change.became, VALUE_DIGITS)}"
     return f"The value {moves} most at step {one.step}, {ends}, because {because(change)}."
 
 
 def _story(answer: Story) -> str:
     """Return the story, one line a phase."""
-    steps = count(max(round(answer.steps), 1), "step", "steps")
+    steps = count(max(round(answer.steps), 1), "step")
     noun, way = (("leaf", "leaves"), "through") if answer.simulated else (("step", "steps"), "for")
     lasts = f"takes about {steps}" if answer.simulated else f"lasts {steps}"
     total = f" and returns {rounded(answer.total)}" if answer.total is not None else ""
@@ -144,11 +148,6 @@ def _story(answer: Story) -> str:
     if answer.agreement is not None:
         lines.append(f"The log shows what the tree predicts at {percent(answer.agreement)} of the steps.")
     return "\n".join(lines)
-
-
-def rounded3(number: float) -> str:
-    """Return a value to three digits: more would only distract."""
-    return rounded(float(f"{number:.3g}"))
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
 from tripletree.language.conditions import END, clause, condition
-from tripletree.language.numbers import count
 from tripletree.log.schema import Feature, Schema
+from tripletree.text import count, plural
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -112,9 +112,9 @@ def tell(
     shown = list(turns)
     if len(shown) > MOST_TURNS:
         left_out = len(shown) - MOST_TURNS + 1
-        shown = [*shown[: MOST_TURNS - 3], f"after {left_out} more turns {shown[-3]}", *shown[-2:]]
+        shown = [*shown[: MOST_TURNS - 3], f"after {count(left_out, 'more turn')} {shown[-3]}", *shown[-2:]]
     way = "; then ".join(shown)
-    steps = f"about {count(max(round(duration), 1), 'step', 'steps')}"
+    steps = f"about {count(max(round(duration), 1), 'step')}"
     through = count(leaves, "leaf", "leaves")
     sentence = f"From {start} it most likely (p = {probability:.2g}, {steps}, {through})"
     if end == END:
@@ -122,7 +122,7 @@ def tell(
     else:
         sentence += f" goes {way}; and ends in {end}." if way else f" goes straight to {end}."
     if rarest is not None:
-        sentence += f" The rarest move on this way was seen {count(rarest, 'time', 'times')}."
+        sentence += f" The rarest move on this way was seen {count(rarest, 'time')}."
     return sentence
 
 
@@ -169,7 +169,7 @@ def others(number: int, total: float | None) -> str:
     if not number:
         return ""
     together = "" if total is None else f"; together with it p = {total:.2g}"
-    return f" There {'is' if number == 1 else 'are'} {count(number, 'other way', 'other ways')}{together}."
+    return f" There {plural(number, 'is', 'are')} {count(number, 'other way')}{together}."
 
 
 def outside() -> str:

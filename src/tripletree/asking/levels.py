@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tripletree.asking.attribute import Attribute
 from tripletree.checks import Rule, check_whole, is_integer, is_number
-from tripletree.language.numbers import all_of, capital, exact, unit
+from tripletree.language.numbers import all_of, capital, exact, short_between, unit
 from tripletree.log.log import Log
 from tripletree.model.evaluate import known_codes, log_values
 from tripletree.model.fitted import Fitted
@@ -117,17 +117,8 @@ def _edges(mean: F64, count: I64, levels: Any) -> tuple[float, ...]:
     for part in range(1, levels):
         if len(gaps):
             gap = gaps[np.abs(cumulated[gaps] - cumulated[-1] * part / levels).argmin()]
-            ends.add(_short(float(sorted_mean[gap]), float(sorted_mean[gap + 1])))
+            ends.add(short_between(float(sorted_mean[gap]), float(sorted_mean[gap + 1])))
     return tuple(sorted(ends))
-
-
-def _short(low: float, high: float) -> float:
-    """Return 0 or the number with fewest digits near the middle of (low, high]."""
-    if low < 0 <= high:
-        return 0.0
-    middle = low + (high - low) / 2
-    tries = (float(f"{middle:.{digits}e}") for digits in range(17))
-    return next((number for number in tries if low < number <= high), high)
 
 
 _WORDS = {2: ("low", "high"), 3: ("low", "medium", "high")}

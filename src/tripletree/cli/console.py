@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -45,7 +44,9 @@ def show_wide(*lines: str) -> None:
 
 def show_json(data: Any) -> None:
     """Print data on one line; a number that JSON does not have becomes null."""
-    _out.file.write(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False) + "\n")
+    from tripletree.answers.answer import plain
+
+    _out.file.write(json.dumps(plain(data), ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def show_csv(columns: dict[str, list[Any]]) -> None:
@@ -76,14 +77,6 @@ def findings(title: str, found: Sequence[tuple[str, str, str]]) -> None:
             show_wide(f"  {level:<7}  {text}", *([f"           → {fix}"] if fix else []))
     if _out.is_terminal:
         show(grid)
-
-
-def _plain(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {str(key): _plain(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_plain(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def table(title: str, *columns: str) -> Table:

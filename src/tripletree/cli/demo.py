@@ -13,6 +13,7 @@ from tripletree.cli import console
 from tripletree.cli.command import command
 from tripletree.cli.logs import DRIVERS
 from tripletree.cli.trees import goodness
+from tripletree.text import count
 
 if TYPE_CHECKING:
     from tripletree.api import TripleTree
@@ -95,7 +96,8 @@ def _grown(log: Log, leaves: int, **options: Any) -> TripleTree:
 
 
 def _size(log: Log, tree: TripleTree) -> str:
-    return f"{log.n_samples:,} samples in {log.n_episodes} episodes; a tree of {tree.n_leaves_} leaves."
+    samples, episodes = count(log.n_samples, "sample"), count(log.n_episodes, "episode")
+    return f"{samples} in {episodes}; a tree of {count(tree.n_leaves_, 'leaf', 'leaves')}."
 
 
 def _next(out: Path) -> None:

@@ -14,6 +14,7 @@ from tripletree.cli.command import command, json_option, seed_option
 from tripletree.cli.inputs import FILE, log_options, reading
 from tripletree.cli.wording import for_shell
 from tripletree.errors import LogError, TripleTreeWarning
+from tripletree.text import count
 
 DRIVERS = ("left", "either", "hurry", "alive")
 """The agents of the road, by name; the road itself would bring NumPy along."""
@@ -88,7 +89,7 @@ def record(agent: str, n_samples: int | None, seed: int, out: Path | None) -> No
     log.to_npz(out)
     returns = np.add.reduceat(log.rewards, log.starts[:-1])
     console.show(
-        f"{log.n_samples:,} samples in {log.n_episodes:,} episodes, mean return {returns.mean():.2f} "
+        f"{count(log.n_samples, 'sample')} in {count(log.n_episodes, 'episode')}, mean return {returns.mean():.2f} "
         f"(standard deviation {returns.std():.2f})."
     )
     console.show_wide(f"The log is in {out}. Read it with tripletree.read_log({str(out)!r}).")

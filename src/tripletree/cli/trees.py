@@ -11,6 +11,7 @@ from tripletree.checks import PARAMETERS
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
 from tripletree.cli.inputs import FILE, log_options, open_model, reading
+from tripletree.text import count
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -97,7 +98,6 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
     """
     from tripletree.api import TripleTree
     from tripletree.log.files import read_log
-    from tripletree.text import count
 
     roles = reading(options)
     training = read_log(log, **roles)
@@ -110,8 +110,7 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
         return
     samples, episodes = count(training.n_samples, "sample"), count(training.n_episodes, "episode")
     held = "" if held_out is None else f", {count(held_out.n_episodes, 'episode')} held out"
-    leaves = "1 leaf" if tree.n_leaves_ == 1 else f"{tree.n_leaves_:,} leaves"
-    console.say(f"{samples} in {episodes}{held}; a tree of {leaves}.", "")
+    console.say(f"{samples} in {episodes}{held}; a tree of {count(tree.n_leaves_, 'leaf', 'leaves')}.", "")
     console.show(goodness(tree), "")
     console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
 
@@ -164,12 +163,12 @@ def _facts(tree: TripleTree, model: Path) -> None:
     ]
     acts = f"{action.names[0]}: {', '.join(action.labels)}" if action.labels else ", ".join(dimensions)
     theta = ", ".join(f"{weight:g}" for weight in options["theta"])
-    sha = str(made.get("log_sha256", "unknown"))[:16]
+    samples, sha = count(made.get("samples", 0), "sample"), str(made.get("log_sha256", "unknown"))[:16]
     rest = [f"{name}={options[name]}" for name in ("truncation", "priority", "mode") if name in options]
     console.show(
         console.facts(
-            ("model", f"{model}, {tree.n_leaves_:,} leaves, depth {int(tree.tree_.depth.max())}"),
-            ("log", f"{made.get('samples', 0):,} samples in {made.get('episodes', 0):,} episodes, sha256 {sha}"),
+            ("model", f"{model}, {count(tree.n_leaves_, 'leaf', 'leaves')}, depth {int(tree.tree_.depth.max())}"),
+            ("log", f"{samples} in {count(made.get('episodes', 0), 'episode')}, sha256 {sha}"),
             ("features", "\n".join(features)),
             ("action", f"{acts} ({action.kind})"),
             ("grown with", f"theta={theta}, gamma={options['gamma']:g}, {', '.join(rest)}"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -16,8 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.answer import plain
 from tripletree.asking.foils import Foil, read_foil
 from tripletree.language.conditions import changed_clause
+from tripletree.language.numbers import significant
 from tripletree.leaves.project import Extents
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
@@ -101,7 +102,7 @@ def usual_foils(fitted: Fitted) -> dict[str, Any]:
         numbers = {**dict(zip(action.names, fitted.leaves.action_mean.T, strict=True)), **numbers}
     for key, means in numbers.items():
         # Two digits: nobody asks what would make a value of at least 0.83914.
-        low, high = (float(f"{quartile:.2g}") for quartile in _quartiles(means, fitted.leaves.count))
+        low, high = (significant(quartile, 2) for quartile in _quartiles(means, fitted.leaves.count))
         asked += [{key: (high, None)}, {key: (None, low)}]
     return {read_foil(fitted, foil).told(): foil for foil in asked}
 
@@ -213,9 +214,10 @@ def _bar(axis: Axis) -> dict[str, Any]:
 
 def _numbers(array: F64) -> list[float | None]:
     """Return all digits of finite numbers; None stands for an infinite bound, whose side is known by its name."""
-    return [x if math.isfinite(x) else None for x in array.ravel().tolist()]
+    numbers: list[float | None] = plain(array.ravel())
+    return numbers
 
 
 def _short(number: float) -> float:
     """Return a number as exact as it is shown."""
-    return number if float(number).is_integer() else float(f"{number:.4g}")
+    return number if float(number).is_integer() else significant(number, 4)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -62,6 +62,10 @@ class MarkovCheck:
     def excess(self) -> float:
         """The larger of the two departures, less what chance explains."""
         return max(self.memory - self.memory_chance, self.distance - self.distance_chance, 0.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and the verdict as JSON types."""
+        return {**asdict(self), "verdict": self.verdict}
 
     @property
     def verdict(self) -> str:

@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from tripletree.checks import did_you_mean, is_number
 from tripletree.errors import ParameterError
-from tripletree.language.numbers import exact, unit
+from tripletree.language.numbers import exact, significant, unit
 from tripletree.log.schema import Feature, Schema
+from tripletree.text import count
 
 END = "the end"
 STARTS = "where episodes begin"
@@ -198,11 +199,11 @@ def leaves(numbers: Sequence[int]) -> str:
     if len(numbers) == 1:
         return f"leaf {numbers[0]}"
     if len(numbers) > 6:
-        return f"{len(numbers)} leaves"
+        return count(len(numbers), "leaf", "leaves")
     return f"leaves {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
 
 
 def state(schema: Schema, numbers: Sequence[float]) -> str:
     """Return "pos = 1.2 m, speed = 0.03 m/s": four digits, for this only reminds of a state that was given."""
-    parts = zip(schema.features, (float(f"{x:.4g}") for x in numbers), strict=True)
+    parts = zip(schema.features, (significant(x, 4) for x in numbers), strict=True)
     return ", ".join(condition(feature.name, x, x, feature.unit) for feature, x in parts)

@@ -1,4 +1,4 @@
-"""The English of numbers: counts, shares, intervals, and names at the beginning of a sentence."""
+"""The English of numbers: shares, intervals, and names at the beginning of a sentence."""
 
 from __future__ import annotations
 
@@ -21,11 +21,6 @@ def exact(number: float) -> str:
     if len(mantissa) > MOST_DIGITS:
         return f"{number:.6g}"
     return f"{float(digits):.10g}"
-
-
-def count(number: int, one: str, many: str) -> str:
-    """Return "1 leaf" or "7 leaves"."""
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def percent(share: float) -> str:
@@ -68,5 +63,26 @@ def measured(mean: float, std: float) -> str:
 
 
 def rounded(number: float, digits: int = 4) -> str:
-    """Return a number to so many significant digits."""
-    return exact(float(f"{number:.{digits}g}"))
+    """Return a number with this many significant digits, in words."""
+    return exact(significant(number, digits))
+
+
+def significant(number: float, digits: int) -> float:
+    """Return a number rounded to this many significant digits."""
+    return float(f"{number:.{digits}g}")
+
+
+def short_between(low: float, high: float) -> float:
+    """Return 0, or the number with the fewest digits near the middle of ``(low, high]``.
+
+    The kernel chooses thresholds in much the same way (``short_decimal``), but it counts decimal places from the
+    larger of the two bounds: between 6 and 11 it takes 10, and this takes 8.
+
+    >>> short_between(0.1234, 0.1299), short_between(-1, 2)
+    (0.127, 0.0)
+    """
+    if low < 0 <= high:
+        return 0.0
+    middle = low + (high - low) / 2
+    tries = (significant(middle, digits) for digits in range(1, 18))
+    return next((number for number in tries if low < number <= high), high)

@@ -183,7 +183,8 @@ def _ending_flag(value: object, steps: int, what: str, findings: Findings) -> An
         return None
     if len(flags) not in (1, steps):
         findings.error(
-            "ragged", f"{what} has {len(flags):,} values; expected one, or one for each of the {count(steps, 'step')}."
+            "ragged",
+            f"{what} has {count(len(flags), 'value')}; expected one, or one for each of {count(steps, 'step')}.",
         )
         return None
     if flags[:-1].any():

@@ -86,7 +86,8 @@ class Schema:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as JSON types."""
-        return asdict(self)
+        action = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self.action).items()}
+        return {"features": [asdict(feature) for feature in self.features], "action": action}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:

@@ -22,7 +22,7 @@ from tripletree.log.log import TRUNCATED, Log
 from tripletree.model.bootstrap import ends_of_truncated, settled_tail
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
-from tripletree.text import Message, Option
+from tripletree.text import Message, Option, count, plural
 from tripletree.tree.columns import state_columns
 from tripletree.tree.grow import encode, grow
 from tripletree.tree.spread import ranges
@@ -167,7 +167,8 @@ def _grow(
 
 def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
     names = [feature.name for feature, flat in zip(log.schema.features, constant, strict=True) if flat]
-    return [f"Constant in this log, so no split can use it: {listing(names)}."] if names else []
+    them = plural(len(names), "it", "them")
+    return [f"Constant in this log, so no split can use {them}: {listing(names)}."] if names else []
 
 
 def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
@@ -189,8 +190,8 @@ def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
     if not unknown:
         return []
     return [
-        f"{unknown} of {truncated} truncated episodes have no recorded final state: nothing follows their last reward "
-        "in the values."
+        f"{unknown:,} of {count(truncated, 'truncated episode')} {plural(unknown, 'has', 'have')} no recorded final "
+        f"state: nothing follows {plural(unknown, 'its', 'their')} last reward in the values."
     ]
 
 

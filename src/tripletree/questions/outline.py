@@ -9,7 +9,7 @@ from tripletree.checks import check_whole
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import leaves_of
 from tripletree.language.conditions import clauses
-from tripletree.language.numbers import all_of, measured, percent, unit
+from tripletree.language.numbers import all_of, measured, percent, significant, unit
 from tripletree.log.endings import TERMINATED
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
@@ -79,6 +79,6 @@ def does(fitted: Fitted, leaf: int) -> str:
         return f"{action.labels[best]}{unit(action.units[0])} ({percent(float(table[best] / at.count[leaf]))})"
     means, spreads = np.asarray(at.action_mean)[leaf].tolist(), np.asarray(at.action_std)[leaf].tolist()
     # Two digits: a region is large, and its mean no more exact than that.
-    short = ((float(f"{mean:.2g}"), float(f"{std:.2g}")) for mean, std in zip(means, spreads, strict=True))
+    short = ((significant(mean, 2), significant(std, 2)) for mean, std in zip(means, spreads, strict=True))
     parts = zip(action.names, short, action.units, strict=True)
     return all_of([f"{name} = {measured(*numbers)}{unit(of)}" for name, numbers, of in parts])

@@ -14,6 +14,7 @@ from tripletree.scenes.charts import calibration_scene, curves
 from tripletree.scenes.overview import overview
 from tripletree.scenes.tree import diagram
 from tripletree.scenes.types import Sheet
+from tripletree.text import count
 
 SMALL = 320.0
 """Width of a picture when three stand in a row."""
@@ -61,7 +62,7 @@ def quality_section(case: Case) -> Section:
 
 def _loss(number: float, share: bool) -> str:
     # The action loss of labels is a share of wrong ones; all other losses have units of their own.
-    return percent(float(number)) if share else rounded(float(f"{number:.3g}"))
+    return percent(float(number)) if share else rounded(number, 3)
 
 
 def overview_section(case: Case) -> Section:
@@ -109,7 +110,7 @@ def made_section(case: Case) -> Section:
     fitted, made = case.fitted, case.fitted.provenance
     # A model file may come from elsewhere, and its provenance need not hold anything.
     log = [
-        ("samples", f"{made.get('samples', 0):,} in {made.get('episodes', 0):,} episodes"),
+        ("samples", f"{made.get('samples', 0):,} in {count(made.get('episodes', 0), 'episode')}"),
         ("SHA-256 of the training log", tag("code", made.get("log_sha256", "unknown"))),
         ("this report's log", "the same" if case.same_log else tag("code", case.log.fingerprint())),
     ]

@@ -13,10 +13,11 @@ from tripletree.answers.change import Changes
 from tripletree.answers.judgement import HeldOut
 from tripletree.answers.rules import Rule, conditions
 from tripletree.answers.story import ENDINGS, Story, phase
-from tripletree.language.numbers import all_of, capital, count, exact, measured, percent, rounded
+from tripletree.language.numbers import all_of, capital, exact, measured, percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
+from tripletree.text import count, plural
 
 F64 = npt.NDArray[np.float64]
 
@@ -32,12 +33,12 @@ def log_size(log: Log) -> str:
     """Return how large a log is."""
     action = log.schema.action
     acts = (
-        f"the action is one of {count(len(action.labels), 'label', 'labels')}"
+        f"the action is one of {count(len(action.labels), 'label')}"
         if action.kind == "discrete"
-        else f"the action has {count(len(action.names), 'dimension', 'dimensions')}"
+        else f"the action has {count(len(action.names), 'dimension')}"
     )
-    features = count(log.n_features, "feature", "features")
-    samples, episodes = count(log.n_samples, "sample", "samples"), count(log.n_episodes, "episode", "episodes")
+    features = count(log.n_features, "feature")
+    samples, episodes = count(log.n_samples, "sample"), count(log.n_episodes, "episode")
     return f"The log has {samples} in {episodes}. A state has {features}; {acts}."
 
 
@@ -46,10 +47,11 @@ def log_episodes(log: Log) -> str:
     lengths = np.diff(log.starts)
     ended = np.bincount(log.endings, minlength=3).tolist()
     if log.n_episodes == 1:
-        return f"The episode lasts {count(int(lengths[0]), 'step', 'steps')}."
+        return f"The episode lasts {count(int(lengths[0]), 'step')}."
     counted = [(f"{n:,}" if n < log.n_episodes else "all", _ENDINGS[n != 1][code]) for code, n in enumerate(ended) if n]
     ends = all_of([f"{number} {how}" for number, how in counted])
-    span = f"{lengths.min():,} to {lengths.max():,} steps (median {int(np.median(lengths)):,})"
+    low, middle, high = (int(length) for length in np.quantile(lengths, (0, 0.5, 1)))
+    span = count(high, "step") if low == high else f"{low:,} to {high:,} steps (median {middle:,})"
     return f"Episodes last {span}; {ends}."
 
 
@@ -85,7 +87,7 @@ def doubt(attribute: int, left: float, samples: int, few: bool) -> str:
     # A share above 1 reads better as a multiple: "1.5 times that", not "150 % of that".
     times = f"{rounded(left, 2)} times that" if left >= 1 else f"{percent(left)} of that"
     told = [f"disagreement on {name} is {times} in the whole log"]
-    return all_of([*told, *([f"only {count(samples, 'sample', 'samples')}"] if few else [])])
+    return all_of([*told, *([f"only {count(samples, 'sample')}"] if few else [])])
 
 
 def failures(log: Log, returns: F64) -> str:
@@ -103,7 +105,7 @@ def failures(log: Log, returns: F64) -> str:
     if low.all():
         return f"{text}, and so do all others."
     theirs, others = (int(np.median(lengths[group])) for group in (low, ~low))
-    return f"{text}. Their median length is {theirs:,} steps; that of the others is {others:,}."
+    return f"{text}. Their median length is {count(theirs, 'step')}; that of the others is {others:,}."
 
 
 def fortune(fitted: Fitted) -> str:
@@ -129,12 +131,15 @@ def fall(jump: Any) -> str:
 
 def to_the_end(soon: Any, steps: Any) -> str:
     """Return how soon episodes end by the chain over leaves."""
-    within = count(soon.within, "step", "steps")
+    within = count(soon.within, "step")
     chance = percent(soon.probability)
     text = f"Judging by the transitions between leaves, an episode ends within {within} with a probability of {chance}"
     if soon.interval is not None:
         text += f" (95 % interval {percent(soon.interval[0])} to {percent(soon.interval[1])})"
-    return text + (f", and after {steps.steps:.3g} steps on average." if steps.steps is not None else ".")
+    if steps.steps is None:
+        return f"{text}."
+    mean = f"{steps.steps:.3g}"
+    return f"{text}, and after {mean} {plural(float(mean), 'step')} on average."
 
 
 def rule_group(rules: Sequence[Rule], most: int) -> tuple[str, list[str]]:
@@ -147,14 +152,14 @@ def rule_group(rules: Sequence[Rule], most: int) -> tuple[str, list[str]]:
         lines.append(f"{conditions(one.when)} ({percent(one.coverage)}{right})")
     rest = rules[most:]
     if rest:
-        lines.append(f"{count(len(rest), 'more rule', 'more rules')} ({percent(sum(one.coverage for one in rest))})")
+        lines.append(f"{count(len(rest), 'more rule')} ({percent(sum(one.coverage for one in rest))})")
     return f"{rules[0].outcome}: {share} of the samples", lines
 
 
 def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     """Return the first sentence of a story, a line for each phase, and what follows."""
     total = "" if answer.total is None else f" and has a return of {rounded(answer.total)}"
-    first = f"Episode {name} lasts {count(max(round(answer.steps), 1), 'step', 'steps')}{total}."
+    first = f"Episode {name} lasts {count(max(round(answer.steps), 1), 'step')}{total}."
     phases = [f"{capital(phase(one, value=answer.about != 'value'))}." for one in answer.phases]
     rest = [ENDINGS[answer.ending]] if answer.ending is not None else []
     return first, phases, [" ".join([*rest, *map(str, answer.jumps)])]
@@ -165,7 +170,7 @@ def lead(fitted: Fitted, log: Log) -> str:
     leaves = count(fitted.tree.n_leaves, "leaf", "leaves")
     return (
         f"What an agent does, how well it fares and how it moves, as seen by a decision tree with {leaves} and a log "
-        f"of {count(log.n_samples, 'step', 'steps')}. The tree was grown from recorded steps alone, without access to "
+        f"of {count(log.n_samples, 'step')}. The tree was grown from recorded steps alone, without access to "
         "the agent."
     )
 
@@ -195,7 +200,7 @@ def changes(answer: Changes, threshold: float | None) -> str:
     """Return how often a prediction changes, or crosses a number, and how often one feature explains it."""
     if threshold is None or not len(answer):
         return str(answer)
-    times, steps = count(len(answer), "time", "times"), count(answer.moves, "step", "steps")
+    times, steps = count(len(answer), "time"), count(answer.moves, "step")
     alone = float((answer.changed.sum(axis=1) == 1).mean())
     sides = f"{answer.about} goes from one side of {exact(threshold)} to the other"
     return f"In {steps}, {sides} {times}; a single feature explains {percent(alone)} of these changes."
@@ -221,7 +226,7 @@ def where_low(fitted: Fitted, leaf: int) -> str:
 def size_of_tree(fitted: Fitted) -> str:
     """Return how large a tree is."""
     leaves = count(fitted.tree.n_leaves, "leaf", "leaves")
-    return f"A decision tree with {leaves}, at most {count(int(fitted.tree.depth.max()), 'split', 'splits')} deep"
+    return f"A decision tree with {leaves}, at most {count(int(fitted.tree.depth.max()), 'split')} deep"
 
 
 def picture(x: tuple[str, float, float] | None, y: tuple[str, float, float] | None, colours: str) -> str:

@@ -13,7 +13,7 @@ from tripletree.answers.judgement import CONFIDENCE, Calibration
 from tripletree.answers.weights import Weights, theta
 from tripletree.checks import check_whole
 from tripletree.errors import ParameterError
-from tripletree.language.numbers import count, exact, percent
+from tripletree.language.numbers import exact, percent
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_log, losses
@@ -35,7 +35,7 @@ from tripletree.scenes.types import (
     Surface,
 )
 from tripletree.scenes.view import read_model
-from tripletree.text import Message, Option
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 
@@ -262,7 +262,7 @@ def importances(model: Any, most: Any = 12) -> Scene:
     # A last row for one feature more would take as much room as that feature itself.
     if len(names) > most + 1:
         share = np.column_stack([share[:, :most], share[:, most:].sum(axis=1)])
-        names = [*names[:most], f"{len(names) - most} others"]
+        names = [*names[:most], count(len(names) - most, "other")]
     rows = len(names)
     marks: list[Mark] = []
     for g, colour in enumerate(ATTRIBUTE_COLOURS):

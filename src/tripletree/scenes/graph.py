@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tripletree.checks import check_number, check_whole
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
-from tripletree.language.numbers import count, percent
+from tripletree.language.numbers import percent
 from tripletree.model.evaluate import check_log, transitions_on
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
@@ -21,7 +21,7 @@ from tripletree.scenes.colours import INK, PAPER
 from tripletree.scenes.layout import hops, layout
 from tripletree.scenes.types import Axis, Entry, Labels, Links, Mark, Points, Scene
 from tripletree.scenes.view import leaf_boxes, read_model, read_view
-from tripletree.text import Message, Option
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -164,7 +164,7 @@ def transitions(
 def _said(moves: Transitions, part: Part, leaves: int) -> str:
     if not len(part.edges):
         return "The log shows no move from one leaf to another"
-    arrows, n = count(len(moves.count), "arrow", "arrows"), len(part.edges)
+    arrows, n = count(len(moves.count), "arrow"), len(part.edges)
     if n == len(moves.count):
         return f"All {arrows}, {count(moves.n_leaves, 'leaf', 'leaves')}"
     return (

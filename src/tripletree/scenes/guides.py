@@ -10,9 +10,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.language.numbers import exact
+from tripletree.language.numbers import exact, rounded
 from tripletree.scenes.colours import CATEGORIES, OTHER
 from tripletree.scenes.types import Axis, ColourScale, Entry
+from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 U8 = npt.NDArray[np.uint8]
@@ -122,7 +123,7 @@ def tick_texts(axis: Axis, ticks: Sequence[float]) -> tuple[str, ...]:
 def _power_text(tick: float) -> str:
     """Return "10⁸" or "2×10⁸"."""
     exponent = math.floor(math.log10(tick) + 1e-9)
-    times = exact(float(f"{tick / 10.0**exponent:.6g}"))
+    times = rounded(tick / 10.0**exponent, 6)
     return f"{'' if times == '1' else f'{times}×'}10{str(exponent).translate(SUPERSCRIPTS)}"
 
 
@@ -151,7 +152,7 @@ def category_entries(scale: ColourScale | None) -> tuple[Entry, ...]:
     for colour, name in zip(scale.stops, scale.categories, strict=True):
         named.setdefault(colour, []).append(name)
     return tuple(
-        Entry(f"{scale.label} = {names[0]}" if len(names) == 1 else f"{len(names)} others", colour)
+        Entry(f"{scale.label} = {names[0]}" if len(names) == 1 else count(len(names), "other"), colour)
         for colour, names in sorted(named.items(), key=lambda entry: len(entry[1]) > 1)
     )
 

@@ -9,13 +9,12 @@ import numpy.typing as npt
 
 from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
-from tripletree.language.numbers import count
 from tripletree.leaves.project import project
 from tripletree.scenes.colouring import Colouring, colour_scale, derivative_population, read_colour
 from tripletree.scenes.colours import CATEGORIES, FAINT, PAPER
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
-from tripletree.text import Message, Option
+from tripletree.text import Message, Option, count, plural
 
 F64 = npt.NDArray[np.float64]
 
@@ -122,7 +121,7 @@ def _where(view: View) -> str:
 
 
 def _steps(n: float) -> str:
-    return "1 step" if n == 1 else f"{n:,.4g} steps"
+    return f"{n:,.4g} {plural(n, 'step')}"
 
 
 def _tiles(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourScale]:

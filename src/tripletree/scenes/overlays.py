@@ -19,7 +19,7 @@ from tripletree.model.evaluate import check_log
 from tripletree.scenes.colours import HERE, INK, PAPER, PLACES, THERE
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View
-from tripletree.text import Message, Option
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def samples(view: View, log: Any, most: int = 2_000) -> Layer:
         rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
     x, y = view.axes
     points = Points(log.states[rows, x], log.states[rows, y], size=1.6, colour=INK, opacity=0.45)
-    return Layer((points,), (Entry(f"{len(rows):,} of {np.count_nonzero(seen):,} samples", INK, "disc"),))
+    return Layer((points,), (Entry(f"{len(rows):,} of {count(int(seen.sum()), 'sample')}", INK, "disc"),))
 
 
 def episodes(view: View, log: Any, which: Any = 0) -> Layer:
@@ -87,7 +87,7 @@ def episodes(view: View, log: Any, which: Any = 0) -> Layer:
         Lines(tuple(courses), colour=THERE, width=1.1),
         Points(begin[:, 0], begin[:, 1], size=4, colour=THERE, edge=PAPER),
     )
-    name = f"episode {log.episode_ids[numbers[0]]}" if len(numbers) == 1 else f"{len(numbers)} episodes"
+    name = f"episode {log.episode_ids[numbers[0]]}" if len(numbers) == 1 else count(len(numbers), "episode")
     return Layer(marks, (Entry(f"{name}, from the disc on", THERE, "line"),))
 
 
@@ -202,7 +202,7 @@ def trajectories(view: View, found: Any, label: str | None = None, number: int =
     discs = Points(ends[:, 0], ends[:, 1], size=2.2, colour=colour, opacity=0.7)
     if label is None:
         start, end = getattr(found, "start", ""), getattr(found, "end", "")
-        many = "1 trajectory" if len(listed) == 1 else f"{len(listed)} trajectories"
+        many = count(len(listed), "trajectory", "trajectories")
         label = f"{many} from {start} to {end}" if start else many
     note = "The more opaque, the more probable" if len(listed) > 1 else ""
     return Layer((lines, discs), (Entry(label, colour, "line"),), note)

@@ -16,6 +16,7 @@ from tripletree.scenes.colouring import read_colour
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.types import Scene, Sheet
 from tripletree.scenes.view import View, leaf_boxes, read_model, read_view
+from tripletree.text import count, plural
 
 MOST_ACTIONS = 4
 """Action dimensions that get a picture of their own."""
@@ -79,11 +80,10 @@ def _facts(fitted: Fitted) -> str:
     action, value, derivative = fitted.curve_training[size - 1]
     discrete = fitted.schema.action.kind == "discrete"
     acts = f"{percent(action)} of actions wrong" if discrete else f"action {action:.2f}"
-    count = f"{fitted.attributes.count[0]:,} samples"
-    text = f"{size:,} {'leaf' if size == 1 else 'leaves'} grown on {count}."
-    return (
-        f"{text} Losses on them: {acts}, value {value:.3g} (RMSE), derivative {derivative:.2f} (sum of RMSE / sigma)."
-    )
+    samples = int(fitted.attributes.count[0])
+    text = f"{count(size, 'leaf', 'leaves')} grown on {count(samples, 'sample')}."
+    losses = f"{acts}, value {value:.3g} (RMSE), derivative {derivative:.2f} (sum of RMSE / sigma)"
+    return f"{text} Losses on {plural(samples, 'it', 'them')}: {losses}."
 
 
 F64 = npt.NDArray[np.float64]

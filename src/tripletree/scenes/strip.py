@@ -13,7 +13,7 @@ from tripletree.answers.change import because
 from tripletree.answers.story import Phase, Story
 from tripletree.checks import check_names, check_whole
 from tripletree.errors import ParameterError
-from tripletree.language.numbers import count, rounded
+from tripletree.language.numbers import rounded
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_log, known_codes, log_values
 from tripletree.model.fitted import Fitted
@@ -22,7 +22,7 @@ from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.scenes.view import named, read_model
-from tripletree.text import Message, Option
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 
@@ -94,7 +94,7 @@ def episode(
 
 
 def _title(told: Story) -> str:
-    return f"{told.title}: {count(int(told.steps), 'step', 'steps')}, {count(len(told.phases), 'phase', 'phases')}"
+    return f"{told.title}: {count(int(told.steps), 'step')}, {count(len(told.phases), 'phase')}"
 
 
 def _subtitle(told: Story) -> str:

@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from tripletree.checks import check_whole
 from tripletree.language.conditions import clause
-from tripletree.language.numbers import count, measured, percent
+from tripletree.language.numbers import measured, percent
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.model.fitted import Fitted
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREY, INK, PALE, PAPER, TRACK
 from tripletree.scenes.guides import category_entries, category_scale
 from tripletree.scenes.types import Axis, ColourScale, Entry, Labels, Lines, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
+from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 
@@ -87,7 +88,7 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
     if leaves == 1:
         title = "A tree with one leaf"
     elif shown < leaves:
-        title = f"Top {count(levels - 1, 'level', 'levels')} of a tree with {leaves:,} leaves"
+        title = f"Top {count(levels - 1, 'level')} of a tree with {leaves:,} leaves"
     else:
         title = f"A tree with {leaves:,} leaves"
     return Scene(

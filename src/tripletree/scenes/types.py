@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.answer import plain
 from tripletree.scenes.colours import INK
 
 F64 = npt.NDArray[np.float64]
@@ -26,18 +27,8 @@ class Plain:
         """Return the part as JSON types, with the name of its type; numbers that are not finite become None."""
         data: dict[str, Any] = {"type": type(self).__name__.lower()}
         for field in fields(self):  # type: ignore[arg-type]
-            data[field.name] = _json(getattr(self, field.name))
+            data[field.name] = plain(getattr(self, field.name))
         return data
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, Plain):
-        return value.to_dict()
-    if isinstance(value, np.ndarray):
-        return _json(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_json(part) for part in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from tripletree.asking.states import read_state
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import clause, condition, read_interval
+from tripletree.language.numbers import significant
 from tripletree.language.parser import read_expression
 from tripletree.leaves.project import Extents, extents, within
 from tripletree.model.fitted import Fitted
@@ -77,7 +78,7 @@ class View:
         feature = self.fitted.schema.features[f]
         # A whole number in the words of its kind: "left leg not in contact", "gear = 2 to 3".
         told = clause(feature, low, low + 0.5 if low == high else high) if self.boxes.whole[f] else ""
-        return told or condition(feature.name, _rounded(low), _rounded(high), feature.unit)
+        return told or condition(feature.name, significant(low, 4), significant(high, 4), feature.unit)
 
     def axis(self, place: int) -> Axis:
         """Return the axis of the first or second feature; whole numbers have their own ticks."""
@@ -95,10 +96,6 @@ class View:
 def named(name: str, unit: str) -> str:
     """Return "pos (m)"."""
     return f"{name} ({unit})" if unit else name
-
-
-def _rounded(number: float) -> float:
-    return float(f"{number:.4g}")
 
 
 def read_model(model: Any) -> Fitted:

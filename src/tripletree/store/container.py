@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tripletree.errors import ModelFileError
 from tripletree.store import strict_json
 from tripletree.store.strict_json import show
+from tripletree.text import count
 
 FORMAT = (1, 1)
 """Major and minor number: files of another major are refused, later minors may hold things that are left out."""
@@ -90,14 +91,16 @@ def read_header(stream: BinaryIO, size: int) -> Header:
         raise ModelFileError(f"it has {size:,} bytes; at most {MAX_FILE:,} are read.")
     start = stream.read(8)
     if len(start) < 8:
-        raise ModelFileError(f"it is empty or cut off: {len(start)} bytes.")
+        raise ModelFileError(f"it is empty or cut off: {count(len(start), 'byte')}.")
     (length,) = struct.unpack("<Q", start)
     if length > MAX_HEADER:
         raise ModelFileError(
             _stranger(start) or f"its header claims {length:,} bytes; at most {MAX_HEADER:,} are read."
         )
     if length > size - 8:
-        raise ModelFileError(f"it is cut off: its header claims {length:,} bytes, {size - 8:,} are there.")
+        raise ModelFileError(
+            f"it is cut off: its header claims {count(length, 'byte')}, {count(size - 8, 'is', 'are')} there."
+        )
     raw = stream.read(length)
     # The layout wants the brace first: leading spaces would be valid JSON.
     if len(raw) < length or raw[:1] != b"{":
@@ -207,4 +210,6 @@ def _check_places(entries: Mapping[str, Entry], available: int) -> None:
             raise ModelFileError(f"array {show(name)} {fault} {before}: it begins at {entry.begin}, not at {end}.")
         end, before = entry.end, show(name)
     if end != available:
-        raise ModelFileError(f"it is cut off or has a tail: its arrays take {end:,} bytes, {available:,} are there.")
+        raise ModelFileError(
+            f"it is cut off or has a tail: its arrays take {count(end, 'byte')}, {count(available, 'is', 'are')} there."
+        )

@@ -17,6 +17,7 @@ from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
 from tripletree.store.container import DTYPES, Entry
 from tripletree.store.strict_json import show
+from tripletree.text import count
 from tripletree.tree.structure import Tree
 
 MAX_NODES = 2**21
@@ -115,8 +116,8 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     sizes["steps"] = entries["curve_training"].shape[0]
     if not sizes["leaves"] <= sizes["steps"] <= MAX_NODES:
         raise ModelFileError(
-            f"its loss curve has {sizes['steps']:,} points, its tree {sizes['leaves']:,} leaves; "
-            f"there must be one for each leaf count, at most {MAX_NODES:,}."
+            f"its loss curve has {count(sizes['steps'], 'point')}, its tree {count(sizes['leaves'], 'leaf', 'leaves')};"
+            f" there must be one for each leaf count, at most {MAX_NODES:,}."
         )
     names = sorted(allowed & entries.keys())
     for name in names:

@@ -11,22 +11,13 @@ from tripletree.log.schema import ACTION_KINDS, FEATURE_KINDS, Action, Feature, 
 from tripletree.model.fit import RUNTIME
 from tripletree.store import strict_json
 from tripletree.store.strict_json import show
+from tripletree.text import count
 
 
 def to_texts(schema: Schema, options: dict[str, Any], provenance: dict[str, Any]) -> dict[str, str]:
     """Return the header's texts."""
-    action = schema.action
-    plain = {
-        "features": [{"name": f.name, "unit": f.unit, "kind": f.kind} for f in schema.features],
-        "action": {
-            "kind": action.kind,
-            "names": list(action.names),
-            "labels": list(action.labels),
-            "units": list(action.units),
-        },
-    }
     return {
-        "schema": strict_json.dump(plain, "the schema"),
+        "schema": strict_json.dump(schema.to_dict(), "the schema"),
         "options": strict_json.dump(options, "`options`"),
         "provenance": strict_json.dump(provenance, "`provenance`"),
     }
@@ -71,7 +62,8 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
     discrete = action["kind"] == "discrete"
     if not names or len(units) != len(names) or (discrete and len(names) > 1) or discrete != bool(labels):
         raise ModelFileError(
-            f"a {action['kind']} action cannot have {len(names)} names, {len(units)} units and {len(labels)} labels."
+            f"a {action['kind']} action cannot have {count(len(names), 'name')}, {count(len(units), 'unit')} and "
+            f"{count(len(labels), 'label')}."
         )
     for feature in features:
         _texts([feature[key] for key in ("name", "unit", "kind")], "a feature's name, unit and kind")
