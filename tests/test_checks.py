@@ -189,3 +189,9 @@ def test_did_you_mean_only_what_is_close():
 def test_long_listings_are_cut():
     assert listing(["a", "b"]) == "`a`, `b`"
     assert listing([str(k) for k in range(10)], 3) == "`0`, `1`, `2` and 7 more"
+
+
+def test_seven_names_are_listed_and_of_more_the_first_six():
+    names = [str(k) for k in range(9)]
+    assert listing(names[:7]) == "`0`, `1`, `2`, `3`, `4`, `5`, `6`"
+    assert listing(names[:8]) == "`0`, `1`, `2`, `3`, `4`, `5` and 2 more"

@@ -193,3 +193,55 @@ def test_starts_that_are_none(fitted, log):
         read_start(fitted, found, [[1, 7], [2, 7]])
     with pytest.raises(ParameterError, match="start must have 2 features"):
         read_start(fitted, found, [1.0])
+
+
+@pytest.mark.parametrize(
+    ("zone", "leaves"),
+    [
+        # The gears of the leaves are 0.5, 2.5 and 1.5 on average; halves belong to the number above.
+        ({"gear": (1, 2.9)}, [0, 2]),
+        ({"gear": (1, 3)}, [0, 1, 2]),  # with 3, the largest on record
+        ({"gear": (2, 4)}, [1, 2]),
+        ({"gear": (None, 2)}, [0]),
+        ({"gear": (3, None)}, [1]),
+        ({"gear": 1}, [0]),
+        ({"gear": 2}, [2]),
+        ({"gear": 3}, [1]),
+        ("gear in [1, 2]", [0, 2]),
+    ],
+)
+def test_whole_numbers_go_by_the_nearest_one_to_a_leafs_mean(zone, leaves):
+    states = [[x, gear] for x, gears in ((0.0, (0, 1)), (1.0, (2, 3)), (2.0, (1, 2))) for gear in gears * 2]
+    actions = np.repeat([0, 1, 2], 4)
+    kinds, names = ("real", "integer"), ("pos", "gear")
+    log = make_log(states, actions, [0.0] * 12, endings=[1], labels=("a", "b", "c"), names=names, kinds=kinds)
+    fitted = TripleTree(3, (1, 0, 0), 0.0).fit(log).fitted_
+    assert fitted.leaves.state_mean[:, 1].tolist() == [0.5, 2.5, 1.5]
+    assert read_zone(fitted, zone).leaves.tolist() == leaves
+
+
+@pytest.mark.parametrize("zone", [{"pos": (None, 0)}, {"pos": (-1, 0)}, "pos < 0", {"pos": (3.001, None)}, "pos > 3"])
+def test_zones_just_outside_the_log_are_empty(fitted, zone):
+    with pytest.raises(ParameterError, match=r"zone is empty: it wants .*, and in the log `pos` goes from 0 to 3"):
+        read_zone(fitted, zone)
+
+
+def test_zones_at_the_very_ends_of_the_log_are_not(fitted):
+    assert read_zone(fitted, "pos <= 0").leaves.tolist() == [0]
+    assert read_zone(fitted, {"pos": (3, None)}).leaves.tolist() == [2]
+    assert read_zone(fitted, {"pos": 0}).leaves.tolist() == [0]
+
+
+def test_an_upper_bound_does_not_touch_the_leaf_that_begins_there(fitted):
+    old = replace(fitted, attributes=replace(fitted.attributes, state_mean=None))
+    assert read_zone(old, {"pos": (0, 1)}).leaves.tolist() == [0]
+    assert read_zone(old, {"pos": (0, 1.001)}).leaves.tolist() == [0, 1]
+    assert read_zone(old, {"pos": 1}).leaves.tolist() == [1]
+    assert read_zone(old, "pos <= 1").leaves.tolist() == [0, 1]
+
+
+def test_a_zone_that_the_log_never_visits_begins_in_all_its_leaves_alike(fitted, log):
+    elsewhere = make_log(log.states[:2], [0, 0], [0, 0], labels=("a", "b", "c"), names=("pos", "up"))
+    moves = count_transitions(fitted.tree, elsewhere)
+    assert read_start(fitted, moves, {1, 2}).share.tolist() == [0, 0.5, 0.5, 0]
+    assert read_start(fitted, moves, {0, 2}).share.tolist() == [1, 0, 0, 0]

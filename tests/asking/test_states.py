@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from tripletree.asking.states import read_states
+from tripletree.asking.states import read_finite_states, read_state, read_states
 from tripletree.errors import ParameterError
 from tripletree.log.schema import Action, Feature, Schema
 
@@ -74,3 +76,25 @@ def test_no_states():
 def test_what_is_no_state_is_explained(states, message):
     with pytest.raises(ParameterError, match=message):
         read_states(states, SCHEMA)
+
+
+def test_numbers_up_to_ten_to_the_hundred_have_distances():
+    assert read_state([1e100, -1e100], SCHEMA).tolist() == [1e100, -1e100]
+    assert read_finite_states([[1e99, 0], [0, 1e100]], SCHEMA).shape == (2, 2)
+    beyond = math.nextafter(1e100, math.inf)
+    for wrong in (beyond, -beyond, math.inf):
+        with pytest.raises(ParameterError, match="before must hold finite numbers only, none beyond 1e100; feature"):
+            read_state([0, wrong], SCHEMA, "before")
+        with pytest.raises(ParameterError, match=r"none beyond 1e100; feature `pos` of state 1 is"):
+            read_finite_states([[0, 0], [wrong, 0]], SCHEMA)
+    # Where nothing is measured, a state may be anywhere.
+    assert read_state([0, math.inf], SCHEMA, finite=False)[1] == math.inf
+
+
+def test_one_state_is_asked_for():
+    assert read_state(np.array([1.0, 2.0]), SCHEMA).tolist() == [1, 2]
+    given = np.array([1.0, 2.0])
+    assert read_state(given, SCHEMA) is not given
+    with pytest.raises(ParameterError, match=r"start must be one state; got 2 of them. Ask for each in turn."):
+        read_state([[1, 2], [3, 4]], SCHEMA, "start")
+    assert read_finite_states([1, 2], SCHEMA).tolist() == [[1, 2]]

@@ -89,3 +89,26 @@ def test_info_prints_leaves_and_losses_as_csv(run):
     assert len(run("info", "run.tripletree", "--curve").lines) == 121
     assert len(run("info", "run.tripletree", "--leaves", "--json").json()["leaf"]) == 120
     assert run("info", "run.tripletree", "--leaves", "--curve").code == 2
+
+
+def sizes(told):
+    """The first column of the table of losses."""
+    rows = told.out[told.out.index("What trees of several sizes get wrong") :].splitlines()[2:]
+    return [int(row.split()[0].replace(",", "")) for row in rows[: rows.index("")] if row.split()[0][0].isdigit()]
+
+
+def test_losses_are_shown_at_round_sizes_up_to_the_largest(run, tmp_path):
+    assert sizes(run("info", "run.tripletree")) == [1, 10, 50, 100, 120]
+    model = tmp_path / "m.tripletree"
+    assert sizes(run("grow", "run.csv", "-o", model, "--max-leaves", 50)) == [1, 10, 50]
+    assert sizes(run("grow", "run.csv", "-o", model, "--max-leaves", 51)) == [1, 10, 50, 51]
+    assert sizes(run("grow", "run.csv", "-o", model, "--max-leaves", 1)) == [1]
+    # Two hundred leaves are the default.
+    assert sizes(run("grow", "run.csv", "-o", model)) == [1, 10, 50, 100, 200]
+
+
+def test_a_size_that_was_chosen_is_shown_among_the_others(run, tmp_path):
+    model = tmp_path / "m.tripletree"
+    told = run("grow", "run.csv", "-o", model, "--validation", "0.25", "--max-leaves", "60")
+    kept = tripletree.load(model).n_leaves_
+    assert sizes(told) == sorted({1, 10, 50, kept, 60})

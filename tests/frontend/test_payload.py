@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import warnings
 
@@ -11,7 +13,8 @@ import pytest
 from tests.logs import make_log
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import TripleTree, TripleTreeWarning
-from tripletree.frontend.payload import payload
+from tripletree.asking.foils import read_foil
+from tripletree.frontend.payload import _quartiles, _short, packed, payload, usual_foils
 from tripletree.scenes.guides import marked
 from tripletree.scenes.view import read_view
 
@@ -77,3 +80,76 @@ def test_colours_are_explained_by_a_legend_or_by_a_bar():
 def test_it_is_json():
     tree = payload(gears())
     assert json.loads(json.dumps(tree, allow_nan=False))["palettes"] == [list(shades) for shades in tree["palettes"]]
+
+
+@pytest.mark.parametrize(
+    ("means", "count", "quartiles"),
+    [
+        ([1, 2, 3, 4], [25, 25, 25, 25], (1, 3)),
+        ([4, 3, 2, 1], [25, 25, 25, 25], (1, 3)),
+        ([1, 2, 3, 4], [24, 26, 24, 26], (2, 4)),  # a quarter is reached in the second, three in the last
+        ([1, 2, 3], [80, 10, 10], (1, 1)),
+        ([7], [5], (7, 7)),
+    ],
+)
+def test_a_quarter_of_the_samples_lies_below_and_above_the_usual_foils(means, count, quartiles):
+    assert _quartiles(np.array(means, float), np.array(count)) == quartiles
+
+
+def test_readers_are_offered_every_label_and_a_high_and_a_low_value():
+    # Forty steps with values 0 to 39 in forty leaves: quarters end at 9 and 29.
+    fitted = grown(np.arange(40.0)[:, None], np.arange(40.0), 40)
+    assert list(usual_foils(fitted)) == ["action = a", "action = b", "value >= 29", "value < 9"]
+    rounded = grown(np.arange(40.0)[:, None], 1000 + np.arange(40.0), 40)
+    # Two digits are enough to ask for.
+    assert list(usual_foils(rounded))[2:] == ["value >= 1000", "value < 1000"]
+    engines = usual_foils(walk(features=2, dimensions=2))
+    assert [text.split()[0] for text in engines] == ["a0", "a0", "a1", "a1", "value", "value"]
+
+
+def test_numbers_are_sent_as_exactly_as_they_are_shown():
+    assert [_short(x) for x in (1234567.0, 0.123456, -1 / 3, 3)] == [1234567.0, 0.1235, -0.3333, 3]
+
+
+def test_a_page_begins_at_the_busiest_leaf_or_where_it_is_told():
+    fitted = gears()
+    tree = payload(fitted)
+    leaf = int(fitted.leaves.count.argmax())
+    assert fitted.tree.apply(np.array([tree["start"]]))[0] == leaf
+    # Whole features begin at whole numbers.
+    assert all(float(x).is_integer() for x in tree["start"][1:])
+    state = np.array([0.25, 1.0, 3.0])
+    assert payload(fitted, start=state)["start"] == state.tolist()
+
+
+def test_texts_are_sent_once_and_found_by_their_number():
+    fitted = gears()
+    tree = payload(fitted)
+    assert len(tree["texts"]) == len(set(tree["texts"]))
+    for leaf, number in enumerate(tree["facts"]["action"]):
+        label = fitted.schema.action.labels[fitted.leaves.mode[leaf]]
+        assert tree["texts"][number].startswith(f"Action = {label} because ")
+    for name, foil in usual_foils(fitted).items():
+        wanted = read_foil(fitted, foil).mask.tolist()
+        sent = tree["foils"][name]
+        assert [number >= 0 for number in sent["support"]] == wanted
+        assert [number >= 0 for number in sent["already"]] == wanted
+
+
+def test_what_must_hold_to_enter_a_leaf():
+    tree = payload(gears())
+    shape = (len(tree["count"]), 3)
+    rise, fall = (np.array(tree[key]).reshape(shape) for key in ("riseText", "fallText"))
+    lower, upper = gears().bounds
+    assert ((rise >= 0) == np.isfinite(lower)).all()
+    assert ((fall >= 0) == np.isfinite(upper)).all()
+    assert {tree["texts"][k] for k in rise[:, 1][rise[:, 1] >= 0]} <= {"on"}
+    assert {tree["texts"][k] for k in fall[:, 1][fall[:, 1] >= 0]} <= {"not on"}
+    assert all(tree["texts"][k].startswith("gear <= ") for k in fall[:, 2][fall[:, 2] >= 0])
+
+
+def test_a_payload_is_packed_and_can_be_unpacked():
+    tree = payload(gears())
+    text = packed(tree)
+    assert packed(tree) == text
+    assert json.loads(gzip.decompress(base64.b64decode(text))) == json.loads(json.dumps(tree))

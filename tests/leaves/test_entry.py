@@ -53,3 +53,14 @@ def test_landings_lie_inside():
             bounded = np.isfinite(found.upper)
             assert (found.land_high >= found.lower)[bounded].all()
             assert (found.land_high < found.upper)[bounded].all()
+
+
+def test_a_state_lands_at_most_a_thousandth_of_the_range_inside():
+    """The range goes from 0 to 10: from above it lands on the last number of two decimals."""
+    for upper, landing in ((5.0, 4.99), (7.5, 7.49), (7.507, 7.5)):
+        found = place(0.0, upper).land_high.item()
+        assert found == landing
+        assert upper - found <= 0.01 + 1e-12
+    assert place(0.0, 500.0, high=1000.0).land_high.item() == 499
+    # In a leaf that is thinner than that, at most half of it.
+    assert place(5.0, 5.001).land_high.item() >= 5.0005

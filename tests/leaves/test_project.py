@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.logs import make_log, random_log
 from tripletree import TripleTree
 from tripletree.leaves.project import Extents, extents, project, within
+from tripletree.tree.structure import Tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
 
@@ -195,3 +196,14 @@ def test_a_constant_feature_still_makes_an_axis():
     found = project(boxes_of(fitted), (0, 1), {}, counts(fitted), np.array([[0.0], [1.0]]))
     assert found.edges[0].tolist() == [1.5, 2.5]
     assert found.mean[..., 0].tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(("threshold", "high"), [(10.0, 10.1), (9.0, 10.0), (9.999, 10.0)])
+def test_a_leaf_that_begins_at_the_end_of_the_log_can_be_seen(threshold, high):
+    """From 0 to 10; the picture goes on by a hundredth where a leaf would have no width."""
+    tree = Tree(
+        np.array([0, -1, -1], np.int32), np.array([threshold, 0, 0]), np.array([1, -1, -1], np.int32), np.zeros(3)
+    )
+    boxes = extents(tree, np.zeros(1), np.full(1, 10.0), np.array([False]))
+    assert boxes.high.tolist() == pytest.approx([high])
+    assert boxes.upper[1, 0] - boxes.lower[1, 0] == pytest.approx(high - threshold)

@@ -366,7 +366,7 @@ def test_three_rows_are_enough_to_tell_a_counter(rows: int, warned: bool) -> Non
 
 @pytest.mark.parametrize(
     ("features", "shown"),
-    [(2, "['s0', 's1']"), (3, "['s0', 's1', 's2']"), (4, "['s0', 's1', 's2', ...]"), (9, "['s0', 's1', 's2', ...]")],
+    [(2, '["s0", "s1"]'), (3, '["s0", "s1", "s2"]'), (4, '["s0", "s1", "s2", ...]'), (9, '["s0", "s1", "s2", ...]')],
 )
 def test_three_constant_features_are_listed_for_typing(features: int, shown: str) -> None:
     report = examine(np.ones((3, features)), [0, 1, 0], [0.5, 1, 0], starts=[0])

@@ -54,3 +54,12 @@ def test_the_tail_is_the_trees_own_value_of_the_final_state(seed, gamma):
     episodes = ends_of_truncated(log)
     assert tail[episodes].tolist() == pytest.approx(mean[tree.apply(log.final_states[episodes])].tolist(), abs=1e-9)
     assert not np.delete(tail, episodes).any()
+
+
+def test_values_settle_to_ten_digits_however_slowly():
+    """A reward of 1 for ever is worth 1000 at a discount of 0.999: it takes thousands of rounds to find out."""
+    log = make_log(
+        [[0.0], [1.0]] * 3, [0, 1] * 3, [1.0] * 6, final_states=[[0.0]], endings=[TRUNCATED], labels=("a", "b")
+    )
+    tail = settled_tail(log, stump(threshold=0.5), np.array([0, 1] * 3, np.int32), 0.999)
+    assert tail[0] == pytest.approx(1000.0, rel=1e-9)

@@ -57,3 +57,29 @@ def test_wide_tables_lose_their_middle():
 
 def test_an_empty_table():
     assert len(Table({})) == 0
+
+
+@pytest.mark.parametrize(("rows", "lines"), [(11, 12), (12, 13), (13, 15)])
+def test_twelve_rows_are_printed_whole(rows, lines):
+    """A head and the rows; of thirteen, the first and the last six, dots between and how many there are."""
+    text = repr(Table({"number": np.arange(rows)})).splitlines()
+    assert len(text) == lines
+    assert ("..." in text) == (rows > 12)
+
+
+def test_a_hundred_and_twenty_characters_fit():
+    # Each column is 8 wide and two blanks; the dots of a cut would need five more.
+    fits, cut = (repr(Table({f"column{k:02}": [k] for k in range(n)})).splitlines() for n in (11, 12))
+    assert "..." not in fits[0]
+    assert "..." in cut[0]
+    assert max(map(len, cut)) <= 120
+
+
+def test_numbers_have_four_digits():
+    assert repr(Table({"x": [1.23456, 12345.6, 0.000123456]})).split() == ["x", "1.235", "1.235e+04", "0.0001235"]
+
+
+def test_more_may_be_asked_for():
+    table = Table({"number": np.arange(20)})
+    assert len(table.render(rows=20).splitlines()) == 21
+    assert table.render(rows=2).splitlines() == ["number", "     0", "...", "    19", "[20 rows]"]

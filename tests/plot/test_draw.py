@@ -13,7 +13,7 @@ from tests.plot.look import artist
 from tests.scenes.models import road_tree
 from tripletree import TripleTree, plot
 from tripletree.plot.draw import Drawing
-from tripletree.scenes.types import Axis, Links, Scene
+from tripletree.scenes.types import Axis, ColourScale, Links, Mesh, Scene
 
 
 def test_arrows_point_where_the_leaf_goes():
@@ -66,3 +66,25 @@ def test_faint_links_are_pale_so_that_no_head_shows_its_shaft():
     full, faint = (np.array(patch.get_edgecolor()) for patch in ax.patches)
     assert full[3] == faint[3] == 1
     np.testing.assert_allclose(1 - faint[:3], (1 - full[:3]) / 2)
+
+
+@pytest.mark.parametrize(("cells", "pixels"), [(20_000, False), (20_001, True)])
+def test_grids_of_more_than_twenty_thousand_cells_are_pixels_in_vector_files(cells, pixels):
+    mesh = Mesh(np.arange(cells + 1.0), np.arange(2.0), np.zeros((1, cells)))
+    scale = ColourScale("height", ("#000000", "#ffffff"), 0.0, 1.0)
+    _, ax = pyplot.subplots()
+    Drawing(ax).show(Scene("", Axis("x", 0, cells), Axis("y", 0, 1), (mesh,), colours=scale), bar=False)
+    (drawn,) = ax.collections
+    assert bool(drawn.get_rasterized()) == pixels
+
+
+@pytest.mark.parametrize(("width", "ticks"), [(2.7, 4), (2.9, 6), (6.0, 6)])
+def test_a_narrow_picture_has_fewer_ticks_across(width, ticks):
+    """From 0 to 12 in steps of 2 there are six intervals; in steps of 2.5 and more, at most four have room."""
+    figure, ax = pyplot.subplots(figsize=(width, 3.0))
+    Drawing(ax).show(Scene("", Axis("x", 0.0, 12.0), Axis("y", 0.0, 12.0), ()))
+    figure.canvas.draw()
+    across, up = (len(axis.get_majorticklocs()) - 1 for axis in (ax.xaxis, ax.yaxis))
+    assert up == 6
+    assert across <= ticks
+    assert (across == 6) == (ticks == 6)

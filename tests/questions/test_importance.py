@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tests.logs import make_log, random_log
+from tests.questions.trees import random_fitted
 from tests.test_api import quietly_fitted
 from tripletree.asking.attribute import read_attribute
 from tripletree.questions.importance import importance, removed
@@ -110,3 +112,18 @@ def test_few_features_are_named_and_the_rest_summed_up():
     text = str(quietly_fitted(log, max_leaves=60, gamma=0.0).importance())
     assert "3 others" in text
     assert text.count("\n") == 2
+
+
+def test_splits_never_remove_more_than_all():
+    """A split that makes things worse removes nothing; what the next one removes is more than there was at first."""
+    fitted = random_fitted(0, 1, 3, real=True)
+    tree, at = fitted.tree, fitted.attributes
+    first, second = tree.split_order
+    count, impurity = np.full(5, 5), np.zeros((5, 3))
+    count[0], impurity[first], impurity[second] = 10, 1.0, 3.0
+    odd = replace(fitted, attributes=replace(at, count=count, count_derivative=count, impurity=impurity))
+    # 10 at the root, 15 in the inner node below it, nothing in the leaves.
+    assert removed(odd, "value")[[first, second]].tolist() == [0, 15]
+    found = importance(odd)
+    assert found.removed.tolist() == [1, 1, 1]
+    assert found.share.tolist() == [[1], [1], [1]]

@@ -262,3 +262,52 @@ def test_what_is_said_of_a_picture_has_no_power_of_ten_twice():
 def test_a_log_scale_puts_the_middle_of_powers_in_the_middle():
     scale = Scale(Axis("n", 1, 10_000, log=True), 0, 100)
     assert scale([1, 100, 10_000]) == pytest.approx([0, 50, 100])
+
+
+def pixels(root, length):
+    """How much of the x axis, which goes from 0 to 4, is so many pixels long."""
+    left, _, right, _ = frame(root)
+    return length * 4 / (right - left)
+
+
+@pytest.mark.parametrize(("length", "shown"), [(0.6, False), (0.8, True), (3.0, True)])
+def test_arrows_shorter_than_a_pixel_or_so_are_left_out(length, shown):
+    move = pixels(drawn()[0], length)
+    root, _ = drawn(Arrows(ONE, ONE, ONE * move, ONE * 0))
+    assert bool(shapes(root)) == shown
+
+
+@pytest.mark.parametrize(("beyond", "shown"), [(1.5, False), (2.5, True)])
+def test_links_need_two_pixels_between_their_gaps(beyond, shown):
+    # Gaps of 5 points at both ends are 13.5 pixels on a screen.
+    move = pixels(drawn()[0], 13.5 + beyond)
+    gap = np.array([5.0])
+    root, _ = drawn(Links(ONE, ONE, ONE + move, ONE, np.array([1.0]), np.array([0.7]), gap, gap))
+    assert bool(shapes(root)) == shown
+
+
+def test_a_point_of_paper_is_a_third_more_on_a_screen():
+    way = np.array([[0.0, 0.0], [4.0, 2.0]])
+    (line,) = shapes(drawn(Lines((way,), width=np.array([2.0])))[0])
+    (outline,) = shapes(drawn(Rectangles(ONE, TWO, ONE - 1, ONE, edge="#123456", edge_width=2.0))[0])
+    assert float(line.get("stroke-width")) == float(outline.get("stroke-width")) == 2.7
+    (disc,) = shapes(drawn(Points(TWO, ONE, 4.0, edge=INK))[0])
+    assert float(disc.get("r")) == pytest.approx(2.7)
+
+
+@pytest.mark.parametrize(("opacity", "shown"), [(0.12, "0.12"), (0.999, "1.0"), (1.0, None)])
+def test_faint_lines_stay_faint(opacity, shown):
+    way = np.array([[0.0, 0.0], [4.0, 2.0]])
+    (line,) = shapes(drawn(Lines((way,), opacity=np.array([opacity])))[0])
+    assert line.get("opacity") == shown
+
+
+def test_what_lies_far_outside_stays_near_the_paper():
+    scale = Scale(Axis("x", 0.0, 1.0), 100.0, 200.0)
+    assert scale([-1e9, -1.0, 0.5, 2.0, 1e9]).tolist() == [-100, 0, 150, 300, 400]
+
+
+def test_units_of_equal_axes_are_equally_long():
+    root, _ = drawn(x=Axis("x", 0.0, 4.0), y=Axis("y", 0.0, 1.0), equal=True)
+    left, top, right, bottom = frame(root)
+    assert (right - left) / 4 == pytest.approx(bottom - top, abs=0.11)

@@ -1,0 +1,194 @@
+"""The sections of a report: how many rules, leaves, episodes and pictures they show."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+import pytest
+
+from tests.logs import make_log, random_log
+from tests.report.models import fitted, of_one_leaf, of_road
+from tripletree.log.log import TERMINATED
+from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
+from tripletree.report.about_log import log_section
+from tripletree.report.about_tree import made_section, overview_section, quality_section, trust_section
+from tripletree.report.case import Case
+from tripletree.report.svg import Drawer
+
+
+def case(tree, log):
+    return Case(tree.fitted_, log, Drawer(), 1)
+
+
+def told(section):
+    """A section's text, without tags, with plain blanks."""
+    text = re.sub(r"<(svg|script).*?</\1>", "", section.content, flags=re.DOTALL)
+    return unescape(re.sub(r"<[^>]+>", " ", text)).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def rows(section, caption):
+    """The cells of the table with this caption, row by row."""
+    (table,) = [part for part in re.findall(r"<table>.*?</table>", section.content, re.DOTALL) if caption in part]
+    body = re.search(r"<tbody>(.*?)</tbody>", table, re.DOTALL)[1]
+    return [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL)]
+
+
+def steps(counts, values, labels=2):
+    """A tree with a leaf for each number along x, so many samples in each, all of which have its value."""
+    x = np.repeat(np.arange(float(len(counts))), counts)
+    n = len(x)
+    rewards = np.repeat(values, counts)
+    actions = x.astype(int) % labels
+    log = make_log(x[:, None], actions, rewards, np.arange(n + 1), endings=[TERMINATED] * n, labels=tuple("ab"))
+    tree, _ = fitted(log, len(counts), gamma=0.0, theta=(0, 1, 0))
+    assert tree.n_leaves_ == len(counts)
+    return tree, log
+
+
+def test_the_six_leaves_with_the_least_to_expect_are_listed():
+    tree, log = steps([12] * 8, [5, 1, 7, 3, 8, 2, 6, 4])
+    found = rows(fortune_section(case(tree, log)), "least to expect")
+    assert [row[3] for row in found] == ["1", "2", "3", "4", "5", "6"]
+    assert [row[0] for row in found] == ["1", "5", "3", "7", "0", "6"]
+
+
+def test_leaves_with_fewer_than_ten_samples_are_not_listed():
+    tree, log = steps([9, 10, 11], [1, 2, 3])
+    found = rows(fortune_section(case(tree, log)), "least to expect")
+    assert [(row[2], row[3]) for row in found] == [("10", "2"), ("11", "3")]
+
+
+def test_the_six_episodes_with_the_lowest_returns_are_listed():
+    tree, log = fitted(random_log(4, lengths=(20,) * 8), 4)
+    returns = np.add.reduceat(log.rewards, log.starts[:-1])
+    found = rows(fortune_section(case(tree, log)), "lowest returns")
+    assert [int(row[0]) for row in found] == np.argsort(returns, kind="stable")[:6].tolist()
+    assert [float(row[1]) for row in found] == pytest.approx(np.sort(returns)[:6].tolist(), rel=1e-3)
+    assert {row[2] for row in found} == {"20"}
+
+
+@pytest.mark.parametrize(("stripes", "lines"), [(8, 4), (10, 5), (12, 5)])
+def test_four_rules_of_each_outcome_are_shown(stripes, lines):
+    """Where "a" and "b" take turns, each stripe is a rule of its own."""
+    log = make_log(np.arange(float(stripes))[:, None], np.arange(stripes) % 2, [0.0] * stripes, labels=("a", "b"))
+    tree, _ = fitted(log, stripes, gamma=0.0, theta=(1, 0, 0))
+    section = behaviour_section(case(tree, log))
+    groups = re.findall(r'<ul class="rules">(.*?)</ul>', section.content, re.DOTALL)
+    assert [items.count("<li>") for items in groups] == [lines] * 2
+    rest = stripes // 2 - 4
+    assert [text.split(" (")[0] for text in re.findall(r"\d more rules? \(", section.content)] == (
+        [f"{rest} more rule{'s' * (rest > 1)}"] * 2 if rest else []
+    )
+
+
+@pytest.mark.parametrize(("episodes", "pictures"), [(4, 0), (5, 2), (9, 2)])
+def test_five_episodes_are_enough_for_pictures_of_returns_and_lengths(episodes, pictures):
+    tree, log = fitted(random_log(3, lengths=(12,) * episodes), 3)
+    section = log_section(case(tree, log))
+    assert section.content.count("<svg") - section.content.count('class="swatch"') == pictures
+
+
+def test_the_ranges_of_features_are_their_ends_and_their_median():
+    states = [[0.0], [1.0], [2.0], [3.0], [100.0]]
+    log = make_log(states, [0, 1, 0, 1, 0], [0.0] * 5, labels=("a", "b"), names=("pos",))
+    tree, _ = fitted(log, 2)
+    assert rows(log_section(case(tree, log)), "Features of a state") == [["pos", "real", "–", "0", "2", "100"]]
+    assert rows(log_section(case(tree, log)), "Actions") == [
+        ["a", "3", "60\N{NO-BREAK SPACE}%"],
+        ["b", "2", "40\N{NO-BREAK SPACE}%"],
+    ]
+    numbers = make_log(states, [0.5, -1, 2, 3, 40], [0.0] * 5, names=("pos",))
+    engine, _ = fitted(numbers, 2)
+    assert rows(log_section(case(engine, numbers)), "Numbers of an action") == [["a0", "–", "-1", "2", "40"]]
+
+
+def test_another_log_is_compared_with_what_the_tree_knows():
+    tree, log = fitted(random_log(1), 4)
+    other = random_log(2)
+    own, foreign = (rows(log_section(case(tree, one)), "Features of a state") for one in (log, other))
+    assert [len(row) for row in own] == [6, 6]
+    low, high = tree.fitted_.feature_min, tree.fitted_.feature_max
+    assert [row[6] for row in foreign] == [f"{a:.4g} to {b:.4g}" for a, b in zip(low, high, strict=True)]
+
+
+@pytest.mark.parametrize(("episodes", "stories"), [(1, 1), (2, 1), (3, 3), (8, 3)])
+def test_of_three_episodes_or_more_the_best_and_the_worst_are_told_too(episodes, stories):
+    tree, log = fitted(random_log(6, lengths=(15,) * episodes), 4)
+    section = episodes_section(case(tree, log))
+    heads = re.findall(r"<h3>(.*?)</h3>", section.content)
+    assert heads == ["Typical: the median return", "The highest return", "The lowest return"][:stories]
+    returns = np.add.reduceat(log.rewards, log.starts[:-1])
+    order = np.argsort(returns, kind="stable")
+    chosen = [order[len(order) // 2], order[-1], order[0]][:stories]
+    assert re.findall(r"Episode (\d+) lasts", told(section)) == [str(k) for k in chosen]
+
+
+def test_doubtful_leaves_are_two_for_each_attribute():
+    tree, log = of_road()
+    section = trust_section(case(tree, log))
+    found = rows(section, "Leaves that add most")
+    assert len(found) == 6
+    assert [row[3].split()[2] for row in found[::2]] == ["action", "value", "derivative"]
+    alone, plain = fitted(make_log([[0.0], [1.0]], [0, 0], [0.0, 0.0], [0, 1, 2], labels=("a",)), 1)
+    assert "<table>" not in trust_section(case(alone, plain)).content
+
+
+def test_three_levels_of_splits_are_drawn():
+    tree, log = of_road()
+    section = overview_section(case(tree, log))
+    assert "Top 3 levels of a tree with 80 leaves" in told(section)
+    single, plain = of_one_leaf()
+    assert "A tree with one leaf" in told(overview_section(case(single, plain)))
+
+
+def test_losses_are_those_of_the_judgement():
+    tree, log = of_road()
+    found = rows(quality_section(case(tree, log)), "Losses")
+    training = tree.fitted_.curve_training[79]
+    assert [row[0] for row in found] == ["action", "value", "derivative"]
+    assert float(found[1][1]) == pytest.approx(training[1], rel=5e-3)
+    assert found[0][1].endswith("%")
+    engine, numbers = fitted(random_log(5, lengths=(60, 50), dimensions=1), 4)
+    assert "%" not in rows(quality_section(case(engine, numbers)), "Losses")[0][1]
+
+
+def test_routes_and_ends_are_told_where_episodes_end():
+    tree, log = of_road()
+    text = told(moves_section(case(tree, log)))
+    assert "Main routes" in text
+    assert "that ended by themselves" in text
+    assert "an episode ends within" in text
+    endless, walked = fitted(replace(random_log(1), endings=np.full(3, 2, np.uint8)), 4)
+    quiet = told(moves_section(case(endless, walked)))
+    assert "The log shows no episode that ended by itself." in quiet
+    assert "an episode ends within" not in quiet
+    assert "Main routes" not in quiet
+
+
+def test_how_it_was_made():
+    tree, log = of_road()
+    section = made_section(case(tree, log))
+    facts = dict(rows(section, "Log and versions"))
+    assert facts["samples"] == f"{log.n_samples:,} in {log.n_episodes:,} episodes"
+    assert facts["this report&#x27;s log"] == "the same"
+    options = dict(rows(section, "Options of growth"))
+    assert (options["max leaves"], options["truncation"], options["max depth"]) == ("80", "bootstrap", "none")
+    assert options["theta"] == "1, 1, 1"
+
+
+def test_the_graph_of_regions_has_thirty_arrows_at_most():
+    # Regions are visited in any order: of ten of them there are many more moves than can be read.
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 10, 2_000).astype(float)
+    log = make_log(x[:, None], x.astype(int) % 2, x, endings=[TERMINATED], labels=("a", "b"))
+    tree, _ = fitted(log, 10, gamma=0.0, theta=(0, 1, 0))
+    assert len(tree.transitions().count) > 80
+    section = moves_section(case(tree, log))
+    graph = re.search(r'<div class="wide".*?</div>', section.content, re.DOTALL)[0]
+    # A link is a curve and a head; its curve is the only path with a quadratic bend.
+    assert len(re.findall(r'd="M[^"]*Q', graph)) == 30
+    few, plain = steps([10] * 3, [1, 2, 3])
+    assert len(re.findall(r'd="M[^"]*Q', moves_section(case(few, plain)).content)) <= 30
