@@ -97,7 +97,7 @@ def test_how_a_tree_was_judged_and_what_looking_takes_away():
         "Looking at the state takes away 75 % of the action loss, 75 % of the value loss and 50 % of the derivative "
         "loss there."
     )
-    assert "judged on the others: 7 episodes with 1,200 samples." in str(held_out("regrown"))
+    assert "judged on the rest: 7 episodes with 1,200 samples." in str(held_out("regrown"))
     assert str(held_out("same")).startswith("The tree was judged on the log that it was grown on, ")
 
 

@@ -55,10 +55,9 @@ def test_a_route_is_told_by_the_numbers_of_its_regions(regions, steps, text):
 def test_four_regions_in_which_episodes_end_are_named_and_the_others_summed_up():
     shares = (0.1, 0.0, 0.4, 0.2, 0.3)
     four = [region(number, ends=share) for number, share in enumerate(shares)]
-    assert ends(four, 10) == (
-        "Of 10 episodes that ended by themselves, 40 % in region 3, 30 % in region 5, 20 % in region 4 and 10 % in "
-        "region 1."
-    )
+    told = "40 % in region 3, 30 % in region 5, 20 % in region 4 and 10 % in region 1."
+    assert ends(four, 10) == f"10 episodes ended by themselves: {told}"
+    assert ends([region(3, ends=1.0)], 1) == "1 episode ended by itself: 100 % in region 4."
     six = [region(number, ends=share) for number, share in enumerate((0.05, 0.1, 0.4, 0.2, 0.22, 0.03))]
     assert ends(six, 10).endswith("22 % in region 5, 20 % in region 4, 10 % in region 2 and 8 % elsewhere.")
     assert ends([region(), region(1)], 0) == "The log shows no episode that ended by itself."

@@ -7,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.logs import make_log, random_log
 from tests.questions.trees import random_fitted
@@ -16,7 +14,6 @@ from tests.test_api import quietly_fitted
 from tripletree import ParameterError
 from tripletree.asking.attribute import read_attribute
 from tripletree.asking.levels import level_names, level_texts, log_classes, read_levels
-from tripletree.language.numbers import short_between
 
 
 def valued(values, counts=None):
@@ -56,29 +53,6 @@ def test_where_levels_end_and_which_leaves_they_hold(values, counts, wanted, edg
     assert found.edges == (edges,)
     assert found.leaves.tolist() == classes
     assert len(found.names) == len(edges) + 1
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "end"),
-    [
-        (-1.0, 1.0, 0.0),
-        (-1.0, 0.0, 0.0),  # 0 itself lies above -1
-        (0.0, 1.0, 0.5),
-        (1.0, 2.0, 2.0),  # with one digit, the middle is 2
-        (0.31, 0.32, 0.32),
-        (0.3141, 0.3199, 0.317),
-        (-2.0, -1.0, -1.5),  # -2 belongs to the leaf below
-        (1e-9, 2e-9, 2e-9),
-    ],
-)
-def test_a_level_ends_at_zero_or_at_a_short_number(low, high, end):
-    assert short_between(low, high) == end
-
-
-@given(low=st.floats(-1e6, 1e6), width=st.floats(1e-9, 1e6))
-def test_a_level_ends_above_the_leaf_below_and_at_most_at_the_one_above(low, width):
-    for high in (max(low + width, math.nextafter(low, math.inf)), math.nextafter(low, math.inf)):
-        assert low < short_between(low, high) <= high
 
 
 @pytest.mark.parametrize(

@@ -234,7 +234,7 @@ def test_schema_of_wrong_types(place: tuple[Any, ...], value: object, good: byte
         (lambda s: s["action"].update(labels=["left", "left"]), "two labels named 'left'"),
         (lambda s: s["action"].update(labels=[str(i) for i in range(5000)]), "its schema is not valid|must be I64"),
         (lambda s: s["action"].update(names=["a", "b"], units=["", ""]), "a discrete action cannot have 2 names"),
-        (lambda s: s["action"].update(units=[]), "cannot have 1 names, 0 units"),
+        (lambda s: s["action"].update(units=[]), "cannot have 1 name, 0 units and 2 labels"),
         (lambda s: s["action"].update(kind="x" * 500_000), "the action's kind must be one of"),
         (lambda s: s["action"].update(kind="continuous", labels=[]), "it lacks the array 'action_scale'"),
         (

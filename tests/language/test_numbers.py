@@ -35,8 +35,7 @@ def test_a_number_with_few_digits_is_printed_exactly(number, text):
     assert numbers.exact(number) == text
 
 
-def test_counts_shares_and_lists():
-    assert [numbers.count(n, "leaf", "leaves") for n in (1, 2, 1200)] == ["1 leaf", "2 leaves", "1,200 leaves"]
+def test_shares_and_lists():
     assert [numbers.percent(share) for share in (0.004, 0.123, 0.994, 0.996, 1)] == [
         "0.4 %",
         "12 %",
@@ -169,3 +168,43 @@ def test_a_number_is_never_far_from_what_is_printed(number):
     shown = float(numbers.exact(number))
     assert shown == pytest.approx(number, rel=5e-6, abs=0)
     assert not math.copysign(1, shown) < 0 or number < 0
+
+
+@pytest.mark.parametrize(
+    ("number", "digits", "result"),
+    [
+        (1.2345, 3, 1.23),
+        (-0.00012345, 2, -0.00012),
+        (1234.5, 2, 1200.0),
+        (0.0, 4, 0.0),
+        (9.99, 2, 10.0),
+        (1e300, 1, 1e300),
+    ],
+)
+def test_significant_digits(number, digits, result):
+    assert numbers.significant(number, digits) == result
+    assert numbers.rounded(number, digits) == numbers.exact(result)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "end"),
+    [
+        (-1.0, 1.0, 0.0),
+        (-1.0, 0.0, 0.0),  # 0 itself lies above -1
+        (0.0, 1.0, 0.5),
+        (1.0, 2.0, 2.0),  # with one digit, the middle is 2
+        (0.31, 0.32, 0.32),
+        (0.3141, 0.3199, 0.317),
+        (-2.0, -1.0, -1.5),  # -2 itself is not above -2
+        (1e-9, 2e-9, 2e-9),
+        (6.0, 11.0, 8.0),  # where the kernel, which counts places from 11, takes 10
+    ],
+)
+def test_between_two_numbers_lies_zero_or_a_short_one(low, high, end):
+    assert numbers.short_between(low, high) == end
+
+
+@given(low=st.floats(-1e6, 1e6), width=st.floats(1e-9, 1e6))
+def test_what_lies_between_is_above_the_lower_and_at_most_the_upper(low, width):
+    for high in (max(low + width, math.nextafter(low, math.inf)), math.nextafter(low, math.inf)):
+        assert low < numbers.short_between(low, high) <= high

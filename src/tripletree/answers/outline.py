@@ -128,5 +128,4 @@ def ends(regions: Sequence[Region], ended: int) -> str:
     told = [f"{percent(one.ends)} in {region_name(one.number).lower()}" for one in ranked[:4]]
     rest = sum(one.ends for one in ranked[4:])
     told += [f"{percent(rest)} elsewhere"] if rest > 0 else []
-    told[0] = told[0].replace(" in ", " did so in ")
-    return f"Of {count(ended, 'episode')} that ended by {plural(ended, 'itself', 'themselves')}, {all_of(told)}."
+    return f"{count(ended, 'episode')} ended by {plural(ended, 'itself', 'themselves')}: {all_of(told)}."
