@@ -624,7 +624,7 @@ class TripleTree:
         return chance.occupancy(self.fitted_, self._transitions(log), start, draws, seed)
 
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
-        """Return the leaves that no recorded moves lead to; arguments as in `chance`."""
+        """Return the leaves that no recorded transitions lead to; arguments as in `chance`."""
         return chance.unreachable(self.fitted_, self._transitions(log), start)
 
     def rollouts(

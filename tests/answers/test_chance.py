@@ -92,7 +92,10 @@ def test_how_probable_it_is_to_arrive_is_told_unless_it_is_certain(probability, 
 
 
 def test_a_duration_that_has_no_end():
-    assert str(duration(steps=None, before="leaf 0")) == "From leaf 1 no recorded moves lead to x >= 2 before leaf 0."
+    assert (
+        str(duration(steps=None, before="leaf 0"))
+        == "From leaf 1 no recorded transitions lead to x >= 2 before leaf 0."
+    )
     assert "(95 % interval 10 to 20), if it gets there" in str(
         duration(interval=np.array([10.0, 20.0]), probability=0.5)
     )
@@ -138,10 +141,10 @@ def test_leaves_where_it_never_is_are_not_named():
     [
         ([], 1, True, "From leaf 0 the only leaf can be reached."),
         ([], 2, True, "From leaf 0 all 2 leaves can be reached."),
-        ([], 2, False, "From leaf 0 all 2 leaves can be reached. No recorded moves lead to the end."),
-        ([3], 5, True, "From leaf 0 no recorded moves lead to leaf 3 of 5."),
-        ([1, 2, 3, 4, 5, 6], 9, True, "From leaf 0 no recorded moves lead to leaves 1, 2, 3, 4, 5 and 6 of 9."),
-        ([1, 2, 3, 4, 5, 6, 7], 9, True, "From leaf 0 no recorded moves lead to 7 leaves of 9."),
+        ([], 2, False, "From leaf 0 all 2 leaves can be reached. No recorded transitions lead to the end."),
+        ([3], 5, True, "From leaf 0 no recorded transitions lead to leaf 3 of 5."),
+        ([1, 2, 3, 4, 5, 6], 9, True, "From leaf 0 no recorded transitions lead to leaves 1, 2, 3, 4, 5 and 6 of 9."),
+        ([1, 2, 3, 4, 5, 6, 7], 9, True, "From leaf 0 no recorded transitions lead to 7 leaves of 9."),
     ],
 )
 def test_what_cannot_be_reached(numbers, n_leaves, end, text):
@@ -172,18 +175,18 @@ def test_the_worse_of_the_two_departures_counts_and_chance_is_taken_off():
     assert both.excess == pytest.approx(0.12)
     assert both.verdict == "fair"
     assert markov(both).endswith(
-        "(the leaf before changes 4 % of the moves and after 5 steps 12 % of the episodes are elsewhere than it says, "
-        "beyond chance)."
+        "(the leaf before changes 4 % of the transitions and after 5 steps 12 % of the episodes are elsewhere than it "
+        "says, beyond chance)."
     )
     # Less than by chance is nothing, and never a negative share.
     lucky = MarkovCheck(0.01, 0.02, 10, 0.01, 0.03, 1, 10)
     assert (lucky.excess, lucky.verdict) == (0, "good")
-    assert "changes 0 % of the moves and after 1 step 0 % of the episodes" in markov(lucky)
+    assert "changes 0 % of the transitions and after 1 step 0 % of the episodes" in markov(lucky)
 
 
 def test_only_what_could_be_tested_is_told():
     moves, steps = replace(GOOD, horizon=0), replace(GOOD, moves=0)
-    assert markov(moves).endswith("little harm (the leaf before changes 2 % of the moves, beyond chance).")
+    assert markov(moves).endswith("little harm (the leaf before changes 2 % of the transitions, beyond chance).")
     assert markov(steps).endswith(
         "harm (after 10 steps 2 % of the episodes are elsewhere than it says, beyond chance)."
     )

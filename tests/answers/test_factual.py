@@ -101,10 +101,10 @@ def test_a_state_beyond_the_log_is_told_on_its_side():
     high = factual(state=np.array([2.5, 1.0]), beyond=np.array([0.5, 0.0]))
     assert high.outside
     assert str(high).endswith(
-        "Careful, the log knows no such state: pos = 2.5 m is 0.5 m above its largest value in the log (2 m)."
+        "Careful, no such state is in the log: pos = 2.5 m is 0.5 m above its largest value in the log (2 m)."
     )
     low = factual(state=np.array([0.5, -4.0]), beyond=np.array([0.0, -3.0]))
-    assert str(low).endswith("no such state: speed = -4 is 3 below its smallest value in the log (-1).")
+    assert str(low).endswith("no such state is in the log: speed = -4 is 3 below its smallest value in the log (-1).")
     both = factual(state=np.array([2.5, -4.0]), beyond=np.array([0.5, -3.0]))
     assert "(2 m) and speed = -4 is 3 below" in str(both)
     assert not factual().outside

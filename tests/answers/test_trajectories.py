@@ -90,11 +90,11 @@ def test_six_turns_are_told_and_of_more_the_first_and_the_last():
 def test_a_way_names_its_rarest_move_its_length_and_its_end():
     assert turns(1) == (
         "From leaf 0 it most likely (p = 0.25, about 20 steps, 10 leaves) goes turn 1; and ends in leaf 9. "
-        "The rarest move on this way was seen 4 times."
+        "The rarest transition on this path was seen 4 times."
     )
     assert tell("leaf 0", "the end", 1.0, 0.2, 1, 1, []) == (
         "From leaf 0 it most likely (p = 1, about 1 step, 1 leaf) goes straight to the end of the episode. "
-        "The rarest move on this way was seen 1 time."
+        "The rarest transition on this path was seen 1 time."
     )
     assert tell("leaf 0", "the end", 1.0, 2, 1, 1, ["on"]).startswith(
         "From leaf 0 it most likely (p = 1, about 2 steps, 1 leaf) goes on; and then the episode ends."
@@ -109,8 +109,8 @@ def test_what_else_there_is_to_say():
     )
     assert "leads to 1,200 of 3,000 leaves and the end: all." in nothing("a", "b", 1_200, 3_000, True, "all")
     assert others(0, 0.5) == ""
-    assert others(1, 0.756) == " There is 1 other way; together with it p = 0.76."
-    assert others(3, None) == " There are 3 other ways."
+    assert others(1, 0.756) == " There is 1 other path; together with it p = 0.76."
+    assert others(3, None) == " There are 3 other paths."
     assert "outside the range of the log" in outside()
 
 

@@ -76,7 +76,7 @@ def test_what_never_happened_may_still_happen(tree):
     # Never in 3 times.
     assert answer.interval.tolist() == pytest.approx([0, 0.5615], abs=1e-3)
     assert tree.expected_steps(1, 2).steps is None
-    assert str(tree.expected_steps(1, 2)) == "From leaf 2 no recorded moves lead to leaf 1."
+    assert str(tree.expected_steps(1, 2)) == "From leaf 2 no recorded transitions lead to leaf 1."
 
 
 def test_steps(tree):
@@ -108,9 +108,9 @@ def test_unreachable(tree):
     assert str(tree.unreachable()) == "From where episodes begin all 3 leaves can be reached."
     answer = tree.unreachable(2)
     assert answer.leaves.tolist() == [0, 1]
-    assert str(answer) == "From leaf 2 no recorded moves lead to leaves 0 and 1 of 3."
+    assert str(answer) == "From leaf 2 no recorded transitions lead to leaves 0 and 1 of 3."
     cut = walks(ending=TRUNCATED)
-    assert str(tree.unreachable(log=cut)).endswith("No recorded moves lead to the end.")
+    assert str(tree.unreachable(log=cut)).endswith("No recorded transitions lead to the end.")
 
 
 def test_truncated_episodes_leave_something_unknown(tree):

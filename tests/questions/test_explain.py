@@ -124,7 +124,7 @@ def test_beyond_the_log(road_tree):
     assert answer.outside
     assert answer.beyond == pytest.approx([7 - high[0], -0.3 - low[1]])
     assert re.search(
-        r"Careful, the log knows no such state: pos = 7 is 4\.\d+ above its largest value in the log \([23][\d.]*\) "
+        r"Careful, no such state is in the log: pos = 7 is 4\.\d+ above its largest value in the log \([23][\d.]*\) "
         r"and speed = -0\.3 is 0\.2\d* below its smallest value in the log \(-0\.[\d.]+\)\.$",
         str(answer),
     )

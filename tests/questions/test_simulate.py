@@ -48,7 +48,7 @@ def test_the_way_through_a_corridor():
     assert str(way) == (
         "From pos = 0.5, still = 0 it most likely (p = 1, about 3 steps, 4 leaves) goes to pos = 2 with action = up; "
         "then to pos = 3.5 with action = down; and ends in leaf 3 (pos = 3.5, still = 0). "
-        "The rarest move on this way was seen 4 times."
+        "The rarest transition on this path was seen 4 times."
     )
 
 
@@ -112,7 +112,7 @@ def test_all_pairs_with_progress():
     assert sorted((int(way.leaves[0]), int(way.leaves[-1])) for way in answer) == [(0, 2), (0, 3), (1, 2), (1, 3)]
     assert seen == sorted(seen)
     assert seen[-1] == (4, 4)
-    assert "There are 3 other ways." in str(answer)
+    assert "There are 3 other paths." in str(answer)
     assert len(ask({0, 1}, {2, 3}, pairs=2)) == 2
 
 

@@ -50,14 +50,14 @@ def steps(counts, values, labels=2):
 
 def test_the_six_leaves_with_the_least_to_expect_are_listed():
     tree, log = steps([12] * 8, [5, 1, 7, 3, 8, 2, 6, 4])
-    found = rows(fortune_section(case(tree, log)), "least to expect")
+    found = rows(fortune_section(case(tree, log)), "Where the agent can expect least")
     assert [row[3] for row in found] == ["1", "2", "3", "4", "5", "6"]
     assert [row[0] for row in found] == ["1", "5", "3", "7", "0", "6"]
 
 
 def test_leaves_with_fewer_than_ten_samples_are_not_listed():
     tree, log = steps([9, 10, 11], [1, 2, 3])
-    found = rows(fortune_section(case(tree, log)), "least to expect")
+    found = rows(fortune_section(case(tree, log)), "Where the agent can expect least")
     assert [(row[2], row[3]) for row in found] == [("10", "2"), ("11", "3")]
 
 
@@ -102,7 +102,7 @@ def test_the_ranges_of_features_are_their_ends_and_their_median():
     ]
     numbers = make_log(states, [0.5, -1, 2, 3, 40], [0.0] * 5, names=("pos",))
     engine, _ = fitted(numbers, 2)
-    assert rows(log_section(case(engine, numbers)), "Numbers of an action") == [["a0", "–", "-1", "2", "40"]]
+    assert rows(log_section(case(engine, numbers)), "Dimensions of the action") == [["a0", "–", "-1", "2", "40"]]
 
 
 def test_another_log_is_compared_with_what_the_tree_knows():
@@ -159,7 +159,7 @@ def test_routes_and_ends_are_told_where_episodes_end():
     tree, log = of_road()
     text = told(moves_section(case(tree, log)))
     assert "Main routes" in text
-    assert "that ended by themselves" in text
+    assert "episodes ended by themselves" in text
     assert "an episode ends within" in text
     endless, walked = fitted(replace(random_log(1), endings=np.full(3, 2, np.uint8)), 4)
     quiet = told(moves_section(case(endless, walked)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.logs import make_log, random_log
-from tests.report.models import fitted, of_one_feature, of_road
+from tests.report.models import of_one_feature, of_road
 from tripletree.answers.rules import Rule
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.report import words
@@ -29,11 +29,11 @@ def episodes(*lengths, endings=None, rewards=None):
 
 def test_the_size_of_a_log():
     assert words.log_size(episodes(1)) == (
-        "The log has 1 sample in 1 episode. A state has 1 feature, the action is one of 2 labels."
+        "The log has 1 sample in 1 episode. A state has 1 feature; the action is one of 2 labels."
     )
     log = random_log(1, lengths=(1000, 500), features=3, dimensions=2)
     assert words.log_size(log) == (
-        "The log has 1,500 samples in 2 episodes. A state has 3 features, the action has 2 numbers."
+        "The log has 1,500 samples in 2 episodes. A state has 3 features; the action has 2 dimensions."
     )
 
 
@@ -42,19 +42,18 @@ def test_the_size_of_a_log():
     [
         ((7,), [UNKNOWN], "The episode lasts 7 steps."),
         ((1,), [TERMINATED], "The episode lasts 1 step."),
-        ((2, 9), [TERMINATED] * 2, "Episodes last 2 to 9 steps, half of them 5 or more; all ended by themselves."),
+        ((2, 9), [TERMINATED] * 2, "Episodes last 2 to 9 steps (median 5); all ended by themselves."),
         (
             (2, 9, 4),
             [TERMINATED, TRUNCATED, TRUNCATED],
-            "Episodes last 2 to 9 steps, half of them 4 or more; 1 ended by itself and 2 were cut off.",
+            "Episodes last 2 to 9 steps (median 4); 1 ended by itself and 2 were cut off.",
         ),
         (
             (2, 9, 4),
             [UNKNOWN, TERMINATED, TRUNCATED],
-            "Episodes last 2 to 9 steps, half of them 4 or more; 1 has an unknown ending, 1 ended by itself and 1 was "
-            "cut off.",
+            "Episodes last 2 to 9 steps (median 4); 1 has an unknown ending, 1 ended by itself and 1 was cut off.",
         ),
-        ((3, 3), [UNKNOWN] * 2, "Episodes last 3 to 3 steps, half of them 3 or more; all have unknown endings."),
+        ((3, 3), [UNKNOWN] * 2, "Episodes last 3 steps; all have unknown endings."),
     ],
 )
 def test_how_long_episodes_last_and_how_they_end(lengths, endings, text):
@@ -64,15 +63,15 @@ def test_how_long_episodes_last_and_how_they_end(lengths, endings, text):
 @pytest.mark.parametrize(
     ("returns", "text"),
     [
-        ([3.14159], "It returns 3.142 (the sum of its rewards)."),
-        ([2.0, 2.0], "Every episode returns 2 (the sum of its rewards)."),
+        ([3.14159], "Its return (the sum of its rewards) is 3.142."),
+        ([2.0, 2.0], "Every episode has the same return (the sum of its rewards): 2."),
         (
             [5.0, -1.0, 9.0],
-            "Returns, the sums of an episode's rewards, go from -1 to 9; the median is 5.",
+            "Returns (the sum of an episode's rewards) range from -1 to 9; the median is 5.",
         ),
         (
             list(range(101)),
-            "Returns, the sums of an episode's rewards, go from 0 to 100; the median is 50.",
+            "Returns (the sum of an episode's rewards) range from 0 to 100; the median is 50.",
         ),
     ],
 )
@@ -97,7 +96,7 @@ def test_doubts_about_a_leaf(left, text):
 def test_few_episodes_are_not_told_apart():
     nine = words.failures(episodes(*[2] * 9), np.arange(9.0))
     assert nine.startswith("The log has too few episodes")
-    assert "tenth" in words.failures(episodes(*[2] * 10), np.arange(10.0))
+    assert "10 %" in words.failures(episodes(*[2] * 10), np.arange(10.0))
 
 
 def test_the_tenth_with_the_lowest_returns_is_compared_with_the_others():
@@ -105,12 +104,12 @@ def test_the_tenth_with_the_lowest_returns_is_compared_with_the_others():
     lengths = [1, 2, 9, *[5] * 17, 7]
     text = words.failures(episodes(*lengths), 10.0 * np.arange(21))
     assert text == (
-        "The tenth of the episodes with the lowest returns gets 20 or less. Their median length is 2 steps; that of "
-        "the others is 5."
+        "The 10 % of episodes with the lowest returns get 20 or less. Their median length is 2 steps; that of the "
+        "others is 5."
     )
     # Many that return the same are all among the lowest.
     same = words.failures(episodes(*[3] * 12), np.full(12, 7.0))
-    assert same == "The tenth of the episodes with the lowest returns gets 7 or less, and so do all others."
+    assert same == "The 10 % of episodes with the lowest returns get 7 or less, and so do all others."
 
 
 def test_values_go_from_the_least_to_the_largest_leaf():
@@ -123,20 +122,20 @@ def test_values_go_from_the_least_to_the_largest_leaf():
 
 def test_endings_and_falls_in_a_table():
     assert [words.ending(code) for code in (UNKNOWN, TERMINATED, TRUNCATED)] == ["unknown", "by itself", "cut off"]
-    assert words.fall(None) == "no large one"
+    assert words.fall(None) == "no large drop"
     assert words.fall("The value falls most at step 3, from 2 to 1.") == "at step 3, from 2 to 1"
-    assert words.findings(0) == "Nothing in the log gives reason to worry."
-    assert words.findings(3) == "What was noticed in the log (3)"
+    assert words.findings(0) == "Nothing in the log is cause for concern."
+    assert words.findings(3) == "What stands out in the log (3)"
 
 
 def test_how_soon_episodes_end():
     soon = SimpleNamespace(within=1, probability=0.25, interval=None)
     assert words.to_the_end(soon, SimpleNamespace(steps=None)) == (
-        "By the moves between leaves, an episode ends within 1 step with a chance of 25 %."
+        "Judging by the transitions between leaves, an episode ends within 1 step with a probability of 25 %."
     )
     soon = SimpleNamespace(within=20, probability=0.25, interval=(0.2, 0.3))
     assert words.to_the_end(soon, SimpleNamespace(steps=12.345)).endswith(
-        "within 20 steps with a chance of 25 % (95 % interval 20 % to 30 %), and after 12.3 steps on average."
+        "within 20 steps with a probability of 25 % (95 % interval 20 % to 30 %), and after 12.3 steps on average."
     )
 
 
@@ -178,7 +177,8 @@ class Two(SimpleNamespace):
 def test_changes_across_a_number_are_counted():
     two = Two(about="thrust", moves=10, changed=np.array([[True, False], [True, True]]))
     assert words.changes(two, 0.5) == (
-        "In 10 steps thrust goes from one side of 0.5 to the other 2 times; one feature explains 50 % of these changes."
+        "In 10 steps, thrust goes from one side of 0.5 to the other 2 times; a single feature explains 50 % of "
+        "these changes."
     )
 
 
@@ -199,28 +199,32 @@ def test_options_as_a_reader_writes_them(value, text):
 
 
 def test_what_a_picture_shows_for_those_who_do_not_see_it():
-    assert words.picture(("pos (m)", 0.0, 1.23456), None, "") == "Across: pos (m), from 0 to 1.235."
+    assert words.picture(("pos (m)", 0.0, 1.23456), None, "") == "Horizontal axis: pos (m), from 0 to 1.235."
     assert words.picture(None, ("value", -1.0, 1.0), "count, from 1 to 9") == (
-        "Up: value, from -1 to 1. By colour: count, from 1 to 9."
+        "Vertical axis: value, from -1 to 1. Colour: count, from 1 to 9."
     )
     assert words.colours("acc", 0, 1, ("left", "right")) == "acc (left, right)"
     assert words.colours("value", 0.0, 2.0, ()) == "value, from 0 to 2"
 
 
-def test_key_facts_are_those_of_the_tree_and_the_log():
+def judged(how, losses, constant, discrete):
+    return SimpleNamespace(how=how, losses=np.array(losses), constant=np.array(constant), discrete=discrete)
+
+
+def test_key_facts_are_those_of_unseen_episodes():
     tree, log = of_road()
     returns = np.add.reduceat(log.rewards, log.starts[:-1])
-    facts = dict(words.key_facts(tree.fitted_, log, returns))
-    losses = tree.fitted_.curve_training
+    facts = dict(words.key_facts(tree.fitted_, log, returns, judged("other", [0.1, 0.5, 1], [0.4, 2, 2], True)))
     assert facts["steps"] == f"{log.n_samples:,}"
     assert facts["leaves"] == "80"
-    assert facts["actions right"] == words.percent(1 - losses[79, 0])
-    assert facts["of the value loss explained"] == words.percent(1 - losses[79, 1] / losses[0, 1])
+    assert facts["of unseen actions right"] == "90 %"
+    assert facts["of the value loss on unseen episodes explained"] == "75 %"
     assert facts["median return"] == words.rounded(float(np.median(returns)), 3)
-    engine, recorded = fitted(random_log(5, lengths=(60, 50), dimensions=1), 4)
-    explained = dict(words.key_facts(engine.fitted_, recorded, np.zeros(2)))
-    losses = engine.fitted_.curve_training
-    assert explained["of the action loss explained"] == words.percent(1 - losses[3, 0] / losses[0, 0])
+    worse = dict(words.key_facts(tree.fitted_, log, returns, judged("regrown", [1.5, 3, 1], [2, 2, 2], False)))
+    assert worse["of the action loss on unseen episodes explained"] == "25 %"
+    assert worse["of the value loss on unseen episodes explained"] == "0 %"
+    alone = dict(words.key_facts(tree.fitted_, log, returns, judged("same", [0, 0, 0], [1, 1, 1], True)))
+    assert list(alone) == ["steps", "episodes", "leaves", "median return"]
 
 
 def test_the_size_of_a_tree():

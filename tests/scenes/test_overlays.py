@@ -233,7 +233,7 @@ def test_what_cannot_be_drawn_is_refused():
         overlays.trajectories(plane(), [3])
     with pytest.raises(ParameterError, match="There is no trajectory to draw"):
         overlays.trajectories(plane(), [])
-    with pytest.raises(ParameterError, match=r"paths without a way through their leaves; simulate\(...\)"):
+    with pytest.raises(ParameterError, match=r"leaves but no states to draw; simulate\(...\)"):
         overlays.trajectories(plane(), Way(1.0, None))
     with pytest.raises(ParameterError, match=r"An explanation is what explain\(state, foil\).* got int"):
         overlays.explanation(plane(), 3)

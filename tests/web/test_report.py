@@ -77,7 +77,7 @@ def test_typing_a_state_outside_the_log_brings_a_warning(opened):
     page = opened("road")
     page.locator(".tt-state input").first.fill("99")
     page.keyboard.press("Tab")
-    assert "Careful, the log knows no such state" in answers(page)[0]
+    assert "Careful, no such state is in the log" in answers(page)[0]
 
 
 def test_hovering_tells_the_leaf(opened):

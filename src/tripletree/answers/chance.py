@@ -139,7 +139,7 @@ class Whereabouts(Answer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Unreachable(Answer):
-    """Which leaves no recorded moves lead to.
+    """Which leaves no recorded transitions lead to.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ def _duration(answer: Duration) -> str:
     """Return the sentences of an expected number of steps."""
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
     if answer.steps is None:
-        return f"From {answer.start} no recorded moves lead to {where}."
+        return f"From {answer.start} no recorded transitions lead to {where}."
     if answer.there:
         return _there(answer)
     surely = "" if answer.probability > 0.9995 else f", if it gets there (probability {answer.probability:.3g})"
@@ -222,11 +222,11 @@ def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> st
 
 def _unreachable(numbers: Sequence[int], n_leaves: int, end: bool, start: str) -> str:
     """Return the sentence of leaves that cannot be reached."""
-    tail = "" if end else " No recorded moves lead to the end."
+    tail = "" if end else " No recorded transitions lead to the end."
     if not numbers:
         every = plural(n_leaves, "the only leaf", f"all {n_leaves:,} leaves")
         return f"From {start} {every} can be reached.{tail}"
-    return f"From {start} no recorded moves lead to {leaves(numbers)} of {n_leaves}.{tail}"
+    return f"From {start} no recorded transitions lead to {leaves(numbers)} of {n_leaves}.{tail}"
 
 
 def markov(check: MarkovCheck) -> str:
@@ -236,7 +236,7 @@ def markov(check: MarkovCheck) -> str:
     found = []
     if check.moves:
         beyond = max(check.memory - check.memory_chance, 0)
-        found.append(f"the leaf before changes {percent(beyond)} of the moves")
+        found.append(f"the leaf before changes {percent(beyond)} of the transitions")
     if check.horizon:
         beyond = max(check.distance - check.distance_chance, 0)
         steps = count(check.horizon, "step")

@@ -121,4 +121,4 @@ def _beyond(answer: Factual) -> list[str]:
             f"{feature.name} = {rounded(answer.state[f])}{tail} is {rounded(abs(far))}{tail} {side} its {limit} value "
             f"in the log ({end}{tail})"
         )
-    return [f"Careful, the log knows no such state: {all_of(told)}."] if told else []
+    return [f"Careful, no such state is in the log: {all_of(told)}."] if told else []

@@ -122,7 +122,7 @@ def tell(
     else:
         sentence += f" goes {way}; and ends in {end}." if way else f" goes straight to {end}."
     if rarest is not None:
-        sentence += f" The rarest move on this way was seen {count(rarest, 'time')}."
+        sentence += f" The rarest transition on this path was seen {count(rarest, 'time')}."
     return sentence
 
 
@@ -169,7 +169,7 @@ def others(number: int, total: float | None) -> str:
     if not number:
         return ""
     together = "" if total is None else f"; together with it p = {total:.2g}"
-    return f" There {plural(number, 'is', 'are')} {count(number, 'other way')}{together}."
+    return f" There {plural(number, 'is', 'are')} {count(number, 'other path')}{together}."
 
 
 def outside() -> str:

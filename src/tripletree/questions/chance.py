@@ -119,7 +119,7 @@ def occupancy(fitted: Fitted, transitions: Transitions, start: Any, draws: int, 
 
 
 def unreachable(fitted: Fitted, transitions: Transitions, start: Any) -> Unreachable:
-    """Return the leaves that no recorded moves lead to."""
+    """Return the leaves that no recorded transitions lead to."""
     begin = read_start(fitted, transitions, start)
     found = chains.reachable(Chain.of(transitions), begin.share)
     return Unreachable(np.flatnonzero(~found[:-1]), len(found) - 1, bool(found[-1]), begin.text)

@@ -29,7 +29,7 @@ export function isOutside(tree, state) {
   return tree.features.some((feature, f) => state[f] < feature.min || state[f] > feature.max);
 }
 
-// Why the tree predicts what it predicts: one sentence a leaf, and a warning where the log knows no such state.
+// Why the tree predicts what it predicts: one sentence a leaf, and a warning where no such state is in the log.
 export function factual(tree, state, about) {
   const leaf = leafAt(tree, state);
   const beyond = [];
@@ -43,7 +43,7 @@ export function factual(tree, state, about) {
         `in the log (${rounded(end)}${tail})`,
     );
   });
-  const warning = beyond.length ? ` Careful, the log knows no such state: ${allOf(beyond)}.` : "";
+  const warning = beyond.length ? ` Careful, no such state is in the log: ${allOf(beyond)}.` : "";
   return { leaf, text: tree.texts[tree.facts[about][leaf]] + warning };
 }
 
