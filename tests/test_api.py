@@ -368,7 +368,7 @@ def test_bootstrapped_constant_rewards_are_warned_about():
 
 def test_bootstrap_without_final_states_is_warned_about():
     log = make_log([[0.0], [1.0]], [0, 1], [1.0, 2.0], np.arange(3), endings=[TRUNCATED, TERMINATED], labels=("a", "b"))
-    with pytest.warns(TripleTreeWarning, match="1 of 1 truncated episodes have no recorded final state"):
+    with pytest.warns(TripleTreeWarning, match="1 of 1 truncated episode has no recorded final state"):
         TripleTree(truncation="bootstrap", theta=(1, 1, 0)).fit(log)
 
 

@@ -149,7 +149,7 @@ def test_a_flag_with_one_value_in_a_list() -> None:
         ),
         (
             {"states": [[1]], "actions": [1], "rewards": [1], "terminated": [0, 1]},
-            "`terminated` has 2 values; expected one, or one for each of the 1 step",
+            "`terminated` has 2 values; expected one, or one for each of 1 step",
         ),
     ],
 )
