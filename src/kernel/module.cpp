@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include <chrono>
+#include <cstring>
 
 #include "apply.hpp"
 #include "encode.hpp"
@@ -120,6 +121,37 @@ Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double g
         for (int64_t t = starts(e + 1); t-- > starts(e);) values[t] = v = rewards.data()[t] + gamma * v;
     }
     return Out1<double>(values, {n}, owner);
+}
+
+// A well-mixed image of 64 bits, one to one (the finaliser of splitmix64: Steele, Lea and Flood 2014).
+uint64_t mixed(uint64_t bits) {
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
+
+// Adds to each episode's hash those of its numbers, by column and by step. A sum, so that the order of the columns, each
+// of which has a key of its own, does not matter.
+void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> sums) {
+    const size_t n = columns.shape(0), d = columns.shape(1), episodes = sums.shape(0);
+    require(keys.shape(0) == d, "keys must have one entry for each column");
+    require(starts.shape(0) == episodes + 1 && starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n), "starts must run from 0 to the number of rows");
+    for (size_t e = 0; e < episodes; ++e) require(starts(e) <= starts(e + 1), "starts must ascend");
+    nb::gil_scoped_release released;
+    for (size_t e = 0; e < episodes; ++e) {
+        uint64_t sum = sums.data()[e];
+        for (int64_t t = starts.data()[e]; t < starts.data()[e + 1]; ++t) {
+            const double* row = columns.data() + t * d;
+            const uint64_t step = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(t - starts.data()[e]);
+            for (size_t f = 0; f < d; ++f) {
+                const double number = row[f] + 0.0;  // -0 and 0 are the same number
+                uint64_t bits;
+                std::memcpy(&bits, &number, sizeof bits);
+                sum += mixed(mixed(bits ^ keys.data()[f]) + step);
+            }
+        }
+        sums.data()[e] = sum;
+    }
 }
 
 Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int threads) {
@@ -248,6 +280,7 @@ Out1<int32_t> apply_array(In2<double> states, In1<int32_t> feature, In1<double> 
 NB_MODULE(_kernel, m) {
     m.doc() = "The compiled part of tripletree.";
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
+    m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert());
     m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
     m.def("widen_ranges", &widen_ranges, "columns"_a, "lowest"_a.noconvert(), "highest"_a.noconvert());
     m.def("add_sums", &add_sums, "columns"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert());

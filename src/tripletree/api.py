@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
@@ -74,7 +75,8 @@ class TripleTree:
         Divide derivatives by their standard deviation, or by its root (the paper's printed formula, which depends on
         the units of the features).
     truncation : {"paper", "bootstrap"}
-        What follows the end of a truncated episode: nothing, or the tree's own value of the final state.
+        What follows the end of an episode that was cut off: nothing, as in the paper, or the tree's own value of the
+        final state (of the last recorded one where there is none). Without a discount (``gamma=1``) it is nothing.
     min_samples_leaf : int
         Minimum samples per leaf.
     max_depth : int or None
@@ -111,7 +113,7 @@ class TripleTree:
         bins: int = 1024,
         thresholds: str = "short",
         derivative_scale: str = "sigma",
-        truncation: str = "paper",
+        truncation: str = "bootstrap",
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
         min_quality: float = 0.0,
@@ -467,7 +469,8 @@ class TripleTree:
         levels : int or sequence of float
             Number of levels, each with about the same number of samples, or the numbers at which levels end.
         log : Log or None
-            Where to take coverage and accuracy from; None: the training log, as far as the tree remembers it.
+            Where to take coverage from and, on those of its episodes that the tree has not seen, accuracy; None:
+            coverage of the training log.
         most : int
             Maximum number of rules shown for each outcome; the text sums up the others, the answer holds all of them.
         """
@@ -495,15 +498,20 @@ class TripleTree:
     def held_out(self, log: Log) -> HeldOut:
         """Return losses and calibration on episodes that the tree has not seen.
 
+        The losses stay with the tree: :meth:`save` keeps them, and ``tripletree info`` shows them.
+
         Parameters
         ----------
         log : Log
-            Any log with the same features and actions. When it is the training log, a second tree of the same size is
-            grown on 4 of 5 episodes and judged on the others.
+            Any log with the same features and actions. Only episodes that the tree has not seen count; when it has
+            seen all of them, a second tree of the same size is grown on 4 of 5 episodes and judged on the others.
         """
         fitted = self.fitted_
         check_log(log, "log")
-        return held_out(fitted, log, self._threads())
+        answer = held_out(fitted, log, self._threads())
+        if answer.tested is not None:
+            self._fitted = replace(fitted, tested=answer.tested)
+        return answer
 
     def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
         """Return predictions against what a log shows, in groups of steps with about the same prediction.

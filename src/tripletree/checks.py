@@ -235,16 +235,6 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Raise ParameterError for the first of ``parameters`` that breaks its rule in ``PARAMETERS``."""
     for name, value in parameters.items():
         PARAMETERS[name].check(value, name)
-    if parameters.get("truncation") == "bootstrap" and parameters.get("gamma") == 1:
-        raise ParameterError(
-            Message(
-                "{} needs {} below 1, otherwise the value of an endless episode has no bound; got {}. Try {}.",
-                Option("truncation", "bootstrap"),
-                Option("gamma"),
-                Option("gamma", 1),
-                Option("gamma", 0.99),
-            )
-        )
 
 
 def check_names(given: Iterable[str], known: Collection[str], what: str | Option) -> None:

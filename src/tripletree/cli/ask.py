@@ -346,7 +346,7 @@ def _show_ways(ways: Trajectories, as_json: bool) -> None:
 @about_option
 @levels_option
 @click.option("--most", type=int, default=5, show_default=True, help="Maximum number of rules shown for each outcome.")
-@log_option("Take coverage and accuracy from this log instead of the training log.")
+@log_option("Take coverage from this log and, on episodes that the tree has not seen, how often rules are right.")
 @json_option
 def rules(
     model: Path, about: str, levels: int, most: int, log: Path | None, describe: Path | None, as_json: bool

@@ -9,15 +9,21 @@ from tripletree.checks import listing
 from tripletree.errors import LogError, ParameterError
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
+from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.losses import loss_curve
-from tripletree.log.derive import values
+from tripletree.leaves.margin import margins
+from tripletree.log.derive import NOISE, values
+from tripletree.log.identity import episode_hashes, found_in
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
-from tripletree.model.bootstrap import ends_of_truncated
-from tripletree.model.fitted import Fitted
+from tripletree.model.bootstrap import end_states, ends_of_truncated, settles
+from tripletree.model.fitted import Fitted, Tested
 from tripletree.text import Message, Option
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
+U64 = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
 
 
 def check_log(log: object, name: str, none: str = "") -> None:
@@ -51,7 +57,21 @@ def check_same_schema(expected: Schema, log: Log, what: str) -> None:
 def judge(fitted: Fitted, log: Log, threads: int) -> F64:
     """Return the losses of every leaf count on ``log``, shape (leaf counts, 3)."""
     check_same_schema(fitted.schema, log, "log")
-    return loss_curve(
+    return loss_curve(*_measured(fitted, log), threads)
+
+
+def on_unseen(fitted: Fitted, log: Log, threads: int) -> Tested:
+    """Return how a tree does on a log that it has not seen."""
+    curve = judge(fitted, log, threads).tolist()
+    margin = margins(*_measured(fitted, log), threads).tolist()
+    return Tested(tuple(curve[-1]), tuple(curve[0]), tuple(margin), log.n_episodes, log.n_samples)
+
+
+def _measured(
+    fitted: Fitted, log: Log
+) -> tuple[Tree, Attributes, F64 | None, F64, Log, F64, npt.NDArray[np.int32] | None]:
+    """Return what the losses on a log follow from."""
+    return (
         fitted.tree,
         fitted.attributes,
         fitted.action_scale,
@@ -59,7 +79,6 @@ def judge(fitted: Fitted, log: Log, threads: int) -> F64:
         log,
         log_values(fitted, log),
         known_codes(fitted, log) if fitted.schema.action.kind == "discrete" else None,
-        threads,
     )
 
 
@@ -73,7 +92,12 @@ def known_codes(fitted: Fitted, log: Log) -> npt.NDArray[np.int32]:
 
 def log_values(fitted: Fitted, log: Log) -> F64:
     """Return the value of each step of a log, with the discount and the ends of episodes that the tree was grown on."""
-    return values(log, fitted.options["gamma"], _tail(fitted, log))
+    found = values(log, fitted.options["gamma"], _tail(fitted, log))
+    constant, spread = fitted.attributes.value_mean[0], fitted.attributes.value_std[0]
+    # Two constants that should be the same may still differ in their last digits.
+    if not spread and np.abs(found - constant).max() <= NOISE * max(abs(constant), np.abs(log.rewards).max()):
+        found = np.full_like(found, constant)
+    return found
 
 
 def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -> F64:
@@ -98,11 +122,11 @@ def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -
 
 def _tail(fitted: Fitted, log: Log) -> F64 | None:
     """Return what follows each episode's end: the tree's own value of a truncated episode's final state."""
-    if fitted.options["truncation"] != "bootstrap":
+    if not settles(fitted.options):
         return None
     episodes = ends_of_truncated(log)
     tail = np.zeros(log.n_episodes)
-    leaf = fitted.tree.apply(log.final_states[episodes])
+    leaf = fitted.tree.apply(end_states(log, episodes))
     tail[episodes] = fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
     return tail
 
@@ -121,3 +145,24 @@ def transitions_on(fitted: Fitted, log: Log | None, threads: int) -> Transitions
             )
         )
     return fitted.transitions
+
+
+def sightings(fitted: Fitted, hashes: U64) -> tuple[Mask, Mask, Mask]:
+    """Return which episodes the tree was grown on, which others chose its size, and which it surely has not seen."""
+    if fitted.training_episodes is None:
+        # A file of an early format: for all that is known, it may have seen any of them.
+        return np.zeros(len(hashes), bool), np.zeros(len(hashes), bool), np.zeros(len(hashes), bool)
+    seen, known = found_in(hashes, fitted.training_episodes)
+    chose = np.zeros(len(hashes), bool)
+    if fitted.validation_episodes is not None:
+        chose, decided = found_in(hashes, fitted.validation_episodes)
+        known = known & decided
+    return seen, chose & ~seen, known & ~seen & ~chose
+
+
+def unseen(fitted: Fitted, log: Log) -> Log | None:
+    """Return the episodes of a log that the tree has neither been grown on nor sized by; None when there are none."""
+    fresh = sightings(fitted, episode_hashes(log))[2]
+    if not fresh.any():
+        return None
+    return log if fresh.all() else log.select(fresh)

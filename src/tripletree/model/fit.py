@@ -18,8 +18,9 @@ from tripletree.graph.markov import count_transitions
 from tripletree.leaves.attributes import describe
 from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
+from tripletree.log.identity import kept_hashes
 from tripletree.log.log import TRUNCATED, Log
-from tripletree.model.bootstrap import ends_of_truncated, settled_tail
+from tripletree.model.bootstrap import ends_of_truncated, settled_tail, settles
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option, count, plural
@@ -41,6 +42,9 @@ GROWTH = (
     "progress",
 )
 """Parameters that growth itself takes."""
+
+LEAST_LIMIT = 10
+"""A tree that may have fewer leaves than this is meant to be small, whatever it leaves unexplained."""
 
 RUNTIME = ("threads", "progress")
 """Parameters that cannot change the result and so are not kept with the model."""
@@ -76,7 +80,9 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
     if validation is not None:
         curve = judge(fitted, validation, threads)
-        fitted = replace(fitted, curve_validation=curve)
+        for note in _limit_notes(score(curve, parameters["theta"]), parameters["max_leaves"]):
+            warnings.warn(note, TripleTreeWarning, stacklevel=3)
+        fitted = replace(fitted, curve_validation=curve, validation_episodes=kept_hashes(validation))
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
     return replace(fitted, transitions=count_transitions(fitted.tree, log, threads))
@@ -98,7 +104,7 @@ def grow_settled(log: Log, codes: npt.NDArray[np.uint32], parameters: Mapping[st
     gamma = float(parameters["gamma"])
     tail = None
     tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
-    if parameters["truncation"] == "bootstrap" and len(ends_of_truncated(log)):
+    if settles(parameters) and len(ends_of_truncated(log)):
         tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
         tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
@@ -123,6 +129,7 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
         curve_training=training_curve(tree, attributes, action_scale, scales.derivative.std),
         curve_validation=None,
         options=options(parameters),
+        training_episodes=kept_hashes(log),
         provenance={
             "tripletree": __version__,
             "numpy": np.__version__,
@@ -165,6 +172,21 @@ def _grow(
     return tree, node, targets.scales, targets.notes
 
 
+def _limit_notes(scores: F64, limit: int) -> list[str]:
+    """Return that a larger tree would be better on held-out episodes, where growth ended at its limit."""
+    # Losses go up and down a little from leaf to leaf, so it counts how the last fifth compares with what came before.
+    late = max(limit // 5, 1)
+    if len(scores) < limit or limit < LEAST_LIMIT or scores[-late:].min() >= scores[:-late].min():
+        return []
+    return [
+        Message(
+            "Growth ended at the limit of {} leaves while the loss on held-out episodes was still falling. Try {}.",
+            f"{limit:,}",
+            Option("max_leaves", 4 * limit),
+        )
+    ]
+
+
 def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
     names = [feature.name for feature, flat in zip(log.schema.features, constant, strict=True) if flat]
     them = plural(len(names), "it", "them")
@@ -185,14 +207,22 @@ def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
                 Option("truncation", "bootstrap"),
             )
         ]
-    truncated = int(np.count_nonzero(log.endings == TRUNCATED))
-    unknown = truncated - len(ends_of_truncated(log))
+    truncated = log.endings == TRUNCATED
+    if not settles(parameters):
+        return [
+            Message(
+                "Without a discount, what would have followed the {} cannot be estimated, so their values leave out "
+                "rewards that were not recorded. Try {}.",
+                count(int(truncated.sum()), "truncated episode"),
+                Option("gamma", 0.99),
+            )
+        ]
+    unknown = int(np.isnan(log.final_states[truncated, 0]).sum())
     if not unknown:
         return []
-    return [
-        f"{unknown:,} of {count(truncated, 'truncated episode')} {plural(unknown, 'has', 'have')} no recorded final "
-        f"state: nothing follows {plural(unknown, 'its', 'their')} last reward in the values."
-    ]
+    which = f"{unknown:,} of {count(int(truncated.sum()), 'truncated episode')} {plural(unknown, 'has', 'have')}"
+    stand_in = plural(unknown, "its last recorded state stands", "their last recorded states stand")
+    return [f"{which} no recorded final state: {stand_in} in for it."]
 
 
 def _percent(share: float) -> str:

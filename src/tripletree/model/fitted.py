@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,39 @@ from tripletree.leaves.boxes import bounds
 from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.log.schema import Schema
 from tripletree.tree.structure import Tree
+
+
+class Tested(NamedTuple):
+    """How a tree does on episodes that it has not seen.
+
+    Attributes
+    ----------
+    losses, constant : three floats
+        Action, value and derivative loss of the tree, and of the same tree with one leaf: what can be known without
+        looking at the state.
+    margin : three floats
+        Half width of a 95 % interval around :attr:`explained`; infinite when a single episode was judged.
+    episodes, samples : int
+        What was judged.
+    """
+
+    losses: tuple[float, ...]
+    constant: tuple[float, ...]
+    margin: tuple[float, ...]
+    episodes: int
+    samples: int
+
+    @property
+    def explained(self) -> list[float | None]:
+        """Which share of each loss looking at the state takes away; None where there is nothing to lose.
+
+        0 where that is no more than chance.
+        """
+        found: list[float | None] = []
+        for loss, whole, margin in zip(self.losses, self.constant, self.margin, strict=True):
+            share = 1 - loss / whole if whole > 0 else None
+            found.append(0.0 if share is not None and share <= margin else share)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +77,11 @@ class Fitted:
         Versions, log hash, counts (JSON types only).
     transitions : Transitions or None
         How the training log goes from leaf to leaf; None in a truncated tree, whose leaves need the log again.
+    training_episodes, validation_episodes : uint64 arrays, or None
+        Hashes of the episodes that it was grown on, and of those that chose its size (see ``log.identity``); None in
+        files of formats before 1.2, and when there was no validation log.
+    tested : Tested or None
+        How the tree, or one grown just like it, did on unseen episodes; None where nobody asked.
     """
 
     schema: Schema
@@ -58,6 +96,9 @@ class Fitted:
     options: dict[str, Any]
     provenance: dict[str, Any]
     transitions: Transitions | None = None
+    training_episodes: npt.NDArray[np.uint64] | None = None
+    validation_episodes: npt.NDArray[np.uint64] | None = None
+    tested: Tested | None = None
 
     def __post_init__(self) -> None:
         for part in (self, self.tree, self.attributes):
@@ -69,12 +110,18 @@ class Fitted:
         """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""
         tree, attributes = self.tree.truncate(n_leaves), self.attributes.truncate(n_leaves)
         transitions = self.transitions if n_leaves == self.tree.n_leaves else None
-        return replace(self, tree=tree, attributes=attributes, transitions=transitions)
+        tested = self.tested if n_leaves == self.tree.n_leaves else None
+        return replace(self, tree=tree, attributes=attributes, transitions=transitions, tested=tested)
 
     @cached_property
     def leaves(self) -> Attributes:
         """What each leaf predicts: the rows of :attr:`attributes` at the leaves, counted from left to right."""
         return self.attributes.at(self.tree.leaf_nodes)
+
+    @cached_property
+    def varies(self) -> tuple[bool, ...]:
+        """Whether action, value and derivative differ at all in the training log: else there is nothing to say."""
+        return tuple((self.attributes.impurity[0] > 0).tolist())
 
     @cached_property
     def bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -46,6 +46,7 @@ def behaviour_section(case: Case) -> Section:
     """Return what the agent does: what matters, the regions, rules, the map that answers."""
     content = [
         tag("h3", "What matters"),
+        tag("p", words.caveat(case.held_out)),
         _importance(case),
         tag("h3", "The big picture"),
         tag("p", words.BIG_PICTURE),
@@ -79,13 +80,14 @@ def _regions(case: Case) -> Markup:
             conditions(one.when),
             percent(one.share),
             one.action,
-            measured(one.value, one.spread),
+            *([measured(one.value, one.spread)] if case.fitted.varies[1] else []),
             following(one).removeprefix("then "),
         )
         for one in case.outline.regions
     ]
-    head = ("region", "where", "of the time", "what the agent does", "value", "what follows")
-    return table("The agent in a few regions", head, rows, numbers=(0, 2, 4))
+    value = ["value"] if case.fitted.varies[1] else []
+    head = ("region", "where", "of the time", "what the agent does", *value, "what follows")
+    return table("The agent in a few regions", head, rows, numbers=(0, 2, 4) if value else (0, 2))
 
 
 def _rules(case: Case, about: str) -> Markup:
@@ -113,7 +115,13 @@ def _explorer(case: Case) -> Markup:
 
 
 def fortune_section(case: Case) -> Section:
-    """Return how well the agent fares, and where it fails."""
+    """Return how well the agent fares, and where it fails; as far as values and returns differ."""
+    content = _lowest_values(case) if case.fitted.varies[1] else [tag("p", words.SAME_VALUE)]
+    content += _lowest_returns(case) if np.ptp(case.returns) else [tag("p", words.same_return(case.returns))]
+    return Section("fortune", "How well it fares, and where it fails", together(content))
+
+
+def _lowest_values(case: Case) -> list[Markup]:
     at = case.fitted.leaves
     # The mean of a few samples may be low by chance alone.
     trusted = np.flatnonzero(at.count >= FEW)
@@ -128,6 +136,11 @@ def fortune_section(case: Case) -> Section:
         )
         for leaf in worst_leaves
     ]
+    head = ("leaf", "where", "samples", "value", "what it does there")
+    return [tag("p", words.fortune(case.fitted)), table("Where the agent can expect least", head, rows, (0, 2))]
+
+
+def _lowest_returns(case: Case) -> list[Markup]:
     lengths = np.diff(case.log.starts)
     episodes = [
         (
@@ -139,23 +152,11 @@ def fortune_section(case: Case) -> Section:
         )
         for k in case.by_return[:WORST].tolist()
     ]
-    content = [
-        tag("p", words.fortune(case.fitted)),
-        table(
-            "Where the agent can expect least",
-            ("leaf", "where", "samples", "value", "what it does there"),
-            rows,
-            (0, 2),
-        ),
+    head = ("episode", "return", "steps", "ending", "largest drop in value")
+    return [
         tag("p", words.failures(case.log, case.returns)),
-        table(
-            "Episodes with the lowest returns",
-            ("episode", "return", "steps", "ending", "largest drop in value"),
-            episodes,
-            (1, 2),
-        ),
+        table("Episodes with the lowest returns", head, episodes, (1, 2)),
     ]
-    return Section("fortune", "How well it fares, and where it fails", together(content))
 
 
 def _fall(case: Case, episode: int) -> object:
@@ -200,13 +201,18 @@ def _graph(case: Case) -> Markup:
     regions = case.outline.regions
     number = {str(one.leaf): str(one.number + 1) for one in regions}
     # Regions are the leaves of the tree cut to their number. Rare moves would only add arrows that nobody can follow.
-    scene = transitions(case.fitted.truncate(len(regions)), colour="value", share=0.97, most=30, log=case.log)
+    scene = transitions(case.fitted.truncate(len(regions)), colour=_coloured(case), share=0.97, most=30, log=case.log)
     marks = tuple(
         replace(mark, text=tuple(number.get(name, name) for name in mark.text)) if isinstance(mark, Labels) else mark
         for mark in scene.marks
     )
     scene = replace(scene, title=words.GRAPH_TITLE, subtitle=words.GRAPH, note="", marks=marks)
     return region("wide", scene.title, case.draw.figure(scene, 640, 400))
+
+
+def _coloured(case: Case) -> str:
+    """Return what pictures of the moves are coloured by: the value, or the action where values are all the same."""
+    return "value" if case.fitted.varies[1] else _abouts(case)[0]
 
 
 def _plane(case: Case) -> View | None:
@@ -226,7 +232,7 @@ def episodes_section(case: Case) -> Section:
     parts: list[Markup] = []
     view = _plane(case)
     if view is not None:
-        base = leaf_map(view, "value")
+        base = leaf_map(view, _coloured(case))
         parts.append(
             region("wide", words.EPISODES_TITLE, case.draw.figure(_with_episodes(base, view, case, chosen), 640, 400))
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tripletree.answers.judgement import HeldOut
 from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
@@ -38,26 +39,31 @@ def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
 
 def quality_section(case: Case) -> Section:
     """Return how good the tree is: losses, calibration, losses by size."""
-    judged = case.held_out
-    where = {"other": "on this log", "regrown": "on episodes not seen", "same": "on this log"}[judged.how]
+    content = [tag("p", str(case.held_out)), *_judged(case, case.held_out)]
+    if case.fitted.curve_validation is not None:
+        content += [tag("h3", "How its size was chosen"), tag("p", words.SIZE), figures(case, curves(case.fitted), 230)]
+    return Section("quality", "How good the tree is", together(content))
+
+
+def _judged(case: Case, judged: HeldOut) -> list[Markup]:
+    """Return losses and calibration on episodes that the tree has not seen; nothing when there are none."""
+    tested = judged.tested
+    if tested is None:
+        return []
     rows = [
         (name, *(_loss(number, judged.discrete and name == "action") for number in numbers))
-        for name, *numbers in zip(ATTRIBUTES, judged.training, judged.losses, judged.constant, strict=True)
+        for name, *numbers in zip(ATTRIBUTES, tested.losses, tested.constant, strict=True)
+        if numbers[1] > 0
     ]
-    losses = table("Losses", ("loss of", "on the training log", where, f"one leaf, {where}"), rows, numbers=(1, 2, 3))
     width = SMALL if len(judged.calibrations) == 3 else WIDTH
     calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in judged.calibrations]
-    content = [
-        tag("p", str(judged)),
-        losses,
+    return [
+        table("Losses on unseen episodes", ("loss of", "the tree", "one leaf"), rows, numbers=(1, 2)),
         tag("p", words.losses_note(judged.discrete), class_="note"),
         tag("h3", "Calibration"),
-        tag("p", words.CALIBRATION if judged.how != "same" else words.CALIBRATION_SAME),
+        tag("p", words.CALIBRATION),
         tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),
-        tag("h3", "Losses by size"),
-        figures(case, curves(case.fitted), height=230),
     ]
-    return Section("quality", "How good the tree is", together(content))
 
 
 def _loss(number: float, share: bool) -> str:

@@ -183,17 +183,30 @@ def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[t
         ("leaves", f"{fitted.tree.n_leaves:,}"),
         ("median return", rounded(float(np.median(returns)), 3)),
     ]
-    if judged.how == "same":  # nothing was held out, and how well a tree fits its own log is not how good it is
+    if judged.tested is None:  # how well a tree fits its own log is not how good it is
         return facts
-    # What is the same in the whole log has a loss of 0 already with one leaf; and on new episodes a loss may end up
-    # above that of one leaf.
-    explained = np.maximum(1 - judged.losses / np.maximum(judged.constant, 1e-300), 0.0)
-    right = (
-        ("of unseen actions right", percent(1 - float(judged.losses[0])))
-        if judged.discrete
-        else ("of the action loss on unseen episodes explained", percent(float(explained[0])))
+    action, value, _ = judged.tested.explained
+    if judged.discrete:
+        facts.append(("of unseen actions right", percent(1 - judged.tested.losses[0])))
+        if action is not None:
+            facts.append(("without looking at the state", percent(1 - judged.tested.constant[0])))
+    elif action is not None:
+        facts.append(("of the action loss on unseen episodes explained", percent(action) if action else "none"))
+    if value is not None:
+        facts.append(("of the value loss on unseen episodes explained", percent(value) if value else "none"))
+    return facts
+
+
+def caveat(judged: HeldOut) -> str:
+    """Return what the features do not tell about new episodes, if anything."""
+    shares = judged.tested.explained if judged.tested is not None else []
+    none = " or ".join(name for name, share in zip(ATTRIBUTES, shares, strict=False) if share == 0)
+    if not none:
+        return ""
+    return (
+        f"On unseen episodes, the state tells no more about {none} than chance would: what this report says about "
+        f"{none} describes the log, and need not hold for the agent."
     )
-    return [*facts, right, ("of the value loss on unseen episodes explained", percent(float(explained[1])))]
 
 
 def changes(answer: Changes, threshold: float | None) -> str:
@@ -261,9 +274,17 @@ TITLE = "What this agent does"
 CALIBRATION = "Do predictions match what was observed? Where discs lie on the dashed line, they do."
 
 
-CALIBRATION_SAME = (
-    "On the log that a tree was grown on, predictions and observations agree by construction. Give a log with other "
-    "episodes to see whether they agree there, too."
+SAME_VALUE = "Every step of the training log is worth the same: nowhere can the agent expect less than elsewhere."
+
+
+def same_return(returns: F64) -> str:
+    """Return that all episodes fare alike."""
+    return f"All episodes have the same return, {rounded(float(returns[0]), 3)}: none of them fails."
+
+
+SIZE = (
+    "Losses at every size, on the training episodes (which only shows that larger trees fit them better) and on those "
+    "that chose the size. The latter look a little better than new episodes will, because the best size was taken."
 )
 
 

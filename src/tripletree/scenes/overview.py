@@ -30,10 +30,11 @@ def overview(model: Any) -> Sheet:
     fitted = read_model(model)
     action = fitted.schema.action
     actions = list(action.names) if action.kind == "continuous" else ["action"]
-    colours = [*actions[:MOST_ACTIONS], "value", "density"]
+    value = ["value"] if fitted.varies[1] else []
+    colours = [*actions[:MOST_ACTIONS], *value, "density"]
     # Two pictures a row: one more is drawn rather than leave a gap.
     if len(colours) % 2:
-        colours.append("impurity of value")
+        colours.append("impurity of value" if value else "impurity of action")
     scenes = [_panel(fitted, colour) for colour in colours]
     left_out = len(actions) - MOST_ACTIONS
     more = f" {left_out} more action dimensions are not shown." if left_out > 0 else ""

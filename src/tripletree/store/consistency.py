@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
+from tripletree.log.identity import MOST_KEPT
 from tripletree.model.fitted import Fitted
 from tripletree.tree.structure import Tree
 
@@ -23,6 +24,7 @@ def check_model(fitted: Fitted) -> None:
     _check_thresholds(fitted)
     _check_counts(fitted.tree, fitted.attributes)
     _check_statistics(fitted)
+    _check_episodes(fitted)
     if fitted.transitions is not None:
         _check_transitions(fitted.transitions, fitted.attributes.count[fitted.tree.leaf_nodes])
 
@@ -133,6 +135,15 @@ def _check_statistics(fitted: Fitted) -> None:
     middle = attributes.state_mean
     if middle is not None and ((middle < fitted.feature_min) | (middle > fitted.feature_max)).any():
         raise ModelFileError("`state_mean` lies outside the range of the features.")
+
+
+def _check_episodes(fitted: Fitted) -> None:
+    for name in ("training_episodes", "validation_episodes"):
+        hashes = getattr(fitted, name)
+        if hashes is None:
+            continue
+        if not 1 <= len(hashes) <= MOST_KEPT or (hashes[1:] <= hashes[:-1]).any():
+            raise ModelFileError(f"`{name}` must hold 1 to {MOST_KEPT:,} hashes, from small to large.")
 
 
 def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> None:

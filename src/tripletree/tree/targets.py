@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tripletree import _kernel
 from tripletree.log.derive import has_successor
 from tripletree.log.log import Log
-from tripletree.tree.columns import action_columns, derivative_columns, value_column
+from tripletree.tree.columns import action_columns, derivative_columns, state_columns, value_column
 from tripletree.tree.spread import Spread, measure
 
 F64 = npt.NDArray[np.float64]
@@ -70,7 +70,7 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         Divide derivatives by their standard deviation, or by its root (the paper's printed formula).
     """
     sources = (action_columns(log), value_column(values), derivative_columns(log))
-    spreads = (measure(sources[0]), measure(sources[1]), measure(sources[2]))
+    spreads = (measure(sources[0]), measure(sources[1]), measure(sources[2], state_columns(log)))
     factors = (
         _action_factors(spreads[0], log.schema.action.kind) * math.sqrt(theta[0]),
         _factors(spreads[1].unit_std, spreads[1].unit_std) * math.sqrt(theta[1]),
