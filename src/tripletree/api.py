@@ -509,8 +509,8 @@ class TripleTree:
         fitted = self.fitted_
         check_log(log, "log")
         answer = held_out(fitted, log, self._threads())
-        if answer.tested is not None:
-            self._fitted = replace(fitted, tested=answer.tested)
+        if answer.judged is not None:
+            self._fitted = replace(fitted, judged=answer.judged)
         return answer
 
     def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
@@ -786,7 +786,7 @@ def compare_weights(
     --------
     >>> from tripletree import compare_weights
     >>> from tripletree.demos import road
-    >>> answer = compare_weights(road.record("left", n_samples=2000), leaves=(10, 50), truncation="bootstrap")
+    >>> answer = compare_weights(road.record("left", n_samples=2000), leaves=(10, 50))
     >>> answer.worst.shape
     (2, 21)
     """

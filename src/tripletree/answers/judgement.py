@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer
 from tripletree.language.numbers import all_of, percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
-from tripletree.model.fitted import Tested
+from tripletree.model.fitted import Judged
 from tripletree.text import count, plural
 
 F64 = npt.NDArray[np.float64]
@@ -82,7 +82,7 @@ class HeldOut(Answer):
         Whether the model knows which episodes it was grown on; files of formats before 1.2 do not.
     discrete : bool
         Whether actions are labels.
-    tested : Tested or None
+    judged : Judged or None
         Losses there, those of the same tree with one leaf (what can be known without looking at the state), and the
         numbers of episodes and samples judged; None when none could be.
     calibrations : tuple of Calibration
@@ -94,7 +94,7 @@ class HeldOut(Answer):
     chose: int
     remembers: bool
     discrete: bool
-    tested: Tested | None
+    judged: Judged | None
     calibrations: tuple[Calibration, ...]
 
     def __str__(self) -> str:
@@ -143,35 +143,35 @@ class Trust(Answer):
 
 def _held_out(answer: HeldOut) -> str:
     """Return how the losses were measured, and what they say."""
-    tested = answer.tested
+    judged = answer.judged
     parts = [f"it was grown on {count(answer.seen, 'episode')}"] if answer.seen else []
     parts += [f"{count(answer.chose, 'episode')} chose its size"] if answer.chose else []
     known = f"The tree has seen all of this log: {', and '.join(parts)}." if answer.remembers else ""
-    if tested is None:
+    if judged is None:
         why = {
             "few": "The log has too few episodes to put some of them aside",
             "large": "The log is too large to grow a second tree without some of its episodes",
         }[answer.how]
         no = f"{why}, so nothing can be said about new episodes. Give a log of other episodes of the same agent."
         return f"{known} {no}".strip()
-    judged = f"{count(tested.episodes, 'episode')} with {count(tested.samples, 'sample')}"
+    these = f"{count(judged.episodes, 'episode')} with {count(judged.samples, 'sample')}"
     if answer.how == "unseen":
         left = answer.seen + answer.chose
         others = f"{count(left, 'other episode')} {plural(left, 'was', 'were')} left out"
         rest = f" {others}: {', and '.join(parts)}." if left else ""
-        how = f"The tree was judged on {judged} that it has not seen.{rest}"
+        how = f"The tree was judged on {these} that it has not seen.{rest}"
     else:
         why = known or "This model does not remember which episodes it was grown on."
         how = (
             f"{why} To be fair, a second tree of the same size was grown without a fifth of the episodes and judged "
-            f"on those: {judged}."
+            f"on those: {these}."
         )
-    return f"{how} {_gained(tested)}".strip()
+    return f"{how} {_gained(judged)}".strip()
 
 
-def _gained(tested: Tested) -> str:
+def _gained(judged: Judged) -> str:
     """Return what looking at the state gains, and what it does not."""
-    shares = [(name, part) for name, part in zip(ATTRIBUTES, tested.explained, strict=True) if part is not None]
+    shares = [(name, part) for name, part in zip(ATTRIBUTES, judged.explained, strict=True) if part is not None]
     told = all_of([f"{percent(part)} of the {name} loss" for name, part in shares if part])
     none = " or ".join(name for name, part in shares if not part)
     if not told:

@@ -154,7 +154,7 @@ def progress_bar(doing: str = "Working", unit: str = "") -> Iterator[Callable[[i
     >>> from tripletree.demos import road
     >>> log = road.record("hurry", n_samples=2_000)
     >>> with tripletree.progress_bar("Growing", "leaves") as bar:
-    ...     tree = tripletree.TripleTree(50, truncation="bootstrap", progress=bar).fit(log)
+    ...     tree = tripletree.TripleTree(50, progress=bar).fit(log)
     >>> with tripletree.progress_bar("Aligning", "trajectories") as bar:
     ...     ways = tree.simulate("pos < 1", "pos > 2", pairs=100, progress=bar)
     """

@@ -71,7 +71,7 @@ def _road(agent: str, leaves: int) -> Told:
     from tripletree.demos import road
 
     log, paid = road.record(agent), road.VARIANTS[agent]
-    tree = _grown(log, leaves, theta=THETA, gamma=road.GAMMA, truncation="bootstrap")
+    tree = _grown(log, leaves, theta=THETA, gamma=road.GAMMA)
     other = [label for label in log.schema.action.labels if label != tree.predict(ON_THE_ROAD).action]
     rewards = (
         f"{paid.left:g} at the left wall, {paid.right:g} at the right wall and {paid.speed:g} x |speed| at every step"

@@ -185,7 +185,7 @@ def _facts(tree: TripleTree, model: Path) -> None:
         *goodness(tree),
         "What matters",
     )
-    shares = fitted.tested.explained if fitted.tested is not None else (None,) * len(ATTRIBUTES)
+    shares = fitted.judged.explained if fitted.judged is not None else (None,) * len(ATTRIBUTES)
     for name, line, share in zip(ATTRIBUTES, lines(tree.importance()), shares, strict=True):
         chance = f"{name.capitalize()}: nothing that tells more about unseen episodes than chance."
         console.say(chance if share == 0 else line)
@@ -210,7 +210,7 @@ def summary(tree: TripleTree) -> dict[str, Any]:
             for side in ("training", "validation")
             if f"{side}_action" in curve.columns
         },
-        "tested": None if fitted.tested is None else fitted.tested._asdict(),
+        "judged": None if fitted.judged is None else fitted.judged._asdict(),
         "importance": tree.importance().to_dict(),
         "options": fitted.options,
         "provenance": fitted.provenance,
@@ -223,17 +223,17 @@ def goodness(tree: TripleTree) -> list[Any]:
     from rich.text import Text
 
     fitted = tree.fitted_
-    discrete, tested = fitted.schema.action.kind == "discrete", fitted.tested
+    discrete, judged = fitted.schema.action.kind == "discrete", fitted.judged
     parts: list[Any] = []
-    if tested is None:
+    if judged is None:
         parts += [
             Text("How good it is on unseen episodes was not measured. Try: tripletree report"),
             "",
         ]
     else:
-        rows = [(("the tree", "bold"), tested.losses), (("one leaf", ""), tested.constant)]
-        kept = [whole > 0 for whole in tested.constant]
-        title = f"What it gets wrong on {count(tested.episodes, 'unseen episode')}"
+        rows = [(("the tree", "bold"), judged.losses), (("one leaf", ""), judged.constant)]
+        kept = [whole > 0 for whole in judged.constant]
+        title = f"What it gets wrong on {count(judged.episodes, 'unseen episode')}"
         parts += [Text(title, "bold"), _losses("", rows, kept, discrete), ""]
     if fitted.curve_validation is not None:
         most = len(fitted.curve_validation)
@@ -244,7 +244,7 @@ def goodness(tree: TripleTree) -> list[Any]:
         ]
         kept = [bool(whole > 0) for whole in fitted.curve_validation[0]]
         parts += [Text("On the episodes that chose its size", "bold"), _losses("leaves", rows, kept, discrete), ""]
-    if len(parts) > 2 or tested is not None:
+    if len(parts) > 2 or judged is not None:
         action = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
         says = f"{action}, RMSE of the value, sum of RMSE / sigma of the derivatives"
         if fitted.curve_validation is not None:

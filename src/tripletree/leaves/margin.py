@@ -41,8 +41,11 @@ def margins(
     value = _squares(group, groups, node, value_column(values), attributes.value_mean[:, None], unit)
     if codes is not None and attributes.action_count is not None:
         label = attributes.action_count.argmax(axis=1)
-        wrong = [np.bincount(group, 1.0 * (codes != said), groups)[:, None] for said in (label[node], label[0])]
-        action = _taken_away((wrong[0], wrong[1], np.bincount(group, minlength=groups).astype(np.int64)), 1.0)
+        sizes = np.bincount(group, minlength=groups).astype(np.int64)
+        said: tuple[I64, I64] = (label[node], label[:1])
+        tree_wrong, alone_wrong = (np.bincount(group[codes != one], minlength=groups) for one in said)
+        wrong = np.stack([tree_wrong, alone_wrong]).astype(np.float64)[:, :, None]
+        action = _taken_away((wrong[0], wrong[1], sizes), 1.0)
     else:
         scale = np.asarray(action_scale)
         mean = np.asarray(attributes.action_mean)

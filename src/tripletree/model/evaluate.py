@@ -17,7 +17,7 @@ from tripletree.log.identity import episode_hashes, found_in
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.model.bootstrap import end_states, ends_of_truncated, settles
-from tripletree.model.fitted import Fitted, Tested
+from tripletree.model.fitted import Fitted, Judged
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
 
@@ -60,11 +60,11 @@ def judge(fitted: Fitted, log: Log, threads: int) -> F64:
     return loss_curve(*_measured(fitted, log), threads)
 
 
-def on_unseen(fitted: Fitted, log: Log, threads: int) -> Tested:
+def on_unseen(fitted: Fitted, log: Log, threads: int) -> Judged:
     """Return how a tree does on a log that it has not seen."""
     curve = judge(fitted, log, threads).tolist()
     margin = margins(*_measured(fitted, log), threads).tolist()
-    return Tested(tuple(curve[-1]), tuple(curve[0]), tuple(margin), log.n_episodes, log.n_samples)
+    return Judged(tuple(curve[-1]), tuple(curve[0]), tuple(margin), log.n_episodes, log.n_samples)
 
 
 def _measured(

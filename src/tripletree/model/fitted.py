@@ -17,7 +17,7 @@ from tripletree.log.schema import Schema
 from tripletree.tree.structure import Tree
 
 
-class Tested(NamedTuple):
+class Judged(NamedTuple):
     """How a tree does on episodes that it has not seen.
 
     Attributes
@@ -80,7 +80,7 @@ class Fitted:
     training_episodes, validation_episodes : uint64 arrays, or None
         Hashes of the episodes that it was grown on, and of those that chose its size (see ``log.identity``); None in
         files of formats before 1.2, and when there was no validation log.
-    tested : Tested or None
+    judged : Judged or None
         How the tree, or one grown just like it, did on unseen episodes; None where nobody asked.
     """
 
@@ -98,7 +98,7 @@ class Fitted:
     transitions: Transitions | None = None
     training_episodes: npt.NDArray[np.uint64] | None = None
     validation_episodes: npt.NDArray[np.uint64] | None = None
-    tested: Tested | None = None
+    judged: Judged | None = None
 
     def __post_init__(self) -> None:
         for part in (self, self.tree, self.attributes):
@@ -110,8 +110,8 @@ class Fitted:
         """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""
         tree, attributes = self.tree.truncate(n_leaves), self.attributes.truncate(n_leaves)
         transitions = self.transitions if n_leaves == self.tree.n_leaves else None
-        tested = self.tested if n_leaves == self.tree.n_leaves else None
-        return replace(self, tree=tree, attributes=attributes, transitions=transitions, tested=tested)
+        judged = self.judged if n_leaves == self.tree.n_leaves else None
+        return replace(self, tree=tree, attributes=attributes, transitions=transitions, judged=judged)
 
     @cached_property
     def leaves(self) -> Attributes:

@@ -127,7 +127,7 @@ def leaf_map(
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
     >>> log = road.record("left", n_samples=500)
-    >>> tree = TripleTree(max_leaves=10, truncation="bootstrap").fit(log)
+    >>> tree = TripleTree(max_leaves=10).fit(log)
     >>> picture = plot.leaf_map(tree, "pos", "speed", colour="value", arrows=True).episodes(log, 0)
     >>> picture
     <LeafMap: Mean value by pos and speed>
@@ -183,7 +183,7 @@ def tree(model: Any, depth: int = 3, *, ax: Any = None) -> Picture:
     --------
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
-    >>> model = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> model = TripleTree(20).fit(road.record("left", n_samples=1000))
     >>> plot.tree(model, depth=2)
     <Picture: Top 2 levels of a tree with 20 leaves>
     """
@@ -235,7 +235,7 @@ def transitions(
     --------
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
-    >>> model = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> model = TripleTree(20).fit(road.record("left", n_samples=1000))
     >>> plot.transitions(model, share=0.5).scene_.subtitle
     '7 of 31 arrows, 54 % of all moves, between 7 of 20 leaves'
     """
@@ -259,7 +259,7 @@ def importance(model: Any, *, most: int = 12, ax: Any = None) -> Picture:
     --------
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
-    >>> tree = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> tree = TripleTree(20).fit(road.record("left", n_samples=1000))
     >>> plot.importance(tree).scene_.y.tick_labels
     ('pos', 'speed')
     """
@@ -304,7 +304,7 @@ def episode(
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
     >>> log = road.record("left", n_samples=1000)
-    >>> model = TripleTree(20, truncation="bootstrap").fit(log)
+    >>> model = TripleTree(20).fit(log)
     >>> plot.episode(model, log, 3)
     <SheetPicture: Episode 3: 121 steps, 2 phases>
     """
@@ -336,7 +336,7 @@ def curves(models: Any, *, validation: Any = None, most_leaves: int | None = Non
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
     >>> log, held_out = road.record("left", n_samples=2000).split(0.3)
-    >>> trees = [TripleTree(40, theta, truncation="bootstrap").fit(log, held_out) for theta in ((1, 1, 1), (1, 0, 0))]
+    >>> trees = [TripleTree(40, theta).fit(log, held_out) for theta in ((1, 1, 1), (1, 0, 0))]
     >>> picture = plot.curves(trees)
     >>> [entry.label for entry in picture.sheet_.legend]
     ['theta 1, 1, 1', 'theta 1, 0, 0', 'validation', 'training', 'size chosen']
@@ -363,7 +363,7 @@ def simplex(weights: Any, *, figure: Any = None) -> SheetPicture:
     >>> from tripletree import compare_weights, plot
     >>> from tripletree.demos import road
     >>> log = road.record("left", n_samples=1000)
-    >>> plot.simplex(compare_weights(log, leaves=(10, 50), truncation="bootstrap"))
+    >>> plot.simplex(compare_weights(log, leaves=(10, 50)))
     <SheetPicture: Which weights keep the worst loss small>
     """
     sheet = simplex_sheet(weights)

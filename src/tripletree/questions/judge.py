@@ -96,7 +96,7 @@ def held_out(fitted: Fitted, log: Log, threads: int = 1) -> HeldOut:
         chose=int(chose.sum()),
         remembers=fitted.training_episodes is not None,
         discrete=fitted.schema.action.kind == "discrete",
-        tested=None if part is None else on_unseen(judged, part, threads),
+        judged=None if part is None else on_unseen(judged, part, threads),
         calibrations=()
         if part is None
         else tuple(

@@ -46,7 +46,7 @@ def behaviour_section(case: Case) -> Section:
     """Return what the agent does: what matters, the regions, rules, the map that answers."""
     content = [
         tag("h3", "What matters"),
-        tag("p", words.caveat(case.held_out)),
+        paragraphs(words.caveat(case.held_out)),
         _importance(case),
         tag("h3", "The big picture"),
         tag("p", words.BIG_PICTURE),

@@ -45,21 +45,21 @@ def quality_section(case: Case) -> Section:
     return Section("quality", "How good the tree is", together(content))
 
 
-def _judged(case: Case, judged: HeldOut) -> list[Markup]:
+def _judged(case: Case, answer: HeldOut) -> list[Markup]:
     """Return losses and calibration on episodes that the tree has not seen; nothing when there are none."""
-    tested = judged.tested
-    if tested is None:
+    judged = answer.judged
+    if judged is None:
         return []
     rows = [
-        (name, *(_loss(number, judged.discrete and name == "action") for number in numbers))
-        for name, *numbers in zip(ATTRIBUTES, tested.losses, tested.constant, strict=True)
+        (name, *(_loss(number, answer.discrete and name == "action") for number in numbers))
+        for name, *numbers in zip(ATTRIBUTES, judged.losses, judged.constant, strict=True)
         if numbers[1] > 0
     ]
-    width = SMALL if len(judged.calibrations) == 3 else WIDTH
-    calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in judged.calibrations]
+    width = SMALL if len(answer.calibrations) == 3 else WIDTH
+    calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in answer.calibrations]
     return [
         table("Losses on unseen episodes", ("loss of", "the tree", "one leaf"), rows, numbers=(1, 2)),
-        tag("p", words.losses_note(judged.discrete), class_="note"),
+        tag("p", words.losses_note(answer.discrete), class_="note"),
         tag("h3", "Calibration"),
         tag("p", words.CALIBRATION),
         tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),

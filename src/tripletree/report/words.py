@@ -183,13 +183,13 @@ def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[t
         ("leaves", f"{fitted.tree.n_leaves:,}"),
         ("median return", rounded(float(np.median(returns)), 3)),
     ]
-    if judged.tested is None:  # how well a tree fits its own log is not how good it is
+    if judged.judged is None:  # how well a tree fits its own log is not how good it is
         return facts
-    action, value, _ = judged.tested.explained
+    action, value, _ = judged.judged.explained
     if judged.discrete:
-        facts.append(("of unseen actions right", percent(1 - judged.tested.losses[0])))
+        facts.append(("of unseen actions right", percent(1 - judged.judged.losses[0])))
         if action is not None:
-            facts.append(("without looking at the state", percent(1 - judged.tested.constant[0])))
+            facts.append(("without looking at the state", percent(1 - judged.judged.constant[0])))
     elif action is not None:
         facts.append(("of the action loss on unseen episodes explained", percent(action) if action else "none"))
     if value is not None:
@@ -197,16 +197,16 @@ def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[t
     return facts
 
 
-def caveat(judged: HeldOut) -> str:
+def caveat(judged: HeldOut) -> list[str]:
     """Return what the features do not tell about new episodes, if anything."""
-    shares = judged.tested.explained if judged.tested is not None else []
+    shares = judged.judged.explained if judged.judged is not None else []
     none = " or ".join(name for name, share in zip(ATTRIBUTES, shares, strict=False) if share == 0)
     if not none:
-        return ""
-    return (
+        return []
+    return [
         f"On unseen episodes, the state tells no more about {none} than chance would: what this report says about "
         f"{none} describes the log, and need not hold for the agent."
-    )
+    ]
 
 
 def changes(answer: Changes, threshold: float | None) -> str:

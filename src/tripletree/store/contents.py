@@ -14,7 +14,7 @@ from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Schema
-from tripletree.model.fitted import Fitted, Tested
+from tripletree.model.fitted import Fitted, Judged
 from tripletree.store.container import DTYPES, Entry
 from tripletree.store.strict_json import show
 from tripletree.text import count
@@ -58,7 +58,7 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "markov": ("F64", ("checks",)),
     "training_episodes": ("U64", ("grown on",)),
     "validation_episodes": ("U64", ("validated on",)),
-    "tested": ("F64", ("tests",)),
+    "judged": ("F64", ("tests",)),
 }
 _DISCRETE = {"attributes.action_count"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
@@ -71,18 +71,18 @@ _OPTIONAL = {
     "attributes.state_mean",
     "training_episodes",
     "validation_episodes",
-    "tested",
+    "judged",
 }
 
 
 def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a model by name; refuse dtypes that the file would not give back."""
-    moves, tested = fitted.transitions, fitted.tested
+    moves, judged = fitted.transitions, fitted.judged
     numbers = {
         "markov": None if moves is None else np.array(astuple(moves.markov), np.float64),
-        "tested": None
-        if tested is None
-        else np.array([*tested.losses, *tested.constant, *tested.margin, tested.episodes, tested.samples], np.float64),
+        "judged": None
+        if judged is None
+        else np.array([*judged.losses, *judged.constant, *judged.margin, judged.episodes, judged.samples], np.float64),
     }
     kept = [name for name in _ARRAYS if name not in _TRANSITIONS or moves is not None]
     found = {name: numbers[name] if name in numbers else attrgetter(name)(fitted) for name in kept}
@@ -161,7 +161,7 @@ def build(
         return {name.removeprefix(prefix): arrays.get(name) for name in _ARRAYS if name.startswith(prefix)}
 
     rest: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS if "." not in name}
-    checks, tests = rest.pop("markov"), rest.pop("tested")
+    checks, tests = rest.pop("markov"), rest.pop("judged")
     tree = Tree(**part("tree."))
     transitions = None
     if checks is not None:
@@ -173,20 +173,20 @@ def build(
         options=options,
         provenance=provenance,
         transitions=transitions,
-        tested=None if tests is None else _tested(tests),
+        judged=None if tests is None else _judged_numbers(tests),
         **rest,
     )
 
 
-def _tested(numbers: npt.NDArray[Any]) -> Tested:
+def _judged_numbers(numbers: npt.NDArray[Any]) -> Judged:
     """Return the test that these numbers make, counts as integers."""
     *losses, episodes, samples = numbers.tolist()
     # The margin is infinite when a single episode was judged.
     if not (numbers >= 0).all() or not np.isfinite(numbers[:6]).all():
-        raise ModelFileError("`tested` must hold numbers of at least 0, and finite losses.")
+        raise ModelFileError("`judged` must hold numbers of at least 0, and finite losses.")
     if not all(1 <= number <= 2**53 and number == int(number) for number in (episodes, samples)):
-        raise ModelFileError("`tested` holds a count that is no whole number from 1 to 2^53.")
-    return Tested(tuple(losses[:3]), tuple(losses[3:6]), tuple(losses[6:]), int(episodes), int(samples))
+        raise ModelFileError("`judged` holds a count that is no whole number from 1 to 2^53.")
+    return Judged(tuple(losses[:3]), tuple(losses[3:6]), tuple(losses[6:]), int(episodes), int(samples))
 
 
 def _markov(numbers: npt.NDArray[Any]) -> MarkovCheck:
