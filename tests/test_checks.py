@@ -87,13 +87,6 @@ def test_what_is_allowed(name, value):
     check_parameters({name: value})
 
 
-def test_bootstrap_needs_a_discount():
-    with pytest.raises(
-        ParameterError, match=r'truncation="bootstrap" needs gamma below 1.*got gamma=1. Try gamma=0.99'
-    ):
-        check_parameters({"truncation": "bootstrap", "gamma": 1.0})
-
-
 WRONG = [
     (check_whole, 0, (1,), {}, "n must be a whole number of at least 1; got 0. Try n=1."),
     (check_whole, 7, (0, 6), {"example": 3}, "n must be a whole number from 0 to 6; got 7. Try n=3."),

@@ -104,7 +104,7 @@ class TripleTree:
 
     def __init__(
         self,
-        max_leaves: int = 200,
+        max_leaves: int = 1000,
         theta: tuple[float, float, float] = (1, 1, 1),
         gamma: float = 0.99,
         *,

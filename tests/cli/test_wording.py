@@ -32,7 +32,7 @@ def command(name: str) -> click.Command:
         ("chance", Option("steps", 3), "--after 3"),
         ("chance", Option("log", ...), "--log LOG"),
         ("grow", Option("log"), "LOG"),
-        ("grow", Option("validation", ...), "--validation SHARE|LOG"),
+        ("grow", Option("validation", ...), "--validation SHARE|LOG|none"),
         ("grow", Option("gamma", ...), "--gamma VALUE"),
         ("grow", Option("max_depth", None), "no --max-depth"),
         ("grow", Option("truncation", "bootstrap"), "--truncation bootstrap"),

@@ -11,6 +11,7 @@ from tests.logs import make_log, random_log
 from tests.report.models import of_one_feature, of_road
 from tripletree.answers.rules import Rule
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
+from tripletree.model.fitted import Judged
 from tripletree.report import words
 
 
@@ -141,7 +142,7 @@ def test_how_soon_episodes_end():
 
 def rule(coverage, accuracy=1.0, when=("pos < 1",)):
     bound = np.zeros(1)
-    return Rule("Action = left", when, bound, bound, int(100 * coverage), coverage, accuracy, (0,))
+    return Rule("Action = left", when, bound, bound, int(100 * coverage), coverage, 10, accuracy, (0,))
 
 
 def test_rules_of_one_outcome_are_cut_short():
@@ -207,24 +208,35 @@ def test_what_a_picture_shows_for_those_who_do_not_see_it():
     assert words.colours("value", 0.0, 2.0, ()) == "value, from 0 to 2"
 
 
-def judged(how, losses, constant, discrete):
-    return SimpleNamespace(how=how, losses=np.array(losses), constant=np.array(constant), discrete=discrete)
+def judged(losses, constant, discrete):
+    numbers = None if losses is None else Judged(tuple(losses), tuple(constant), (0.05, 0.05, 0.05), 3, 90)
+    return SimpleNamespace(judged=numbers, discrete=discrete)
 
 
 def test_key_facts_are_those_of_unseen_episodes():
     tree, log = of_road()
     returns = np.add.reduceat(log.rewards, log.starts[:-1])
-    facts = dict(words.key_facts(tree.fitted_, log, returns, judged("other", [0.1, 0.5, 1], [0.4, 2, 2], True)))
+    facts = dict(words.key_facts(tree.fitted_, log, returns, judged([0.1, 0.5, 1], [0.4, 2, 2], True)))
     assert facts["steps"] == f"{log.n_samples:,}"
     assert facts["leaves"] == "80"
-    assert facts["of unseen actions right"] == "90 %"
+    assert (facts["of unseen actions right"], facts["without looking at the state"]) == ("90 %", "60 %")
     assert facts["of the value loss on unseen episodes explained"] == "75 %"
     assert facts["median return"] == words.rounded(float(np.median(returns)), 3)
-    worse = dict(words.key_facts(tree.fitted_, log, returns, judged("regrown", [1.5, 3, 1], [2, 2, 2], False)))
+    worse = dict(words.key_facts(tree.fitted_, log, returns, judged([1.5, 3, 1], [2, 2, 2], False)))
     assert worse["of the action loss on unseen episodes explained"] == "25 %"
-    assert worse["of the value loss on unseen episodes explained"] == "0 %"
-    alone = dict(words.key_facts(tree.fitted_, log, returns, judged("same", [0, 0, 0], [1, 1, 1], True)))
+    assert worse["of the value loss on unseen episodes explained"] == "none"
+    same = dict(words.key_facts(tree.fitted_, log, returns, judged([0, 0, 1], [0, 0, 2], False)))
+    assert list(same) == ["steps", "episodes", "leaves", "median return"]
+    alone = dict(words.key_facts(tree.fitted_, log, returns, judged(None, None, True)))
     assert list(alone) == ["steps", "episodes", "leaves", "median return"]
+
+
+def test_what_is_only_chance_is_said_before_what_matters():
+    (text,) = words.caveat(judged([0.1, 1.99, 2], [0.4, 2, 2], True))
+    assert text.startswith("On unseen episodes, the state tells no more about value or derivative than chance would")
+    assert words.caveat(judged([0.1, 1, 1], [0.4, 2, 2], True)) == []
+    assert words.caveat(judged([0, 1, 1], [0, 2, 2], True)) == []
+    assert words.caveat(judged(None, None, True)) == []
 
 
 def test_the_size_of_a_tree():

@@ -103,7 +103,7 @@ def test_a_report_on_another_log_says_so():
     tree, log = of_road()
     other = road.record("either", n_samples=1_000, seed=5)
     text = report_html(tree.fitted_, other)
-    assert "of another log than the one it was grown on" in text
+    assert f"judged on {other.n_episodes} episodes with 1,000 samples that it has not seen" in text
     assert "known to the tree" in text
     assert other.fingerprint() in text
     assert log.fingerprint() in text
@@ -162,7 +162,8 @@ def test_headline_numbers_are_those_on_unseen_episodes():
     page = report_html(tree.fitted_, noise)
     facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page))
     assert 35 < float(facts["of unseen actions right"].split("\N{NO-BREAK SPACE}")[0]) < 65
-    assert float(facts["of the value loss on unseen episodes explained"].split("\N{NO-BREAK SPACE}")[0]) < 10
+    assert facts["of the value loss on unseen episodes explained"] == "none"
+    assert "tells no more about action or value" in page
 
 
 @pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tripletree.answers.importance import lines
 from tripletree.checks import PARAMETERS
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
@@ -40,7 +39,7 @@ def _choice(name: str) -> click.Choice[str]:
 )
 @click.argument("log", type=FILE)
 @out_option("Where the model goes; an existing file is replaced.", required=True)
-@click.option("--max-leaves", type=int, default=200, show_default=True, help="Maximum leaves.")
+@click.option("--max-leaves", type=int, default=1000, show_default=True, help="Maximum leaves.")
 @click.option(
     "--validation",
     metavar="SHARE|LOG|none",
@@ -99,6 +98,7 @@ def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **opti
     """
     from tripletree.api import TripleTree
     from tripletree.log.files import read_log
+    from tripletree.model.fit import still_falling
 
     roles = reading(options)
     recorded = read_log(log, **roles)
@@ -116,6 +116,12 @@ def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **opti
     console.say(f"A tree of {leaves}, grown on {samples} in {episodes}{chose}.", "")
     console.show(*goodness(tree))
     console.say(str(judged), "")
+    if still_falling(tree.fitted_):
+        limit = int(options["max_leaves"])
+        console.note(
+            f"Growth ended at the limit of {count(limit, 'leaf', 'leaves')} while the loss was still falling on the "
+            f"episodes that choose the size. Try --max-leaves {4 * limit}."
+        )
     console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
 
 
@@ -185,6 +191,8 @@ def _facts(tree: TripleTree, model: Path) -> None:
         *goodness(tree),
         "What matters",
     )
+    from tripletree.answers.importance import lines
+
     shares = fitted.judged.explained if fitted.judged is not None else (None,) * len(ATTRIBUTES)
     for name, line, share in zip(ATTRIBUTES, lines(tree.importance()), shares, strict=True):
         chance = f"{name.capitalize()}: nothing that tells more about unseen episodes than chance."

@@ -43,9 +43,6 @@ GROWTH = (
 )
 """Parameters that growth itself takes."""
 
-LEAST_LIMIT = 10
-"""A tree that may have fewer leaves than this is meant to be small, whatever it leaves unexplained."""
-
 RUNTIME = ("threads", "progress")
 """Parameters that cannot change the result and so are not kept with the model."""
 
@@ -80,8 +77,6 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
     if validation is not None:
         curve = judge(fitted, validation, threads)
-        for note in _limit_notes(score(curve, parameters["theta"]), parameters["max_leaves"]):
-            warnings.warn(note, TripleTreeWarning, stacklevel=3)
         fitted = replace(fitted, curve_validation=curve, validation_episodes=kept_hashes(validation))
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
@@ -172,19 +167,15 @@ def _grow(
     return tree, node, targets.scales, targets.notes
 
 
-def _limit_notes(scores: F64, limit: int) -> list[str]:
-    """Return that a larger tree would be better on held-out episodes, where growth ended at its limit."""
-    # Losses go up and down a little from leaf to leaf, so it counts how the last fifth compares with what came before.
+def still_falling(fitted: Fitted) -> bool:
+    """Tell whether growth ended at its limit while the loss on validation episodes was still falling."""
+    limit, curve = int(fitted.options["max_leaves"]), fitted.curve_validation
+    if curve is None or len(curve) < limit:
+        return False
+    scores = score(curve, fitted.options["theta"])
+    # Losses go up and down a little from leaf to leaf, so the last fifth is compared with what came before.
     late = max(limit // 5, 1)
-    if len(scores) < limit or limit < LEAST_LIMIT or scores[-late:].min() >= scores[:-late].min():
-        return []
-    return [
-        Message(
-            "Growth ended at the limit of {} leaves while the loss on held-out episodes was still falling. Try {}.",
-            f"{limit:,}",
-            Option("max_leaves", 4 * limit),
-        )
-    ]
+    return bool(len(scores) > late and scores[-late:].min() < scores[:-late].min())
 
 
 def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
