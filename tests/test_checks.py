@@ -28,7 +28,7 @@ from tripletree.text import Message, Option
         (
             "theta",
             (1, 2),
-            r"theta must be three non-negative numbers, not all zero; got \(1, 2\)\. Try theta=\(1, 1, 1\)\.",
+            r"theta must be three non-negative numbers, not all zero, up to 1e100; got \(1, 2\)\. Try theta=\(1, 1, 1",
         ),
         ("theta", (0, 0, 0), "not all zero"),
         ("theta", (1, -1, 1), "non-negative"),

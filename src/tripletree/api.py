@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,25 @@ from tripletree.questions.simulate import simulate
 from tripletree.questions.story import story
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def question(method: Method) -> Method:
+    """Make numbers that no double can hold an error, not a NaN in an answer."""
+
+    @functools.wraps(method)
+    def asked(*arguments: Any, **options: Any) -> Any:
+        try:
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                return method(*arguments, **options)
+        except FloatingPointError:
+            raise ParameterError(
+                "The numbers are too large, or too far apart, to compute with: a result does not fit a double. Are the "
+                "log and the model in the same units?"
+            ) from None
+
+    return cast(Method, asked)
 
 
 class TripleTree:
@@ -218,6 +238,7 @@ class TripleTree:
         """
         return curve_table(self.fitted_)
 
+    @question
     def predict(self, states: Any) -> Prediction:
         """Return action, value, derivative and leaf in one or several states, with their spread.
 
@@ -253,6 +274,7 @@ class TripleTree:
         verified: bool = False,
     ) -> Counterfactual: ...
 
+    @question
     def explain(
         self,
         state: Any,
@@ -334,10 +356,10 @@ class TripleTree:
                     )
                 )
             return counterfactual(self.fitted_, state, foil, **options)
-        defaults = TripleTree.explain.__kwdefaults__ or {}
+        defaults = inspect.signature(TripleTree.explain).parameters
         for name, value in options.items():
             # By their text: an array or a function can be given, too, and has no plain equality.
-            if repr(value) != repr(defaults[name]):
+            if repr(value) != repr(defaults[name].default):
                 raise ParameterError(
                     Message(
                         "{} is for explain with a foil; got {!r}. Say what should be predicted instead, such as {}.",
@@ -348,6 +370,7 @@ class TripleTree:
                 )
         return factual(self.fitted_, state, about)
 
+    @question
     def counterfactuals(
         self,
         states: Any,
@@ -380,6 +403,7 @@ class TripleTree:
             min_purity=min_purity,
         )
 
+    @question
     def explain_change(
         self, before: Any, after: Any, *, about: str = "action", threshold: float | None = None
     ) -> Change:
@@ -400,6 +424,7 @@ class TripleTree:
         """
         return explain_change(self.fitted_, before, after, about, threshold)
 
+    @question
     def explain_changes(
         self, log: Any, *, about: str = "action", threshold: float | None = None, at_least: float = 0.0
     ) -> Changes:
@@ -416,6 +441,7 @@ class TripleTree:
         """
         return explain_changes(self.fitted_, log, about, threshold, at_least)
 
+    @question
     def story(
         self,
         episode: Any,
@@ -452,10 +478,12 @@ class TripleTree:
         check_log(log, "log", none="no log")
         return story(fitted, episode, log, about=about, levels=levels, shortest=shortest, most=most)
 
+    @question
     def importance(self) -> Importance:
         """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""
         return importance(self.fitted_)
 
+    @question
     def rules(
         self, *, about: str = "action", levels: int | Sequence[float] = 3, log: Log | None = None, most: int = 5
     ) -> Rules:
@@ -478,6 +506,7 @@ class TripleTree:
         check_log(log, "log", none="the training log")
         return rules(fitted, about=about, levels=levels, log=log, most=most, threads=self._threads())
 
+    @question
     def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
         """Return action, value and derivative loss on a log.
 
@@ -495,6 +524,7 @@ class TripleTree:
         check_log(log, "log")
         return losses(fitted, log, n_leaves, self._threads())
 
+    @question
     def held_out(self, log: Log) -> HeldOut:
         """Return losses and calibration on episodes that the tree has not seen.
 
@@ -513,6 +543,7 @@ class TripleTree:
             self._fitted = replace(fitted, judged=answer.judged)
         return answer
 
+    @question
     def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
         """Return predictions against what a log shows, in groups of steps with about the same prediction.
 
@@ -530,6 +561,7 @@ class TripleTree:
         check_log(log, "log")
         return calibration(fitted, log, about, groups)
 
+    @question
     def outline(self, log: Log, *, regions: int = 10) -> Outline:
         """Return the tree seen from afar: a few regions, what the agent does in each, and how it moves between them.
 
@@ -544,6 +576,7 @@ class TripleTree:
         check_log(log, "log")
         return outline(fitted, log, regions, threads=self._threads())
 
+    @question
     def trust(self, log: Log) -> Trust:
         """Return where not to trust the tree: too few samples, samples that disagree, states outside its range.
 
@@ -556,6 +589,7 @@ class TripleTree:
         check_log(log, "log")
         return trust(fitted, log, self._threads())
 
+    @question
     def transitions(self, log: Log | None = None) -> Transitions:
         """Return how a log moves from leaf to leaf: counts, probabilities and durations by sequences.
 
@@ -566,6 +600,7 @@ class TripleTree:
         """
         return self._transitions(log)
 
+    @question
     def chance(
         self,
         reach: Any,
@@ -600,6 +635,7 @@ class TripleTree:
         """
         return chance.chance(self.fitted_, self._transitions(log), reach, start, before, within, draws, seed)
 
+    @question
     def expected_steps(
         self,
         reach: Any,
@@ -613,6 +649,7 @@ class TripleTree:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
         return chance.expected_steps(self.fitted_, self._transitions(log), reach, start, before, draws, seed)
 
+    @question
     def after(
         self,
         steps: int,
@@ -625,16 +662,19 @@ class TripleTree:
         """Return where the agent is this many steps after the start, leaf by leaf; other arguments as in `chance`."""
         return chance.after(self.fitted_, self._transitions(log), steps, start, draws, seed)
 
+    @question
     def occupancy(
         self, start: Any = None, *, log: Log | None = None, draws: int = 200, seed: int | np.random.Generator = 0
     ) -> Whereabouts:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
         return chance.occupancy(self.fitted_, self._transitions(log), start, draws, seed)
 
+    @question
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
         """Return the leaves that no recorded transitions lead to; arguments as in `chance`."""
         return chance.unreachable(self.fitted_, self._transitions(log), start)
 
+    @question
     def rollouts(
         self,
         n: int,
@@ -650,6 +690,7 @@ class TripleTree:
         """
         return chance.rollouts(self.fitted_, self._transitions(log), n, steps, start, seed)
 
+    @question
     def paths(
         self, start: Any, end: Any, k: int = 1, *, pairs: bool | int = False, log: Log | None = None
     ) -> Trajectories:
@@ -675,6 +716,7 @@ class TripleTree:
         moves = self.transitions(log)
         return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, aligned=False)
 
+    @question
     def simulate(
         self,
         start: Any,
@@ -701,6 +743,7 @@ class TripleTree:
         moves = self.transitions(log)
         return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
 
+    @question
     def report(self, log: Log, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Write one HTML file that shows what the agent does, and answers questions without a network.
 

@@ -203,7 +203,7 @@ def _is_theta(value: Any) -> bool:
     if not isinstance(value, Sequence) and getattr(value, "ndim", 0) != 1:
         return False
     weights = list(value)
-    return len(weights) == 3 and all(is_number(w) and w >= 0 for w in weights) and any(w > 0 for w in weights)
+    return len(weights) == 3 and all(is_number(w) and 0 <= w <= 1e100 for w in weights) and any(w > 0 for w in weights)
 
 
 MOST_THREADS = 1024
@@ -211,7 +211,7 @@ MOST_THREADS = 1024
 
 PARAMETERS: dict[str, Rule] = {
     "max_leaves": whole(1, example=200),
-    "theta": Rule(_is_theta, "three non-negative numbers, not all zero", (1, 1, 1)),
+    "theta": Rule(_is_theta, "three non-negative numbers, not all zero, up to 1e100", (1, 1, 1)),
     "gamma": number(0, 1, 0.99),
     "priority": choice(("impurity", "gain")),
     "mode": choice(("exact", "histogram")),

@@ -141,7 +141,11 @@ def score(curve: F64, theta: Any) -> F64:
     A loss that is already 0 with one leaf does not count.
     """
     weight = np.where(curve[0] > 0, np.array(theta, np.float64), 0.0)
-    return (curve / np.where(curve[0] > 0, curve[0], 1.0)) @ weight
+    with np.errstate(over="ignore"):
+        # No loss of a real tree is that large; a model file's may be, and times a weight it must stay a number.
+        ratio = np.minimum(curve / np.where(curve[0] > 0, curve[0], 1.0), 1e200)
+    total: F64 = ratio @ weight
+    return total
 
 
 def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
