@@ -54,7 +54,7 @@ def test_what_cannot_be_meant_is_exit_code_2(run, tmp_path, arguments, message):
         (["--max-leaves", "0"], "--max-leaves must be a whole number of at least 1; got 0. Try --max-leaves 200."),
         (
             ["--theta", "0,0,0"],
-            "--theta must be three non-negative numbers, not all zero, up to 1e100; got (0.0, 0.0, 0.0). Try --theta 1,1",
+            "--theta must be three non-negative numbers, not all zero, up to 1e100; got (0.0, 0.0, 0.0). Try --theta",
         ),
         (["--validation", "1.5"], "validation must be"),
         (["--validation", "nowhere.csv"], "There is no file nowhere.csv."),
