@@ -173,7 +173,7 @@ def test_what_is_not_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place, message in (
         (tmp_path, "it is a folder. Give the name of a file in it"),
-        (tmp_path / "pipe", r"it is not a regular file \(but a pipe"),
+        (tmp_path / "pipe", r"it is a pipe, not a regular file. Give the name of a file"),
         (tmp_path / "missing" / "file", "No such file or directory"),
         (tmp_path / "pipe" / "file", "Not a directory"),
     ):
