@@ -104,9 +104,10 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     findings.stop_if_failed()
     take = slice(None) if order is None else order
     fields = {
-        "states": states,
-        "actions": actions[0][take],
-        "rewards": rewards[take],
+        # All made here, so that the log may keep them without a copy.
+        "states": freeze(states),
+        "actions": freeze(freeze(actions[0])[take]),
+        "rewards": freeze(freeze(rewards)[take]),
         "starts": found.starts,
         "final_states": finals,
         "endings": endings,
@@ -253,6 +254,25 @@ def survey(matrix: F64) -> Survey:
     empty = low > high
     low[empty] = high[empty] = 0.0
     return Survey(bad_count, bad_row, low, high, integral)
+
+
+def freeze(array: Array) -> Array:
+    """Return an array that nobody else holds, made read-only: a log keeps it without a copy."""
+    array.setflags(write=False)
+    return array
+
+
+def own(array: Any, dtype: Any) -> Array:
+    """Return an array of a type that nobody can change any more: the array itself where that is so, else a copy."""
+    with np.errstate(invalid="ignore"):  # NaN as an integer: the caller sees that it has changed
+        made = np.ascontiguousarray(array, dtype)
+    if isinstance(array, np.ndarray) and made is not array and made.base is None:
+        return freeze(made)
+    part: Any = made
+    while isinstance(part, np.ndarray) and not part.flags.writeable:
+        part = part.base
+    # A view may be read-only, and what it is a view of may not.
+    return made if part is None or isinstance(part, bytes) else freeze(made.copy())
 
 
 def fill(columns: Sequence[Array], order: npt.NDArray[np.int64] | None) -> F64:
