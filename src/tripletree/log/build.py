@@ -24,6 +24,7 @@ from tripletree.text import Message, Option, count, message_of, some_of
 F64 = npt.NDArray[np.float64]
 # Rows that are handled together: with tens of features they still fit in the cache.
 BLOCK = 8192
+RESCALE = "Divide it by a constant."
 # Features that a message names before it says "and 3 more".
 MOST_NAMED = 8
 
@@ -155,7 +156,9 @@ def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int6
             Message("Drop those episodes, fill the gaps, or leave the feature out: {}.", Option("ignore", [...])),
         )
     for f in np.flatnonzero(np.maximum(np.abs(seen.low), np.abs(seen.high)) > LARGEST).tolist():
-        findings.error("too-large", f"Feature `{names[f]}` goes beyond {LARGEST:g}; its squares would overflow.")
+        findings.error(
+            "too-large", f"Feature `{names[f]}` goes beyond {LARGEST:g}; its squares would overflow.", RESCALE
+        )
 
 
 def _read_rewards(column: Array, findings: Findings) -> F64 | None:
@@ -173,7 +176,7 @@ def _read_rewards(column: Array, findings: Findings) -> F64 | None:
         )
         return None
     if np.abs(rewards).max() > LARGEST:
-        findings.error("too-large", f"The reward goes beyond {LARGEST:g}; its squares would overflow.")
+        findings.error("too-large", f"The reward goes beyond {LARGEST:g}; its squares would overflow.", RESCALE)
     return rewards
 
 

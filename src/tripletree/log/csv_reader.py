@@ -42,18 +42,14 @@ def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], 
         if again:
             # Text came after numbers, or what looks like numbers is not: read those columns as text from the start.
             names, columns = _parse(path, codec, again, findings)
-    except UnicodeDecodeError as error:
-        findings.fail(
-            "encoding",
-            f"{name} is not {codec} text: it holds byte {error.object[error.start]:#04x}.",
-            Message("Save it as UTF-8, or name its encoding: {}.", Option("encoding", "latin-1")),
-        )
     except UnicodeError as error:
-        findings.fail(
-            "encoding",
-            f"{name} is not {codec} text: {error}.",
-            Message("Save it as UTF-8, or name its encoding: {}.", Option("encoding", "latin-1")),
-        )
+        why, guess = str(error), "latin-1"
+        if isinstance(error, UnicodeDecodeError):
+            why = f"it holds byte {error.object[error.start]:#04x}"
+            if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                guess = "utf-16"
+        fix = Message("Save it as UTF-8, or name its encoding: {}.", Option("encoding", guess))
+        findings.fail("encoding", f"{name} is not {codec} text: {why}.", fix)
     except ValueError as error:
         # From the kernel; whatever this package raises on purpose is a ValueError as well.
         if not str(error).startswith("field larger"):

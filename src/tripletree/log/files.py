@@ -103,9 +103,12 @@ def _format(path: Path) -> str:
         names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise LogError(f"There is no file {path}.{did_you_mean(path.name, names)}")
     with open_regular(path) as file:
-        content = MAGIC.get(file.read(4))
+        first = file.read(4)
+    content = MAGIC.get(first)
     kind = FORMATS.get(path.suffix.lower())
     name = shown(path.name)
+    if first.startswith(b"\x1f\x8b"):
+        raise LogError(f"{name} is compressed with gzip. Unpack it first: gunzip")
     if kind is None:
         raise LogError(
             f"{name} ends in `{shown(path.suffix)}`; logs are read from {', '.join(FORMATS)}. "
@@ -137,7 +140,7 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
     except (pyarrow.ArrowException, ValueError) as error:
         if isinstance(error, LogError):
             raise
-        raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {error}.") from None
+        raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {reason(error)}. Write it again.") from None
     finally:
         # Arrow keeps what it has freed for its next table, which may never come: a gigabyte for ten million rows.
         pyarrow.default_memory_pool().release_unused()
@@ -160,4 +163,6 @@ def _restore(arrays: Mapping[str, Any], name: str, roles: Roles) -> Log:
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         if isinstance(error, LogError):
             raise LogError(Message("{} is damaged: {}", name, message_of(error))) from None
-        raise LogError(f"{name} is damaged: it does not hold what Log.to_npz writes ({error}).") from None
+        raise LogError(
+            f"{name} is damaged: it does not hold what Log.to_npz writes ({error}). Write it again with Log.to_npz."
+        ) from None

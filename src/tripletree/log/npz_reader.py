@@ -14,7 +14,7 @@ import numpy as np
 from tripletree.errors import LogError
 from tripletree.log.coerce import Array
 from tripletree.text import count
-from tripletree.writing import open_regular, shown
+from tripletree.writing import open_regular, reason, shown
 
 FREE_BYTES = 2**28
 """Any file may unpack to this much, however small it is."""
@@ -24,6 +24,7 @@ MOST_VALUES = 2**20
 """The largest second dimension: every value of a row becomes a column of its own."""
 # What NumPy itself writes, but for Python objects and records.
 _KINDS = "biufcmMSU"
+_AGAIN = "Save it again with Log.to_npz or np.savez."
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
@@ -55,7 +56,7 @@ def read_npz(path: Path) -> tuple[list[str], list[Array]]:
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError) as error:
         if isinstance(error, LogError):
             raise
-        raise LogError(f"{shown(path)} is not an .npz file, or damaged: {error}.") from None
+        raise LogError(f"{shown(path)} is not an .npz file, or damaged: {reason(error)}. {_AGAIN}") from None
     return [member.name for member in members], arrays
 
 
@@ -100,7 +101,7 @@ def _read_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) ->
     if size != info.file_size - at or not dtype.itemsize:
         raise LogError(
             f"{shown(path)} is damaged: `{name}` is said to have the shape {str(shape)[:60]} of {dtype}, "
-            f"which does not fit its {count(info.file_size - at, 'byte')}."
+            f"which does not fit its {count(info.file_size - at, 'byte')}. {_AGAIN}"
         )
     if len(shape) > 1 and max(shape[1:]) > MOST_VALUES:
         raise LogError(
@@ -124,8 +125,8 @@ def _parse_header(stream: Any, name: str, path: Path) -> tuple[tuple[int, ...], 
         raise
     except Exception as error:
         # The header is a Python literal; what NumPy's parser makes of a crafted one may be any error at all.
-        why = " ".join(str(error).split())[:80] or type(error).__name__
-        raise LogError(f"{shown(path)} is damaged: `{name}` is not a NumPy array ({why}).") from None
+        why = str(error).partition("\n")[0] if type(error) is ValueError else "its header cannot be read"
+        raise LogError(f"{shown(path)} is damaged: `{name}` is not a NumPy array ({why}). {_AGAIN}") from None
     return tuple(int(side) for side in shape), dtype
 
 
@@ -133,9 +134,9 @@ def _check_together(members: Sequence[_Member], path: Path) -> None:
     """Refuse archives that have too much to unpack, or the same thing twice."""
     packed = sum(member.info.compress_size for member in members)
     if packed > path.stat().st_size:
-        raise LogError(f"{shown(path)} is damaged: its arrays overlap, they claim {packed:,} bytes in the file.")
+        raise LogError(f"{shown(path)} is damaged: its arrays overlap, they claim {packed:,} bytes of it. {_AGAIN}")
     names = [member.name for member in members]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise LogError(f"{shown(path)} is damaged: it holds `{twice}` more than once.")
+        raise LogError(f"{shown(path)} is damaged: it holds `{twice}` more than once. {_AGAIN}")
     refuse_bomb(path, sum(member.info.file_size for member in members))
