@@ -134,6 +134,7 @@ class CsvRows {
     CsvRows(std::string_view data, char separator, bool last) : data_(data), separator_(separator), last_(last) {
         if (data.size() > (size_t{1} << 31)) throw std::length_error("a piece of a file has more than 2^31 bytes");
         for (const char c : {separator, '\r', '\n'}) ends_[static_cast<unsigned char>(c)] = true;
+        cells_.reserve(data.size() / 8);
     }
 
     // Adds the cells of the next record, none for an empty line. False, and nothing added, if the data ends before it does.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.log.raw import write_csv
 from tests.reference import csv_table
+from tripletree import _kernel
 from tripletree.errors import LogError
 from tripletree.log import csv_reader as reader
 from tripletree.log import read_log
@@ -182,6 +184,22 @@ def test_odd_files_are_read_as_defined(tmp_path: Path, part: int, monkeypatch: p
             assert column.dtype == right.dtype, (seed, text)
             # As text, because there NaN equals NaN and 0 is not -0.
             assert repr(column.tolist()) == repr(right.tolist()), (seed, text)
+
+
+def test_the_kernel_takes_any_bytes() -> None:
+    alphabet = np.frombuffer(b'",;\r\n 0123456789.eE+-naNAinf_x\0\xff\xc3\xa9', np.uint8)
+    for seed in range(2000):
+        rng = np.random.default_rng(seed)
+        data = rng.choice(alphabet, int(rng.integers(0, 60))).tobytes()
+        last = bool(rng.integers(2))
+        with contextlib.suppress(UnicodeDecodeError):
+            found = _kernel.csv_header(data, ",", last)
+            assert found is not None or not last or not data.strip(b"\r\n"), data
+        with contextlib.suppress(UnicodeDecodeError):
+            used, rows, (odd, _, _), table = _kernel.csv_columns(data, ",", last, bytes(int(rng.integers(1, 4))))
+            assert used == len(data) if last else used <= len(data), data
+            assert rows + odd <= len(data)
+            assert all(len(values) == rows for values, _ in table), data
 
 
 @pytest.mark.parametrize("digits", [1, 9, 15, 16, 17, 19, 25])
