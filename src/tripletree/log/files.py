@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
+
 from tripletree.checks import did_you_mean
 from tripletree.errors import LogError, MissingDependencyError, ParameterError
-from tripletree.log.build import freeze
-from tripletree.log.coerce import Array
+from tripletree.log.build import RESCALE, freeze
+from tripletree.log.coerce import LARGEST, Array
 from tripletree.log.csv_reader import read_csv
 from tripletree.log.findings import Findings
 from tripletree.log.interpretation import describe
@@ -159,7 +161,12 @@ def _restore(arrays: Mapping[str, Any], name: str, roles: Roles) -> Log:
     fields: dict[str, Any] = {key: freeze(value) for key, value in arrays.items() if key != "tripletree_log"}
     try:
         fields["schema"] = Schema.from_dict(json.loads(str(arrays["tripletree_log"])))
-        return Log(**fields, reading=describe(fields, name))
+        log = Log(**fields, reading=describe(fields, name))
+        for key in ("states", "actions", "rewards", "final_states"):
+            # NaN is no largest number to fmax; the absolute values would be one more copy of the log.
+            if max(-np.fmin.reduce(fields[key], axis=None), np.fmax.reduce(fields[key], axis=None)) > LARGEST:
+                raise LogError(f"Log.{key} goes beyond {LARGEST:g}; its squares would overflow. {RESCALE}")
+        return log
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         if isinstance(error, LogError):
             raise LogError(Message("{} is damaged: {}", name, message_of(error))) from None

@@ -20,7 +20,7 @@ from tripletree.checks import check_flag, check_number, check_whole
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log.arrays import from_arrays
 from tripletree.log.build import freeze, own
-from tripletree.log.coerce import LARGEST, NUMERIC
+from tripletree.log.coerce import NUMERIC
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
 from tripletree.log.findings import Finding, Findings, Report
@@ -143,10 +143,6 @@ class Log:
         missing = np.isnan(self.final_states)
         if np.isinf(self.final_states).any() or (missing.any(axis=1) != missing.all(axis=1)).any():
             raise LogError("Log.final_states must be finite, or a whole row of NaN where one was not recorded.")
-        for name in ("states", "actions", "rewards", "final_states"):
-            array = getattr(self, name)
-            if max(-np.fmin.reduce(array, axis=None), np.fmax.reduce(array, axis=None)) > LARGEST:
-                raise LogError(f"Log.{name} goes beyond {LARGEST:g}; its squares would overflow.")
         if (self.endings > TRUNCATED).any():
             raise LogError(f"Log.endings holds {self.endings.max()}; the largest code is {TRUNCATED} (truncated).")
 
