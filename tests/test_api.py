@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -572,3 +573,13 @@ def test_explain_shows_its_options_and_takes_the_defaults_for_nothing():
     }
     tree = quietly_fitted(random_log(1), max_leaves=8)
     assert str(tree.explain([0.0, 0.0], **defaults)) == str(tree.explain([0.0, 0.0]))
+
+
+@pytest.mark.parametrize("threads", ["x", 0, 1.5, 2**31])
+def test_threads_set_after_the_fit_are_checked(threads):
+    log = replace(random_log(), endings=np.full(3, TERMINATED))
+    tree = TripleTree(5).fit(log)
+    tree.threads = threads
+    for ask in (lambda: tree.predict(log.states), lambda: tree.losses(log), lambda: tree.report(log, "report.html")):
+        with pytest.raises(ParameterError, match=r"threads must be a whole number from 1 to 1,024, or threads=None"):
+            ask()

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
+import socket
 import stat
 import threading
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from tripletree.errors import TripleTreeWarning
-from tripletree.writing import reason, replace_file, replacing
+from tests.logs import random_log
+from tripletree import TripleTree
+from tripletree.errors import TripleTreeError, TripleTreeWarning
+from tripletree.log.log import TERMINATED
+from tripletree.plot import leaf_map
+from tripletree.writing import open_regular, reason, replace_file, replacing, shown
 
 
 def names(folder: Path) -> list[str]:
@@ -173,13 +180,59 @@ def test_what_is_not_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for place, message in (
         (tmp_path, "it is a folder. Give the name of a file in it"),
-        (tmp_path / "pipe", r"it is not a regular file \(but a pipe"),
+        (tmp_path / "pipe", r"it is a pipe, not a regular file. Give the name of a file"),
         (tmp_path / "missing" / "file", "No such file or directory"),
         (tmp_path / "pipe" / "file", "Not a directory"),
     ):
         with pytest.raises(OSError, match=message):
             replace_file(place, b"new")
     assert names(tmp_path) == ["pipe"]
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_names_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    for use in (lambda path: replace_file(path, b"new"), open_regular):
+        with pytest.raises(OSError, match="no file can have this name"):
+            use(tmp_path / name)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_every_writer_refuses_a_name_that_no_file_can_have(tmp_path: Path, name: str) -> None:
+    log = replace(random_log(), endings=np.full(3, TERMINATED))
+    tree = TripleTree(5).fit(log)
+    for write in (
+        lambda: tree.save(tmp_path / name),
+        lambda: log.to_npz(tmp_path / f"{name}.npz"),
+        lambda: tree.report(log, tmp_path / f"{name}.html"),
+        lambda: leaf_map(tree, "x0", "x1").save(tmp_path / f"{name}.png"),
+    ):
+        with pytest.raises(TripleTreeError, match="no file can have this name"):
+            write()
+    assert names(tmp_path) == []
+
+
+def test_only_regular_files_are_opened(tmp_path: Path, path: Path) -> None:
+    with open_regular(path) as stream:
+        assert stream.read() == b"old"
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match=r"it is a pipe, not a regular file\. Save what comes out of it to a file first"):
+        open_regular(tmp_path / "pipe")
+    with pytest.raises(OSError, match="it is a device, not a regular file"):
+        open_regular("/dev/null")
+    with pytest.raises(OSError, match="it is a folder, not a file"):
+        open_regular(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "socket"))
+        with pytest.raises(OSError, match="it is a socket, not a regular file"):
+            open_regular(tmp_path / "socket")
+    with pytest.raises(FileNotFoundError, match="No such file"):
+        open_regular(tmp_path / "nowhere")
+
+
+def test_names_are_shown_as_unicode() -> None:
+    assert shown(Path("run.csv")) == "run.csv"
+    assert shown(os.fsdecode(b"l\xe4uf.csv")) == "l?uf.csv"
 
 
 def test_threads_that_write_one_file_each_write_it_whole(path: Path) -> None:

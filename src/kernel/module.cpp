@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "apply.hpp"
+#include "csv.hpp"
 #include "encode.hpp"
 #include "grow.hpp"
 
@@ -39,6 +40,12 @@ T* allocate(size_t size, nb::capsule& owner) {
     Array<T> data = make_array<T>(size);
     owner = nb::capsule(data.get(), [](void* p) noexcept { Free<T>()(static_cast<T*>(p)); });
     return data.release();
+}
+
+template <class T>
+Out1<T> hand_over(Array<T>& data, size_t size) {
+    nb::capsule owner(data.get(), [](void* p) noexcept { Free<T>()(static_cast<T*>(p)); });
+    return Out1<T>(data.release(), {size}, owner);
 }
 
 template <class T>
@@ -275,10 +282,88 @@ Out1<int32_t> apply_array(In2<double> states, In1<int32_t> feature, In1<double> 
     return Out1<int32_t>(out, {n}, owner);
 }
 
+std::string_view view_of(const nb::bytes& data) { return {data.c_str(), data.size()}; }
+
+nb::object text_of(std::string_view cell) {
+    PyObject* const text = PyUnicode_DecodeUTF8(cell.data(), static_cast<Py_ssize_t>(cell.size()), nullptr);
+    if (!text) throw nb::python_error();
+    return nb::steal(text);
+}
+
+// The cells of the first record that is not empty, and where the next one begins; None if the data ends before that.
+nb::object csv_header(nb::bytes data, char separator, bool last) {
+    CsvRows rows(view_of(data), separator, last);
+    while (rows.next()) {
+        if (rows.size() == 0) continue;
+        nb::list names;
+        for (size_t k = 0; k < rows.size(); ++k) names.append(text_of(rows[k]));
+        return nb::make_tuple(names, rows.position());
+    }
+    return nb::none();
+}
+
+// The columns of all whole records: (where the rest begins, rows, (records of another length, the first of them, its length),
+// [(integers, doubles or a list of texts, what was seen)]).
+nb::tuple csv_columns(nb::bytes data, char separator, bool last, nb::bytes as_text) {
+    const size_t columns = as_text.size();
+    require(columns > 0, "a table has at least one column");
+    CsvRows cells(view_of(data), separator, last);
+    struct Column {
+        Array<int64_t> integers;
+        Array<double> doubles;
+        uint32_t seen = 0;
+    };
+    std::vector<Column> found(columns);
+    size_t rows = 0, odd = 0, first = 0, first_size = 0;
+    {
+        nb::gil_scoped_release released;
+        for (size_t before = 0; cells.next(); before = cells.size()) {
+            const size_t size = cells.size() - before;
+            if (size == columns) {
+                ++rows;
+            } else if (size > 0) {
+                if (odd++ == 0) first = rows, first_size = size;
+                cells.drop(before);
+            }
+        }
+        for (size_t k = 0; k < columns; ++k) {
+            Column& column = found[k];
+            if (as_text.c_str()[k]) {
+                column.seen = seen_text;
+                continue;
+            }
+            column.integers = make_array<int64_t>(rows);
+            column.doubles = make_array<double>(rows);
+            for (size_t row = 0; row < rows && !(column.seen & seen_text); ++row) {
+                const Number number = read_number(cells[row * columns + k]);
+                column.integers[row] = number.integer;
+                column.doubles[row] = number.value;
+                column.seen |= number.seen;
+            }
+        }
+    }
+    nb::list table;
+    for (size_t k = 0; k < columns; ++k) {
+        Column& column = found[k];
+        if (column.seen & seen_text) {
+            nb::list texts;
+            for (size_t row = 0; row < rows; ++row) texts.append(text_of(cells[row * columns + k]));
+            table.append(nb::make_tuple(texts, column.seen));
+        } else if (column.seen & (seen_large | seen_fraction)) {
+            table.append(nb::make_tuple(hand_over(column.doubles, rows), column.seen));
+        } else {
+            table.append(nb::make_tuple(hand_over(column.integers, rows), column.seen));
+        }
+    }
+    return nb::make_tuple(cells.position(), rows, nb::make_tuple(odd, first, first_size), table);
+}
+
 }  // namespace
 
 NB_MODULE(_kernel, m) {
     m.doc() = "The compiled part of tripletree.";
+    m.def("csv_header", &csv_header, "data"_a, "separator"_a, "last"_a);
+    m.def("csv_columns", &csv_columns, "data"_a, "separator"_a, "last"_a, "as_text"_a);
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
     m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert());
     m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);

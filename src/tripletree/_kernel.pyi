@@ -5,7 +5,12 @@ import numpy.typing as npt
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
+CsvColumn = npt.NDArray[np.int64] | F64 | list[str]
 
+def csv_header(data: bytes, separator: str, last: bool) -> tuple[list[str], int] | None: ...
+def csv_columns(
+    data: bytes, separator: str, last: bool, as_text: bytes
+) -> tuple[int, int, tuple[int, int, int], list[tuple[CsvColumn, int]]]: ...
 def discounted(rewards: F64, starts: npt.NDArray[np.int64], gamma: float, tail: F64) -> F64: ...
 def add_hashes(
     columns: F64, keys: npt.NDArray[np.uint64], starts: npt.NDArray[np.int64], sums: npt.NDArray[np.uint64]

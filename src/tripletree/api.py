@@ -788,6 +788,8 @@ class TripleTree:
         return transitions_on(fitted, log, self._threads())
 
     def _threads(self) -> int:
+        # Attributes may be set after the fit, which has checked the others.
+        check_parameters({"threads": self.threads})
         return self.threads or available_cores()
 
 

@@ -1,4 +1,4 @@
-"""Replace a file in one step: whatever happens, the old file or the new one is there, whole."""
+"""Replace a file in one step: whatever happens, the old file or the new one is there, whole. And open regular files."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tripletree.errors import TripleTreeWarning
 
 _TEMPORARY = re.compile(r"\.tripletree-[0-9a-f]{16}\.tmp")
 _STALE_SECONDS = 3600
+# For /dev/stdin and a shell's <(...) as well, which cannot be read twice.
+_SAVE_FIRST = "Save what comes out of it to a file first, and give the name of that file"
 
 
 @contextlib.contextmanager
@@ -49,8 +51,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     >>> with replacing("notes.txt") as stream:
     ...     _ = stream.write(b"whole or not at all")
     """
-    target = Path(os.path.realpath(path))
-    mode = _mode(target)
+    try:
+        target = Path(os.path.realpath(path))
+        mode = _mode(target)
+    except ValueError as error:
+        raise _no_name(error) from None
 
     def opener(name: str, flags: int) -> int:
         return os.open(name, flags, 0o666 if mode is None else mode)
@@ -82,6 +87,68 @@ def replace_file(path: str | os.PathLike[str], content: bytes) -> None:
         stream.write(content)
 
 
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a file for reading, without ever waiting for one.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; a symbolic link is followed.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened, or is none: a folder, a pipe, a device. `reason` has the text for the user.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        # Without waiting for a writer, in case the file has become a pipe since it was looked at.
+        return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+    try:
+        # Before opening, because opening a device may already do something; and again after, because the name may
+        # stand for another file by then.
+        _check_regular(os.stat(path), _SAVE_FIRST)
+        stream = open(path, "rb", opener=opener)  # noqa: SIM115 - the caller closes it
+    except ValueError as error:
+        raise _no_name(error) from None
+    try:
+        _check_regular(os.fstat(stream.fileno()), _SAVE_FIRST)
+    except OSError:
+        stream.close()
+        raise
+    return stream
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    """Return the name of a file as text that can be written anywhere: names on a disk may be any bytes.
+
+    >>> shown("run.csv")
+    'run.csv'
+    """
+    return os.fspath(path).encode("utf-8", "replace").decode()
+
+
+def _no_name(error: ValueError) -> OSError:
+    """Return the error for a text that no file can have as its name (it holds NUL, or no Unicode)."""
+    return OSError(errno.EINVAL, f"no file can have this name ({error})")
+
+
+def _check_regular(status: os.stat_result, hint: str) -> None:
+    kinds = {
+        stat.S_IFDIR: "a folder",
+        stat.S_IFIFO: "a pipe",
+        stat.S_IFSOCK: "a socket",
+        stat.S_IFCHR: "a device",
+        stat.S_IFBLK: "a device",
+    }
+    if not stat.S_ISREG(status.st_mode):
+        kind = kinds.get(stat.S_IFMT(status.st_mode), "something else")
+        if kind == "a folder":
+            raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file")
+        raise OSError(errno.EINVAL, f"it is {kind}, not a regular file. {hint}")
+
+
 def reason(error: Exception) -> str:
     """Return why a file could not be read or written, in words without a full stop.
 
@@ -99,8 +166,7 @@ def _mode(target: Path) -> int | None:
         return None
     if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, "it is a folder. Give the name of a file in it")
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a regular file (but a pipe, a device or the like)")
+    _check_regular(status, "Give the name of a file")
     if not os.access(target, os.W_OK):
         # The rename would not mind; whoever protected the file would.
         raise PermissionError(errno.EACCES, "it is write-protected. Choose another name, or remove it first")

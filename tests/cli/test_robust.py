@@ -152,6 +152,34 @@ def test_a_reader_that_has_seen_enough(work):
 
 
 @posix
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_closed_streams(work, closed):
+    program = f"'{sys.executable}' -c 'from tripletree.cli import main; main()'"
+    for arguments in (
+        "info run.tripletree",
+        "info run.tripletree --json",
+        "report run.tripletree --log run.csv -o a.html",
+    ):
+        told = subprocess.run(
+            ["sh", "-c", f"{program} {arguments} {closed}"], cwd=work, capture_output=True, text=True, check=False
+        )
+        assert (told.returncode, told.stderr) == (0, "")
+    # What would have been printed is not in the file that was opened after it.
+    assert (work / "a.html").read_text().startswith("<!doctype html>")
+    assert (work / "a.html").read_text().endswith("</html>\n")
+
+
+@posix
+def test_pipes_are_not_waited_for(run, work, monkeypatch):
+    monkeypatch.chdir(work)
+    os.mkfifo(work / "pipe.csv")
+    for arguments in (("check", "pipe.csv"), ("info", "pipe.csv"), ("check", "run.csv", "--describe", "pipe.csv")):
+        told = run(*arguments)
+        assert told.code == 1
+        assert "it is a pipe, not a regular file. Save what comes out of it to a file first" in told.out + told.err
+
+
+@posix
 def test_ctrl_c_during_growth_leaves_no_half_file_and_no_traceback(work):
     old = (work / "run.tripletree").read_bytes()
     stop = (

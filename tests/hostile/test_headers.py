@@ -97,6 +97,14 @@ def test_metadata_of_wrong_type(key: str, value: object, text: str, good: bytes,
     refused(edited(good, lambda header: header["__metadata__"].update({key: value})), text)
 
 
+@pytest.mark.parametrize("key", ["samples", "episodes", "tripletree", "numpy", "log_sha256"])
+@pytest.mark.parametrize("value", [None, -1, 1.5, True, [], {}])
+def test_provenance_of_wrong_type(key: str, value: object, good: bytes, refused: Refused) -> None:
+    refused(
+        edited(good, lambda header: header["__metadata__"]["provenance"].update({key: value})), f"provenance `{key}`"
+    )
+
+
 @pytest.mark.parametrize("key", ["sha256", "format", "schema", "options", "provenance"])
 def test_metadata_missing(key: str, good: bytes, refused: Refused) -> None:
     text = "no `__metadata__` with a `format`" if key == "format" else f"`__metadata__` lacks `{key}`"

@@ -10,6 +10,7 @@ import struct
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from safetensors.numpy import save as safetensors_bytes
 
 from tests.store.models import random_model
 from tripletree.errors import ModelFileError
-from tripletree.store import load, save
+from tripletree.store import load, model_file, save
 
 Refused = Callable[[bytes, str], None]
 
@@ -146,15 +147,14 @@ def test_file_that_shrinks_or_grows_while_it_is_read(
     path.write_bytes(good)
     small, large = good[:-8], good + b"\0"
     for content in (small, large):
-        real = os.fstat
+        real = model_file._decode
 
-        def change(descriptor: int, real: Callable[[int], os.stat_result] = real, new: bytes = content) -> object:
-            status = real(descriptor)
+        def change(stream: BinaryIO, size: int, real: Any = real, new: bytes = content) -> object:
             path.write_bytes(new)
-            return status
+            return real(stream, size)
 
         path.write_bytes(good)
         with monkeypatch.context() as patch:
-            patch.setattr("tripletree.store.model_file.os.fstat", change)
+            patch.setattr(model_file, "_decode", change)
             with pytest.raises(ModelFileError, match="its size changed while it was read"):
                 load(path)

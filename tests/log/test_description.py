@@ -98,5 +98,5 @@ def test_what_is_not_understood(described, text, message):
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(LogError, match=re.escape("nowhere.toml cannot be read: No such file or directory.")):
         read_description(tmp_path / "nowhere.toml")
-    with pytest.raises(LogError, match=r"cannot be read: Is a directory"):
+    with pytest.raises(LogError, match=r"cannot be read: it is a folder, not a file"):
         read_description(tmp_path)

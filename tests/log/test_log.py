@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -197,10 +199,70 @@ def test_compress_is_a_flag(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_callers_arrays_stay_writable() -> None:
+def test_the_callers_arrays_stay_writable_and_their_own() -> None:
     log = random_log()
-    states = np.array(log.states)
-    other = replace(log, states=states)
+    states, actions = np.array(log.states), np.array(log.actions)
+    view = actions[:]
+    view.setflags(write=False)
+    other = replace(log, states=states, actions=view)
     states[0] = 7
-    assert other.states[0, 0] == 7
+    actions[0] = 10**9
+    assert other.fingerprint() == log.fingerprint()
     assert not other.states.flags.writeable
+
+
+@pytest.mark.parametrize("kind", ["arrays", "wide", "episodes", "frame", "list"])
+def test_no_door_keeps_an_array_of_the_caller(kind: str) -> None:
+    source = random_log()
+    states, rewards, finals = (np.array(part) for part in (source.states, source.rewards, source.final_states))
+    actions = np.array(source.states) if kind == "wide" else np.array(source.actions)
+    starts, ids, endings = (np.array(part) for part in (source.starts, source.episode_ids, source.endings))
+    mine = [states, actions, rewards, starts, finals, ids, endings]
+    if kind in ("arrays", "wide"):
+        log = Log.from_arrays(states, actions, rewards, starts=starts, final_states=finals, episode_ids=ids)
+    elif kind == "episodes":
+        log = Log.from_episodes([(states, actions, rewards, finals[0])])
+    elif kind == "frame":
+        columns = {"x": states[:, 0], "action": actions, "reward": rewards, "episode": np.repeat(ids, np.diff(starts))}
+        log = Log.from_dict(columns)
+    else:
+        log = replace(source, states=states.tolist(), actions=pd.Series(actions))
+    before = log.fingerprint()
+    for array in mine:
+        array[:] = 0
+    assert replace(log).fingerprint() == before
+
+
+def test_a_log_is_not_copied_without_need() -> None:
+    log = random_log()
+    for other in (replace(log, reading="read again"), replace(log, states=log.states[:])):
+        assert np.shares_memory(other.states, log.states)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"states": np.full((120, 2), 1e101)}, r"Log.states goes beyond 1e\+100"),
+        ({"states": np.full((120, 2), 1j)}, "Log.states holds complex128 values; only real numbers are allowed"),
+        ({"states": np.full((120, 2), "1")}, "Log.states holds <U1 values; only real numbers are allowed"),
+        ({"states": np.full((120, 2), None)}, "Log.states holds object values; only real numbers are allowed"),
+        ({"rewards": np.full(120, -1e101)}, r"Log.rewards goes beyond 1e\+100"),
+        ({"rewards": np.zeros(120, "m8[s]")}, "Log.rewards holds timedelta64"),
+        ({"final_states": np.full((3, 2), 1e101)}, r"Log.final_states goes beyond 1e\+100"),
+        ({"actions": np.full(120, np.nan)}, "Log.actions must hold whole numbers"),
+        ({"episode_ids": np.zeros(3, complex)}, "Log.episode_ids holds complex128 values"),
+        ({"episode_ids": np.array(["a", "b\ud800", "c"])}, "Log.episode_ids holds 'b.ud800', which is not Unicode"),
+        ({"episode_ids": np.array([b"a", b"\xff", b"c"])}, "Log.episode_ids holds bytes that are no text"),
+    ],
+)
+def test_every_door_has_the_same_limits(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    log = random_log()
+    if "beyond" not in message:
+        with pytest.raises(LogError, match=message):
+            replace(log, **change)
+    arrays = log._arrays() | change
+    schema = np.array(json.dumps(log.schema.to_dict()))
+    if not any(array.dtype.hasobject for array in change.values()):
+        np.savez(tmp_path / "log.npz", allow_pickle=False, tripletree_log=schema, **arrays)
+        with pytest.raises(LogError, match=f"log.npz is damaged: {message}"):
+            read_log(tmp_path / "log.npz")

@@ -83,6 +83,14 @@ class _Commands(click.Group):
             with formatter.section(title):
                 formatter.write_dl([(name, summary) for name, (_, summary) in commands.items()])
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        for name in ("stdout", "stderr"):
+            # Closed by the shell (>&-): what would be printed goes nowhere. Opened at once, before a file that is
+            # written takes the free number.
+            if getattr(sys, name) is None:
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the program runs
+        return super().main(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
             # A terminal that knows no "±" gets a question mark rather than a traceback.

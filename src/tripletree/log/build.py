@@ -24,6 +24,7 @@ from tripletree.text import Message, Option, count, message_of, some_of
 F64 = npt.NDArray[np.float64]
 # Rows that are handled together: with tens of features they still fit in the cache.
 BLOCK = 8192
+RESCALE = "Divide it by a constant."
 # Features that a message names before it says "and 3 more".
 MOST_NAMED = 8
 
@@ -104,9 +105,10 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     findings.stop_if_failed()
     take = slice(None) if order is None else order
     fields = {
-        "states": states,
-        "actions": actions[0][take],
-        "rewards": rewards[take],
+        # All made here, so that the log may keep them without a copy.
+        "states": freeze(states),
+        "actions": freeze(freeze(actions[0])[take]),
+        "rewards": freeze(freeze(rewards)[take]),
         "starts": found.starts,
         "final_states": finals,
         "endings": endings,
@@ -154,7 +156,9 @@ def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int6
             Message("Drop those episodes, fill the gaps, or leave the feature out: {}.", Option("ignore", [...])),
         )
     for f in np.flatnonzero(np.maximum(np.abs(seen.low), np.abs(seen.high)) > LARGEST).tolist():
-        findings.error("too-large", f"Feature `{names[f]}` goes beyond {LARGEST:g}; its squares would overflow.")
+        findings.error(
+            "too-large", f"Feature `{names[f]}` goes beyond {LARGEST:g}; its squares would overflow.", RESCALE
+        )
 
 
 def _read_rewards(column: Array, findings: Findings) -> F64 | None:
@@ -172,7 +176,7 @@ def _read_rewards(column: Array, findings: Findings) -> F64 | None:
         )
         return None
     if np.abs(rewards).max() > LARGEST:
-        findings.error("too-large", f"The reward goes beyond {LARGEST:g}; its squares would overflow.")
+        findings.error("too-large", f"The reward goes beyond {LARGEST:g}; its squares would overflow.", RESCALE)
     return rewards
 
 
@@ -253,6 +257,25 @@ def survey(matrix: F64) -> Survey:
     empty = low > high
     low[empty] = high[empty] = 0.0
     return Survey(bad_count, bad_row, low, high, integral)
+
+
+def freeze(array: Array) -> Array:
+    """Return an array that nobody else holds, made read-only: a log keeps it without a copy."""
+    array.setflags(write=False)
+    return array
+
+
+def own(array: Any, dtype: Any) -> Array:
+    """Return an array of a type that nobody can change any more: the array itself where that is so, else a copy."""
+    with np.errstate(invalid="ignore"):  # NaN as an integer: the caller sees that it has changed
+        made = np.ascontiguousarray(array, dtype)
+    if isinstance(array, np.ndarray) and made is not array and made.base is None:
+        return freeze(made)
+    part: Any = made
+    while isinstance(part, np.ndarray) and not part.flags.writeable:
+        part = part.base
+    # A view may be read-only, and what it is a view of may not.
+    return made if part is None or isinstance(part, bytes) else freeze(made.copy())
 
 
 def fill(columns: Sequence[Array], order: npt.NDArray[np.int64] | None) -> F64:

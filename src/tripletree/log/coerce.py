@@ -30,7 +30,7 @@ def as_array(values: object, what: str, findings: Findings) -> Array | None:
     if values is None:
         findings.error("missing", f"{what} is None; expected an array or a list.")
         return None
-    if isinstance(values, np.ma.MaskedArray):
+    if isinstance(values, np.ma.MaskedArray) and values.dtype.names is None:
         masked = np.ma.getmaskarray(values)
         values = np.asarray(values.data)
         if masked.any():

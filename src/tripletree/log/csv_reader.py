@@ -1,96 +1,249 @@
-"""CSV files to columns of integers, floats, booleans or text, block by block so that little memory is needed."""
+"""CSV files to columns of integers, floats, booleans or text, piece by piece so that little memory is needed.
+
+The compiled kernel splits the rows and reads plain numbers; what it leaves as text is judged here, cell by cell.
+"""
 
 from __future__ import annotations
 
-import csv
-from itertools import islice
+import codecs
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
 
 import numpy as np
 
+from tripletree import _kernel
 from tripletree.log.coerce import Array
 from tripletree.log.findings import Findings
 from tripletree.text import Message, Option, count, plural
+from tripletree.writing import open_regular, shown
 
-# Rows that are read together. As Python's strings they take many times the memory of the numbers they become.
-BLOCK = 2048
+# Bytes that are read together: few enough for a cache, enough that a call for each of them costs nothing.
+BLOCK = 2**22
+# No row may be longer, in bytes: a file without line ends must not be held as one row.
+LONGEST_ROW = 2**28
 SEPARATORS = ",;\t|"
 # Missing among numbers; in a column of text only an empty cell is missing ("none" may well be an action).
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "null", "none"})
 BOOLEANS = {"true": True, "false": False}
 
+# What the kernel has seen in a column, as in csv.hpp.
+_LARGE, _FRACTION, _VALUE, _WORD, _NAN, _BLANK, _TEXT, _PADDING = (1 << bit for bit in range(8))
+
 
 def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], list[Array]]:
     """Return the names and columns of the file; raises one error for a file that is not a table."""
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        encoding = "utf-8-sig"  # the same, without the byte order mark that some programs write first
+    codec = _codec(encoding, findings)
+    name = shown(path.name)
     try:
-        names, blocks = _parse(path, encoding, frozenset(), findings)
-        mixed = frozenset(
-            k for k, column in enumerate(blocks) if len({block.dtype.kind == "O" for block in column}) > 1
-        )
-        if mixed:
-            # Text came after blocks of numbers: read those columns again, as text from the start.
-            names, blocks = _parse(path, encoding, mixed, findings)
-    except UnicodeDecodeError as error:
-        findings.fail(
-            "encoding",
-            f"{path.name} is not {encoding.removesuffix('-sig')} text: it holds byte {error.object[error.start]:#04x}.",
-            Message("Save it as UTF-8, or name its encoding: {}.", Option("encoding", "latin-1")),
-        )
-    except LookupError:
+        names, columns = _parse(path, codec, frozenset(), findings)
+        again = frozenset(k for k, column in enumerate(columns) if column.must_be_text)
+        if again:
+            # Text came after numbers, or what looks like numbers is not: read those columns as text from the start.
+            names, columns = _parse(path, codec, again, findings)
+    except UnicodeError as error:
+        why, guess = str(error), "latin-1"
+        if isinstance(error, UnicodeDecodeError):
+            why = f"it holds byte {error.object[error.start]:#04x}"
+            if error.object.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                guess = "utf-16"
+        fix = Message("Save it as UTF-8, or name its encoding: {}.", Option("encoding", guess))
+        findings.fail("encoding", f"{name} is not {codec} text: {why}.", fix)
+    except ValueError as error:
+        # From the kernel; whatever this package raises on purpose is a ValueError as well.
+        if not str(error).startswith("field larger"):
+            raise
+        findings.fail("csv", f"{name} cannot be read as CSV: {error}.", "Is a closing quote missing?")
+    return names, [column.join() for column in columns]
+
+
+def _codec(encoding: object, findings: Findings) -> str:
+    """Return the usual name of a text encoding."""
+    try:
+        codec = codecs.lookup(encoding).name  # type: ignore[arg-type]
+        codecs.getincrementaldecoder(codec)
+        # Codecs of bytes, such as hex, are no encodings of text: this raises LookupError for them.
+        b"a".decode(codec)
+    except UnicodeDecodeError:
+        pass
+    except Exception:
+        # The look-up imports a module of that name, and many things can go wrong with a strange one.
         fix = Message("Type {} or {}.", Option("encoding", "utf-8"), Option("encoding", "latin-1"))
-        findings.fail("encoding", f"There is no encoding {encoding!r}.", fix)
-    except csv.Error as error:
-        findings.fail("csv", f"{path.name} cannot be read as CSV: {error}.")
-    return names, [_join(column) for column in blocks]
+        findings.fail("encoding", f"There is no encoding {encoding!r:.60}.", fix)
+    return codec
 
 
-def _parse(
-    path: Path, encoding: str, as_text: frozenset[int], findings: Findings
-) -> tuple[list[str], list[list[Array]]]:
-    """Return the names and, for each column, its blocks; object blocks are text."""
-    with path.open(encoding=encoding, newline="") as file:
-        reader = csv.reader(file, delimiter=_separator(file))
-        names = [name.strip() for name in next((row for row in reader if row), [])]
+@dataclass
+class _Column:
+    """What was read of one column so far."""
+
+    blocks: list[Array] = field(default_factory=list)
+    labels: dict[str, str | None] = field(default_factory=dict)
+    seen: int = 0
+
+    def add(self, values: Array | list[str], seen: int) -> None:
+        self.seen |= seen
+        self.blocks.append(self._texts(values) if isinstance(values, list) else values)
+
+    def _texts(self, cells: list[str]) -> Array:
+        # One object for each different text, however often it occurs: labels of a long log would fill the memory
+        # otherwise.
+        for cell in set(cells):
+            if cell not in self.labels:
+                self.labels[cell] = cell.strip() or None
+        block = np.empty(len(cells), object)
+        block[:] = [self.labels[cell] for cell in cells]
+        return block
+
+    @property
+    def must_be_text(self) -> bool:
+        """Whether numbers that were read here have to be read again, as text."""
+        if self.seen & _TEXT:
+            return any(block.dtype.kind != "O" for block in self.blocks)
+        if self.seen & _VALUE:
+            # Integers beyond 64 bits keep all their digits as text, and 007 may have to differ from 7.
+            return bool(self.seen & (_LARGE | _PADDING)) and not self.seen & _FRACTION
+        # Where no cell is a number, words such as "none" are labels.
+        return bool(self.seen & _WORD) or self.seen & (_NAN | _BLANK) == _NAN | _BLANK
+
+    def join(self) -> Array:
+        """Return the whole column."""
+        column = np.concatenate(self.blocks)
+        self.blocks.clear()
+        if column.dtype.kind == "i":
+            return column.view(np.int64)  # the kernel's integers are of a type that only prints in another way
+        if column.dtype.kind == "f":
+            return column
+        if all(map(_readable, self.labels)):
+            numbers = _numbers([cell or "" for cell in column])
+            if numbers is not None:
+                return numbers
+        values = set(self.labels.values())
+        if None not in values and {value.lower() for value in values if value is not None} <= set(BOOLEANS):
+            return np.fromiter((BOOLEANS[value.lower()] for value in column), bool, len(column))
+        return column
+
+
+class _Source:
+    """The bytes of a file, as UTF-8 without a byte order mark, as many as are asked for."""
+
+    def __init__(self, file: BinaryIO, codec: str) -> None:
+        self.file = file
+        self.utf8 = codec in ("utf-8", "utf-8-sig")
+        self.decoder = codecs.getincrementaldecoder(codec)()
+        self.pending = b""
+        self.ended = False
+        self.more()
+        if self.utf8:
+            self.pending = self.pending.removeprefix(codecs.BOM_UTF8)
+
+    def more(self) -> None:
+        """Read on. Twice as much as is left over, so that a long row is not looked at again and again."""
+        data = self.file.read(max(BLOCK, len(self.pending)))
+        self.ended = not data
+        if not self.utf8:
+            data = self.decoder.decode(data, self.ended).encode()
+        self.pending += data
+
+    def drop(self, size: int) -> None:
+        self.pending = self.pending[size:]
+
+    def check(self) -> None:
+        """Raise UnicodeDecodeError for bytes that are not UTF-8, up to the last line end."""
+        if self.utf8 and not self.pending.isascii():
+            whole = len(self.pending) if self.ended else self.pending.rfind(b"\n") + 1
+            self.pending[:whole].decode()
+
+
+def _parse(path: Path, codec: str, as_text: frozenset[int], findings: Findings) -> tuple[list[str], list[_Column]]:
+    """Return the names and columns; those ``as_text`` are not read as numbers."""
+    name = shown(path.name)
+    with open_regular(path) as file:
+        source = _Source(file, codec)
+        separator = _separator(source)
+        names = [cell.strip() for cell in _header(source, separator, name, findings)]
         if not names:
-            findings.fail("no-samples", f"{path.name} is empty; expected a header line, and a line for each step.")
-        if all(_number(name) for name in names):
+            findings.fail("no-samples", f"{name} is empty; expected a header line, and a line for each step.")
+        if all(map(_number, names)):
             findings.fail(
                 "no-header",
-                f"{path.name} has no header: its first line holds only numbers ({', '.join(names[:4])}, ...).",
+                f"{name} has no header: its first line holds only numbers ({', '.join(names[:4])}, ...).",
                 "Put the column names in the first line.",
             )
-        columns: list[list[Array]] = [[] for _ in names]
-        ragged: list[tuple[int, int]] = []
-        rows = 0
-        while block := list(islice(reader, BLOCK)):
-            if any(len(row) != len(names) for row in block):
-                block = [row for row in block if row]
-                ragged += [(rows + i, len(row)) for i, row in enumerate(block) if len(row) != len(names)]
-                block = [row for row in block if len(row) == len(names)]
-            rows += len(block)
-            for k, cells in enumerate(zip(*block, strict=True)):
-                numbers = None if k in as_text else _numbers(cells)
-                columns[k].append(_text(cells) if numbers is None else numbers)
-    if ragged:
-        row, length = ragged[0]
+        columns = [_Column(seen=_TEXT if k in as_text else 0) for k in range(len(names))]
+        rows = odd = first = first_size = 0
+        for number, (differ, row, size), table in _pieces(source, separator, columns, name, findings):
+            if differ and not odd:
+                first, first_size = rows + row, size
+            rows, odd = rows + number, odd + differ
+            for column, (values, seen) in zip(columns, table, strict=True):
+                column.add(values, seen)
+    if odd:
         findings.fail(
             "ragged",
-            f"{count(len(ragged), 'row')} of {path.name} {plural(len(ragged), 'differs', 'differ')} from the header in "
-            f"length: row {row} has {count(length, 'cell')}, the header has {len(names)}.",
+            f"{count(odd, 'row')} of {name} {plural(odd, 'differs', 'differ')} from the header in "
+            f"length: row {first} has {count(first_size, 'cell')}, the header has {len(names)}.",
             "If a value contains the separator, put the value in quotes.",
         )
     if not rows:
-        findings.fail("no-samples", f"{path.name} holds a header and no samples; it needs at least one step.")
+        findings.fail("no-samples", f"{name} holds a header and no samples; it needs at least one step.")
     return names, columns
 
 
-def _separator(file: TextIO) -> str:
-    first = next((line for line in file if line.strip()), "")
-    file.seek(0)
-    return max(SEPARATORS, key=first.count)
+def _pieces(
+    source: _Source, separator: str, columns: list[_Column], name: str, findings: Findings
+) -> Iterator[tuple[int, tuple[int, int, int], list[tuple[Array | list[str], int]]]]:
+    """Yield, for each piece of the file: its rows, those of another length, and for each column what was read."""
+    while True:
+        source.check()
+        as_text = bytes(bool(column.seen & _TEXT) for column in columns)
+        used, rows, odd, table = _kernel.csv_columns(source.pending, separator, source.ended, as_text)
+        source.drop(used)
+        if rows or odd[0]:
+            yield rows, odd, table
+        if source.ended:
+            return
+        _refuse_long(source, name, findings)
+        source.more()
+
+
+def _separator(source: _Source) -> str:
+    """Return the separator that is most frequent in the first line that is not blank."""
+    while True:
+        lines = source.pending.replace(b"\r", b"\n").split(b"\n")
+        complete = lines if source.ended else lines[:-1]
+        for line in complete:
+            text = line.decode("utf-8", "replace")
+            if text.strip():
+                return max(SEPARATORS, key=text.count)
+        if source.ended or len(source.pending) > LONGEST_ROW:
+            return SEPARATORS[0]
+        source.more()
+
+
+def _header(source: _Source, separator: str, name: str, findings: Findings) -> list[str]:
+    """Take the first row that is not empty."""
+    while True:
+        source.check()
+        found = _kernel.csv_header(source.pending, separator, source.ended)
+        if found is not None:
+            cells, used = found
+            source.drop(used)
+            return cells
+        if source.ended:
+            return []
+        _refuse_long(source, name, findings)
+        source.more()
+
+
+def _refuse_long(source: _Source, name: str, findings: Findings) -> None:
+    if len(source.pending) > LONGEST_ROW:
+        findings.fail(
+            "csv",
+            f"{name} cannot be read as CSV: it has a row of more than {LONGEST_ROW:,} bytes.",
+            "Every step needs a line of its own.",
+        )
 
 
 def _number(text: str) -> bool:
@@ -101,42 +254,25 @@ def _number(text: str) -> bool:
     return True
 
 
-def _numbers(cells: tuple[str, ...]) -> Array | None:
-    """Return the cells as int64, as float64 (NaN where missing), or None if they are not numbers."""
-    if "_" in (joined := "".join(cells)):
-        return None  # 1_0 is ten to Python, and a label to people
-    try:
-        values = np.fromiter(map(float, cells), np.float64, len(cells))
-    except ValueError:
-        try:
-            values = np.array(["nan" if cell.strip().lower() in MISSING else cell for cell in cells], np.float64)
-        except ValueError:
-            return None
-        if np.isnan(values).all() and any(cell.strip() for cell in cells):
-            return None  # where no cell is a number, words such as "none" are labels
-    if not np.isfinite(values).all() or (values != np.floor(values)).any() or any(mark in joined for mark in ".eE"):
+def _readable(cell: str) -> bool:
+    """Whether a cell can be one of a column of numbers; 1_0 is ten to Python, and a label to people."""
+    return "_" not in cell and (_number(cell) or cell.strip().lower() in MISSING)
+
+
+def _numbers(cells: list[str]) -> Array | None:
+    """Return readable cells as int64, as float64 (NaN where missing), or None if they are labels after all."""
+    missing = {cell for cell in set(cells) if not _number(cell)}
+    values = np.fromiter((np.nan if cell in missing else float(cell) for cell in cells), np.float64, len(cells))
+    if missing and np.isnan(values).all() and any(cell.strip() for cell in cells):
+        return None
+    if not np.isfinite(values).all() or any(mark in cell for cell in set(cells) for mark in ".eE"):
         return values
-    if np.abs(values).max() < 2**53:
-        return values.astype(np.int64)
+    integers = {cell: int(cell) for cell in set(cells)}
+    # Identifiers such as 007 and 7 are two; where each number is written in one way only, they are numbers.
+    padded = any(len(digits := cell.strip().lstrip("+-")) > 1 and int(digits[0]) == 0 for cell in integers)
+    if padded and len(set(integers.values())) < len({cell.strip() for cell in integers}):
+        return None
     try:
-        return np.array(list(map(int, cells)), np.int64)
+        return np.array([integers[cell] for cell in cells], np.int64)
     except OverflowError:
         return None  # as text, large identifiers keep all their digits
-
-
-def _text(cells: tuple[str, ...]) -> Array:
-    # One object for each different text, however often it occurs: labels of a long log would fill the memory otherwise.
-    known = {cell: cell.strip() or None for cell in set(cells)}
-    block = np.empty(len(cells), object)
-    block[:] = [known[cell] for cell in cells]
-    return block
-
-
-def _join(blocks: list[Array]) -> Array:
-    column = np.concatenate(blocks)
-    if column.dtype.kind != "O":
-        return column
-    values = set(column.tolist())
-    if None not in values and {value.lower() for value in values} <= set(BOOLEANS):
-        return np.fromiter((BOOLEANS[value.lower()] for value in column), bool, len(column))
-    return column

@@ -11,7 +11,7 @@ from typing import Any
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError
 from tripletree.log.roles import SYNONYMS
-from tripletree.writing import reason
+from tripletree.writing import open_regular, reason, shown
 
 LARGEST = 1_000_000
 """A description with more bytes than this is some other file, and not worth parsing."""
@@ -40,18 +40,23 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> tripletree.read_description("run.toml")
     {'episode': 'run', 'units': {'pos': 'm'}}
     """
-    file = Path(path)
     try:
-        if file.stat().st_size > LARGEST:
-            raise LogError(f"{file} is {file.stat().st_size:,} bytes long; a description may have at most {LARGEST:,}.")
-        content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        file = shown(Path(path))
+    except TypeError:
+        raise LogError(f"Expected the path of a TOML file, got {type(path).__name__}.") from None
+    try:
+        with open_regular(path) as stream:
+            size = os.fstat(stream.fileno()).st_size
+            if size > LARGEST:
+                raise LogError(f"{file} is {size:,} bytes long; a description may have at most {LARGEST:,}.")
+            content = tomllib.loads(stream.read(LARGEST).decode("utf-8-sig"))
     except OSError as error:
         raise LogError(f"{file} cannot be read: {reason(error)}.") from error
     except UnicodeDecodeError:
         raise LogError(f"{file} is not UTF-8 text, as TOML files must be.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LogError(f"{file} is not valid TOML: {error}.") from None
-    return _Reader(str(file), content).options()
+    return _Reader(file, content).options()
 
 
 def _is_text(value: object) -> bool:

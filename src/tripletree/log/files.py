@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
@@ -14,16 +12,18 @@ import numpy as np
 
 from tripletree.checks import did_you_mean
 from tripletree.errors import LogError, MissingDependencyError, ParameterError
-from tripletree.log.coerce import Array
+from tripletree.log.build import RESCALE, freeze
+from tripletree.log.coerce import LARGEST, Array
 from tripletree.log.csv_reader import read_csv
 from tripletree.log.findings import Findings
 from tripletree.log.interpretation import describe
 from tripletree.log.log import Log
+from tripletree.log.npz_reader import read_npz, refuse_bomb
 from tripletree.log.roles import Roles, check_options
 from tripletree.log.schema import Schema
 from tripletree.log.tables import from_columns
 from tripletree.text import Message, Option, joined, message_of
-from tripletree.writing import reason
+from tripletree.writing import open_regular, reason, shown
 
 FORMATS = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npz": "npz"}
 # The first bytes show that the name of a file is wrong.
@@ -40,6 +40,7 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     path : path
         The file; ``.csv`` or ``.tsv`` with a header line, ``.parquet`` (needs ``pip install "tripletree[parquet]"``),
         or ``.npz``, written by ``Log.to_npz`` or with arrays named like the columns of :meth:`Log.from_dict`.
+        Compressed files may unpack to 100 times their size, or to 256 MB. Pipes and devices are refused.
     encoding : str
         Encoding of a CSV file.
     **roles
@@ -58,17 +59,17 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     """
     check_options(roles, Roles)
     file = _path(path)
-    findings = Findings(file.name)
+    findings = Findings(shown(file.name))
     names, columns = _columns(file, encoding, findings)
     if "tripletree_log" in names:
-        return _restore(dict(zip(names, columns, strict=True)), file, roles)
-    return Log._announced(from_columns(names, columns, roles, findings, file.name), findings)
+        return _restore(dict(zip(names, columns, strict=True)), shown(file.name), roles)
+    return Log._announced(from_columns(names, columns, roles, findings, shown(file.name)), findings)
 
 
 def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> dict[str, Any]:
     """Return the columns of a file by name: a table that need not be a log, such as states to ask about."""
     file = _path(path)
-    names, columns = _columns(file, encoding, Findings(file.name))
+    names, columns = _columns(file, encoding, Findings(shown(file.name)))
     return dict(zip(names, columns, strict=True))
 
 
@@ -87,9 +88,9 @@ def _columns(file: Path, encoding: str, findings: Findings) -> tuple[list[str], 
             return read_csv(file, encoding, findings)
         return read_parquet(file) if kind == "parquet" else read_npz(file)
     except OSError as error:
-        raise LogError(f"{file} cannot be read: {reason(error)}.") from error
+        raise LogError(f"{shown(file)} cannot be read: {reason(error)}.") from error
     except MemoryError:
-        raise LogError(f"{file} does not fit in memory. Read only some of its rows.") from None
+        raise LogError(f"{shown(file)} does not fit in memory. Read only some of its rows.") from None
 
 
 def _format(path: Path) -> str:
@@ -97,45 +98,27 @@ def _format(path: Path) -> str:
     if path.is_dir():
         inside = sorted(p.name for p in path.iterdir() if p.suffix.lower() in FORMATS)
         raise LogError(
-            f"{path} is a folder; expected a file. "
+            f"{shown(path)} is a folder; expected a file. "
             + (f"Did you mean `{path / inside[0]}`?" if inside else "It holds no CSV, Parquet or NPZ file.")
         )
-    kind = FORMATS.get(path.suffix.lower())
     if not path.exists():
         names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise LogError(f"There is no file {path}.{did_you_mean(path.name, names)}")
+    with open_regular(path) as file:
+        first = file.read(4)
+    content = MAGIC.get(first)
+    kind = FORMATS.get(path.suffix.lower())
+    name = shown(path.name)
+    if first.startswith(b"\x1f\x8b"):
+        raise LogError(f"{name} is compressed with gzip. Unpack it first: gunzip")
     if kind is None:
         raise LogError(
-            f"{path.name} ends in `{path.suffix}`; logs are read from {', '.join(FORMATS)}. "
+            f"{name} ends in `{shown(path.suffix)}`; logs are read from {', '.join(FORMATS)}. "
             "Rename the file, or load it yourself and type Log.from_frame(...) or Log.from_dict(...)."
         )
-    with path.open("rb") as file:
-        content = MAGIC.get(file.read(4))
     if content is not None and content != kind:
-        raise LogError(f"{path.name} is named as {kind}, but its content is {content}; rename it to end in .{content}.")
+        raise LogError(f"{name} is named as {kind}, but its content is {content}; rename it to end in .{content}.")
     return kind
-
-
-def read_npz(path: Path) -> tuple[list[str], list[Array]]:
-    """Return the names and arrays of a NumPy file; raises LogError if it is damaged or holds Python objects."""
-    names: list[str] = []
-    columns: list[Array] = []
-    try:
-        with zipfile.ZipFile(path) as archive:
-            for member in archive.namelist():
-                names.append(member.removesuffix(".npy"))
-                with archive.open(member) as file:
-                    columns.append(np.lib.format.read_array(file, allow_pickle=False))
-    except ValueError as error:
-        if "allow_pickle" in str(error):
-            raise LogError(
-                f"{path} holds Python objects in `{names[-1]}`. They are never loaded, because they could run code; "
-                "save plain arrays of numbers or text."
-            ) from None
-        raise LogError(f"{path} is damaged: {error}.") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, SyntaxError, NotImplementedError, RuntimeError) as error:
-        raise LogError(f"{path} is not an .npz file, or damaged: {error}.") from None
-    return names, columns
 
 
 def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
@@ -150,29 +133,43 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
     try:
         with ParquetFile(path) as file:
             names = list(file.schema_arrow.names)
+            # Repeated values take next to no room in a file; as columns they take 8 bytes each.
+            refuse_bomb(path, 8 * file.metadata.num_rows * len(names))
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
                 return names, [file.read(columns=[name]).column(0).to_numpy() for name in names]
             return names, [column.to_numpy() for column in file.read().columns]
     except (pyarrow.ArrowException, ValueError) as error:
-        raise LogError(f"{path} is not a Parquet file, or damaged: {error}.") from None
+        if isinstance(error, LogError):
+            raise
+        raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {reason(error)}. Write it again.") from None
+    finally:
+        # Arrow keeps what it has freed for its next table, which may never come: a gigabyte for ten million rows.
+        pyarrow.default_memory_pool().release_unused()
 
 
-def _restore(arrays: Mapping[str, Any], path: Path, roles: Roles) -> Log:
+def _restore(arrays: Mapping[str, Any], name: str, roles: Roles) -> Log:
     """Return the log that Log.to_npz wrote."""
     if roles:
         raise ParameterError(
             Message(
                 "{} was written by Log.to_npz and has its own schema; {} cannot be given. Read it without options.",
-                path.name,
+                name,
                 joined(", ", map(Option, roles)),
             )
         )
-    fields: dict[str, Any] = {key: value for key, value in arrays.items() if key != "tripletree_log"}
+    fields: dict[str, Any] = {key: freeze(value) for key, value in arrays.items() if key != "tripletree_log"}
     try:
         fields["schema"] = Schema.from_dict(json.loads(str(arrays["tripletree_log"])))
-        return Log(**fields, reading=describe(fields, path.name))
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        log = Log(**fields, reading=describe(fields, name))
+        for key in ("states", "actions", "rewards", "final_states"):
+            # NaN is no largest number to fmax; the absolute values would be one more copy of the log.
+            if max(-np.fmin.reduce(fields[key], axis=None), np.fmax.reduce(fields[key], axis=None)) > LARGEST:
+                raise LogError(f"Log.{key} goes beyond {LARGEST:g}; its squares would overflow. {RESCALE}")
+        return log
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         if isinstance(error, LogError):
-            raise LogError(Message("{} is damaged: {}", path.name, message_of(error))) from None
-        raise LogError(f"{path.name} is damaged: it does not hold what Log.to_npz writes ({error}).") from None
+            raise LogError(Message("{} is damaged: {}", name, message_of(error))) from None
+        raise LogError(
+            f"{name} is damaged: it does not hold what Log.to_npz writes ({error}). Write it again with Log.to_npz."
+        ) from None

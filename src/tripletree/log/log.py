@@ -19,14 +19,17 @@ import numpy.typing as npt
 from tripletree.checks import check_flag, check_number, check_whole
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log.arrays import from_arrays
+from tripletree.log.build import freeze, own
+from tripletree.log.coerce import NUMERIC
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
 from tripletree.log.findings import Finding, Findings, Report
+from tripletree.log.npz_reader import unpacked_limit
 from tripletree.log.roles import Naming, Roles
-from tripletree.log.schema import Schema
+from tripletree.log.schema import Schema, is_unicode
 from tripletree.log.tables import from_columns, from_frame
 from tripletree.text import Message, Option, count, joined
-from tripletree.writing import reason, replacing
+from tripletree.writing import reason, replacing, shown
 
 __all__ = ["ENDING_NAMES", "TERMINATED", "TRUNCATED", "UNKNOWN", "Log"]
 
@@ -105,15 +108,24 @@ class Log:
             ("episode_ids", ids_type, (episodes,)),
         ):
             given = np.asarray(getattr(self, name))
-            array = np.ascontiguousarray(given, dtype)
+            if given.dtype.kind not in (NUMERIC if name != "episode_ids" else "iuUSO"):
+                raise LogError(f"Log.{name} holds {given.dtype} values; only real numbers are allowed.")
+            # A copy where the caller could still change it: what was checked here must stay so.
+            try:
+                array = own(getattr(self, name), dtype)
+            except UnicodeDecodeError:
+                raise LogError(f"Log.{name} holds bytes that are no text; decode them first.") from None
             if array.dtype.kind in "iu" and given.dtype != array.dtype and not np.array_equal(given, array):
                 raise LogError(f"Log.{name} must hold whole numbers that fit {array.dtype}.")
             if array.shape != shape:
                 raise LogError(f"Log.{name} has shape {array.shape}; expected {shape}.")
-            # A view, so that the caller's own array stays writable for the caller.
-            array = array.view()
-            array.setflags(write=False)
             object.__setattr__(self, name, array)
+        if ids_type is np.str_ and (
+            wrong := next((text for text in self.episode_ids.tolist() if not is_unicode(text)), "")
+        ):
+            raise LogError(
+                f"Log.episode_ids holds {wrong!r:.60}, which is not Unicode; it cannot be written to a file."
+            )
         starts = self.starts
         if n == 0 or starts[0] != 0 or starts[-1] != n or (np.diff(starts) < 1).any():
             raise LogError(
@@ -391,9 +403,9 @@ class Log:
         starts = np.append(0, np.cumsum(lengths))
         rows = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
         return Log(
-            self.states[rows],
-            self.actions[rows],
-            self.rewards[rows],
+            freeze(self.states[rows]),
+            freeze(self.actions[rows]),
+            freeze(self.rewards[rows]),
             starts,
             self.final_states[chosen],
             self.endings[chosen],
@@ -466,7 +478,7 @@ class Log:
         path : path
             The file; its name must end in ``.npz``. An existing file is replaced in one step.
         compress : bool
-            True takes longer and makes the file smaller.
+            True takes longer and makes the file smaller, but never by a factor that `read_log` would refuse.
 
         Raises
         ------
@@ -474,7 +486,11 @@ class Log:
             If the file cannot be written.
         """
         check_flag(compress, "compress")
-        target = Path(path)
+        try:
+            target = Path(path)
+        except TypeError:
+            came = type(path).__name__
+            raise ParameterError(Message("Expected a path, got {}. Try {}.", came, Option("path", "log.npz"))) from None
         if target.suffix.lower() != ".npz":
             raise ParameterError(
                 Message(
@@ -485,9 +501,17 @@ class Log:
                 )
             )
         text = np.array(json.dumps(self.schema.to_dict()))
+        arrays = {"tripletree_log": text, **self._arrays()}
         write = np.savez_compressed if compress else np.savez
         try:
             with replacing(target) as stream:
-                write(stream, allow_pickle=False, tripletree_log=text, **self._arrays())
+                write(stream, allow_pickle=False, **arrays)
+                # A thousand bytes are more than the header of any array.
+                unpacked = sum(array.nbytes + 1000 for array in arrays.values())
+                if compress and unpacked > unpacked_limit(stream.tell()):
+                    # So small that it would be taken for a bomb.
+                    stream.seek(0)
+                    stream.truncate()
+                    np.savez(stream, allow_pickle=False, **arrays)
         except OSError as error:
-            raise LogError(f"The log cannot be written to {target}: {reason(error)}.") from error
+            raise LogError(f"The log cannot be written to {shown(target)}: {reason(error)}.") from error

@@ -105,6 +105,17 @@ class Schema:
 def _check_text(what: str, text: object, may_be_empty: bool = False) -> None:
     if not isinstance(text, str) or not (text or may_be_empty):
         raise LogError(f"{what} is {text!r}; it must be a {'' if may_be_empty else 'non-empty '}string.")
+    if not is_unicode(text):
+        raise LogError(f"{what} is {text!r:.60}, which is not Unicode; it cannot be written to a file. Rename it.")
+
+
+def is_unicode(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: Python's strings may hold half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _check_distinct(what: str, names: tuple[str, ...]) -> None:

@@ -30,6 +30,14 @@ def from_texts(texts: Mapping[str, str], unknown: list[str]) -> tuple[Schema, di
     schema, options, provenance = (strict_json.parse(texts[key], f"its `{key}`") for key in keys[1:])
     if not isinstance(provenance, dict):
         raise ModelFileError(f"its `provenance` must be an object, got {show(provenance)}.")
+    # It may hold more or nothing; what is shown to people must be what they are told it is.
+    for name in ("tripletree", "numpy", "log_sha256"):
+        if not isinstance(provenance.get(name, ""), str):
+            raise ModelFileError(f"its provenance `{name}` must be a string, got {show(provenance[name])}.")
+    for name in ("samples", "episodes"):
+        value = provenance.get(name, 0)
+        if type(value) is not int or value < 0:
+            raise ModelFileError(f"its provenance `{name}` must be a whole number of at least 0, got {show(value)}.")
     return _schema(schema, unknown), _options(options, unknown), provenance
 
 

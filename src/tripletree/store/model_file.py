@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import warnings
 from pathlib import Path
 from typing import BinaryIO
@@ -15,7 +14,7 @@ from tripletree.store import container, contents, metadata
 from tripletree.store.consistency import check_model
 from tripletree.store.strict_json import show
 from tripletree.text import Message, Option
-from tripletree.writing import reason, replace_file
+from tripletree.writing import open_regular, reason, replace_file, shown
 
 
 def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
@@ -42,9 +41,9 @@ def save(fitted: Fitted, path: str | os.PathLike[str]) -> None:
         _decode(io.BytesIO(data), len(data))
         replace_file(target, data)
     except ModelFileError as error:
-        raise ModelFileError(f"Cannot save the model to '{target}': {error}") from error
+        raise ModelFileError(f"Cannot save the model to '{shown(target)}': {error}") from error
     except (OSError, ValueError) as error:
-        raise ModelFileError(f"Cannot save the model to '{target}': {reason(error)}.") from error
+        raise ModelFileError(f"Cannot save the model to '{shown(target)}': {reason(error)}.") from error
 
 
 def load(path: str | os.PathLike[str]) -> Fitted:
@@ -70,17 +69,12 @@ def load(path: str | os.PathLike[str]) -> Fitted:
     """
     source = _path(path)
     try:
-        # Before opening, because opening a device may already do something; and again after, because the name may
-        # stand for another file by then.
-        _check_regular(source.stat())
-        with open(source, "rb", opener=_open) as stream:
-            status = os.fstat(stream.fileno())
-            _check_regular(status)
-            return _decode(stream, status.st_size)
+        with open_regular(source) as stream:
+            return _decode(stream, os.fstat(stream.fileno()).st_size)
     except ModelFileError as error:
-        raise ModelFileError(f"Cannot load '{source}': {error}") from error
+        raise ModelFileError(f"Cannot load '{shown(source)}': {error}") from error
     except (OSError, ValueError) as error:
-        raise ModelFileError(f"Cannot load '{source}': {reason(error)}.") from error
+        raise ModelFileError(f"Cannot load '{shown(source)}': {reason(error)}.") from error
 
 
 def _decode(stream: BinaryIO, size: int) -> Fitted:
@@ -119,15 +113,3 @@ def _path(path: object) -> Path:
             Message("Expected the name of a file, got {!r}. Try {}.", text, Option("path", "model.tripletree"))
         )
     return Path(text)
-
-
-def _open(path: str, flags: int) -> int:
-    # Without waiting for a writer, in case the file has become a pipe since it was looked at.
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _check_regular(status: os.stat_result) -> None:
-    if stat.S_ISDIR(status.st_mode):
-        raise ModelFileError("it is a folder, not a file.")
-    if not stat.S_ISREG(status.st_mode):
-        raise ModelFileError("it is not a regular file (but a pipe, a device or the like).")
