@@ -9,7 +9,7 @@ from typing import TextIO
 
 import numpy as np
 
-from tripletree.log.coerce import Array
+from tripletree.log.coerce import PADDED, Array
 from tripletree.log.findings import Findings
 from tripletree.text import Message, Option, count, plural
 
@@ -116,6 +116,8 @@ def _numbers(cells: tuple[str, ...]) -> Array | None:
             return None  # where no cell is a number, words such as "none" are labels
     if not np.isfinite(values).all() or (values != np.floor(values)).any() or any(mark in joined for mark in ".eE"):
         return values
+    if any(map(PADDED.match, cells)):
+        return None  # as text, the identifiers 007 and 7 stay apart; as_numbers makes numbers of them where it must
     if np.abs(values).max() < 2**53:
         return values.astype(np.int64)
     try:

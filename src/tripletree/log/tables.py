@@ -40,18 +40,14 @@ def from_frame(frame: Any, roles: Roles, findings: Findings) -> dict[str, Any]:
 def _by_position(frame: Any) -> Callable[[int], Any] | None:
     # By position, since with duplicate names a column's name would return two of them.
     if hasattr(frame, "iloc"):
-        return lambda k: _plain(frame.iloc[:, k])
+        return lambda k: frame.iloc[:, k]
     if hasattr(frame, "to_series"):
-        return lambda k: _plain(frame.to_series(k))
+        return lambda k: frame.to_series(k)
     if hasattr(frame, "column"):
-        return lambda k: _plain(frame.column(k))
+        return lambda k: frame.column(k)
     if hasattr(frame, "__getitem__"):
-        return lambda k: _plain(frame[list(frame.columns)[k]])
+        return lambda k: frame[list(frame.columns)[k]]
     return None
-
-
-def _plain(series: Any) -> Any:
-    return series.to_numpy() if hasattr(series, "to_numpy") else series
 
 
 def from_columns(
@@ -105,17 +101,27 @@ def _add(table: dict[str, Array], name: str, values: object, findings: Findings)
     if array is None:
         return
     if array.ndim == 1:
-        table[name] = array
+        columns = {name: array}
     elif array.ndim == 2 and array.shape[1] == 1:
-        table[name] = array[:, 0]
+        columns = {name: array[:, 0]}
     elif array.ndim == 2:
-        table.update({f"{name}_{k}": array[:, k] for k in range(array.shape[1])})
+        columns = {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
     else:
+        columns = {}
         findings.error(
             "shape",
             f"Column `{name}` has shape {array.shape}; expected (rows,) or (rows, values).",
             "Flatten it first: array.reshape(len(array), -1)." if array.ndim else "Give a list or an array.",
         )
+    twice = [column for column in columns if column in table]
+    if twice:
+        findings.error(
+            "duplicate-columns",
+            f"{listing(twice)} {plural(len(twice), 'is', 'are')} the name of more than one column, because a column "
+            "with several values in each row becomes several columns.",
+            "Rename one of each.",
+        )
+    table.update(columns)
 
 
 def _drop_counters(table: dict[str, Array], roles: Roles, findings: Findings) -> list[str]:
