@@ -97,7 +97,7 @@ def log_options(function: _Decorated) -> _Decorated:
             multiple=True,
             callback=listed,
             metavar="NAME,NAME",
-            help="Columns that are features.",
+            help="Columns that are features; ... for all that would be features anyway.",
         ),
         click.option("--ignore", multiple=True, callback=listed, metavar="NAME,NAME", help="Columns to leave out."),
         click.option(

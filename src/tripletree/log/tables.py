@@ -9,9 +9,10 @@ from typing import Any, cast
 import numpy as np
 
 from tripletree.checks import listing
+from tripletree.log.bookkeeping import numbers_rows
 from tripletree.log.boundaries import Markers
 from tripletree.log.build import Draft, build
-from tripletree.log.coerce import NUMERIC, Array, as_array
+from tripletree.log.coerce import Array, as_array
 from tripletree.log.findings import Findings
 from tripletree.log.roles import Naming, Roles, assign, check_options, listed
 from tripletree.text import plural
@@ -70,11 +71,11 @@ def from_columns(
     for name, values in zip(names, columns, strict=True):
         if name not in ignored:
             _add(table, name, values, findings)
-    counters = _drop_counters(table, roles, findings)
-    result = assign([*table, *ignored], roles, findings)
+    unnamed = _drop_unnamed(table, roles, findings)
+    result = assign([*table, *ignored], roles, findings, table)
     findings.stop_if_failed()
 
-    result.aside += [*counters, *listed(roles.get("ignore"))]
+    result.aside += [*unnamed, *listed(roles.get("ignore"))]
     single = {role: table[column] for role, column in result.single.items()}
     rewards = single.pop("reward")
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
@@ -124,24 +125,19 @@ def _add(table: dict[str, Array], name: str, values: object, findings: Findings)
     table.update(columns)
 
 
-def _drop_counters(table: dict[str, Array], roles: Roles, findings: Findings) -> list[str]:
-    """Take out columns that only number the rows, and blank ones without a name; return their names."""
+def _drop_unnamed(table: dict[str, Array], roles: Roles, findings: Findings) -> list[str]:
+    """Take out columns without a name that only number the rows, or are blank; return their names."""
     used = {name for value in roles.values() if isinstance(value, (str, list, tuple)) for name in listed(value)}
     dropped = []
     for place, name in enumerate(list(table), 1):
-        if name in used:
-            continue
         # pandas writes its row index without a name, and reads that back as "Unnamed: 0".
-        unnamed = not name.strip() or name.startswith("Unnamed:")
-        if not unnamed and name not in ("index", "__index_level_0__"):
+        if name in used or (name.strip() and not name.startswith("Unnamed:")):
             continue
         column = table[name]
-        numeric = column.dtype.kind in NUMERIC and column.dtype.kind != "b"
-        blank = unnamed and column.dtype.kind == "f" and bool(np.isnan(column).all())
-        if blank or (numeric and np.array_equal(column - column[:1], np.arange(len(column)))):
+        if numbers_rows(column) or (column.dtype.kind == "f" and bool(np.isnan(column).all())):
             dropped.append(name or "(unnamed)")
             del table[name]
-        elif unnamed:
+        else:
             findings.error(
                 "unnamed-column",
                 f"Column {place} has no name, and it does more than number the rows.",
