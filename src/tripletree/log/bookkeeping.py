@@ -97,7 +97,9 @@ def find_bookkeeping(
         What the user has said; a column whose unit or kind is given is a feature, and so is its next state.
     """
     given = given or {}
-    wanted = {folded(str(name)) for option in ("units", "kinds", "features") for name in given.get(option) or ()}
+    features: Sequence[object] = given.get("features") or ()
+    named = (*(given.get("units") or ()), *(given.get("kinds") or ()), *features)
+    wanted = {folded(str(name)) for name in named}
     names = [name for name in names if folded(name) not in wanted and folded(name).removeprefix("next_") not in wanted]
     columns = table or {}
     found = {name: reason for name in names if (reason := _by_name(name, columns.get(name)))}

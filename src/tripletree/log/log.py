@@ -308,8 +308,8 @@ class Log:
             Column names: ``episode=``, ``step=``, ``action=`` (one or a list), ``reward=``, ``terminated=``,
             ``truncated=``, ``done=``, ``previous_row=``, ``next_row=`` (pointers to rows, -1 for none),
             ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]`` (with ``...`` in
-            the list: and all others that would be features), ``ignore=[...]``. And the options ``units``, ``kinds``, ``labels``, ``action_kind``, ``ending``,
-            ``endless`` of :meth:`from_arrays`.
+            the list: and all others that would be features), ``ignore=[...]``. And the options ``units``, ``kinds``,
+            ``labels``, ``action_kind``, ``ending``, ``endless`` of :meth:`from_arrays`.
 
         Returns
         -------
