@@ -206,6 +206,13 @@ def test_without_a_state_the_error_says_what_was_set_aside() -> None:
     assert Log.from_dict(columns | {"value": ODD}, features=["value"]).schema.feature_names == ("value",)
 
 
+def test_names_may_come_in_arrays() -> None:
+    columns = {f"q_{label}": ODD for label in ("left", "right")} | {"action": TABLE["step"] % 2, "value": ODD}
+    with pytest.warns(TripleTreeWarning, match="`q_left`, `q_right` were set aside"):
+        found = features(columns, labels=np.array(["left", "right"]), features=np.array(["...", "value"]))
+    assert found == ("value",)
+
+
 @pytest.mark.parametrize("dots", [..., "..."])
 def test_a_column_can_be_called_back(dots: Any) -> None:
     columns = TABLE | {"value": ODD, "x": TABLE["action"], "log_prob": -ODD}

@@ -97,7 +97,7 @@ def find_bookkeeping(
         What the user has said; a column whose unit or kind is given is a feature, and so is its next state.
     """
     given = given or {}
-    features: Sequence[object] = given.get("features") or ()
+    features: Sequence[object] = () if given.get("features") is None else given["features"]
     named = (*(given.get("units") or ()), *(given.get("kinds") or ()), *features)
     wanted = {folded(str(name)) for name in named}
     names = [name for name in names if folded(name) not in wanted and folded(name).removeprefix("next_") not in wanted]
@@ -172,7 +172,8 @@ def _families(names: Sequence[str], roles: Assignment, table: Mapping[str, Array
         return []
     codes = {folded(label_text(value)) for value in set(column.tolist()) if value is not None}
     labels = given.get("labels")
-    called = {folded(str(label)) for label in (labels.values() if isinstance(labels, Mapping) else labels or ())}
+    texts = () if labels is None else labels.values() if isinstance(labels, Mapping) else labels
+    called = {folded(str(label)) for label in texts}
     chosen = [members for members in families if any(_covers(set(members), actions) for actions in (codes, called))]
     return [name for members in chosen for name in members.values()]
 
