@@ -27,7 +27,7 @@ from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_log, losses, transitions_on
+from tripletree.model.evaluate import check_log, in_labels, losses, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
@@ -503,7 +503,7 @@ class TripleTree:
         """
         fitted = self.fitted_
         check_log(log, "log")
-        return held_out(fitted, log, self._threads())
+        return held_out(fitted, in_labels(fitted.schema, log), self._threads())
 
     def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
         """Return predictions against what a log shows, in groups of steps with about the same prediction.

@@ -124,7 +124,8 @@ def _read_discrete(
         return None
     place = {text: i for i, text in enumerate(known)}
     recode = np.array([place[text] for text in texts], np.int32)
-    action = Action("discrete", (name,), tuple(known.values()), (units.get(name, ""),))
+    labelled = tuple(known) if any(text != label for text, label in known.items()) else ()
+    action = Action("discrete", (name,), tuple(known.values()), (units.get(name, ""),), labelled)
     return recode[codes.reshape(-1)], action
 
 

@@ -436,7 +436,9 @@ class Log:
 
     @cached_property
     def _fingerprint(self) -> str:
-        digest = hashlib.sha256(json.dumps(self.schema.to_dict(), sort_keys=True).encode())
+        schema = self.schema.to_dict()
+        schema["action"].pop("codes", None)  # how the source wrote the actions, not what they are
+        digest = hashlib.sha256(json.dumps(schema, sort_keys=True).encode())
         for name, array in self._arrays().items():
             if array.dtype.kind == "U":
                 # NumPy pads text to the longest; JSON does not depend on that.
