@@ -216,6 +216,8 @@ def test_more_pairs_than_anybody_looks_at_are_refused(monkeypatch):
     everywhere = {0, 1, 2, 3}
     assert len(ask(everywhere, everywhere, pairs=True, aligned=False)) == 6
     monkeypatch.setattr(module, "MOST", 5)
-    with pytest.raises(ParameterError, match=r"^More than 5 pairs of leaves are connected\. Type pairs=100 for the most"):
+    with pytest.raises(
+        ParameterError, match=r"^More than 5 pairs of leaves are connected\. Type pairs=100 for the most"
+    ):
         ask(everywhere, everywhere, pairs=True, aligned=False)
     assert len(ask(everywhere, everywhere, pairs=4, aligned=False)) == 4
