@@ -768,7 +768,7 @@ def compare_weights(
     leaves : sequence of int
         Leaf counts to compare at; a tree that stops growing earlier counts as it is.
     steps : int
-        Steps along each side of the simplex: 5 for 21 weights, 10 for 66.
+        Steps along each side of the simplex: 5 for 21 weights, 10 for 66; at most 100.
     progress : function of (trees so far, all), or None
         Called after each tree.
     **parameters

@@ -81,6 +81,8 @@ def _rules(
     hits = None if right is None else np.bincount(found.box, right, len(found.lower))
     of_class = np.bincount(found.classes, samples, len(classes.names))
     ranked = np.lexsort((np.arange(len(samples)), -samples, found.classes, -of_class[found.classes]))
+    ends = np.cumsum(np.bincount(found.box, minlength=len(samples)))[:-1]
+    leaves = np.split(np.argsort(found.box, kind="stable"), ends)
     return tuple(
         Rule(
             outcome=classes.names[found.classes[box]],
@@ -90,7 +92,7 @@ def _rules(
             samples=int(samples[box]),
             coverage=float(samples[box] / count.sum()),
             accuracy=None if hits is None or not samples[box] else float(hits[box] / samples[box]),
-            leaves=tuple(np.flatnonzero(found.box == box).tolist()),
+            leaves=tuple(leaves[box].tolist()),
         )
         for box in ranked
     )
