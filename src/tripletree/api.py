@@ -29,7 +29,7 @@ from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_log, losses, transitions_on
+from tripletree.model.evaluate import check_log, in_labels, losses, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
@@ -538,7 +538,7 @@ class TripleTree:
         """
         fitted = self.fitted_
         check_log(log, "log")
-        answer = held_out(fitted, log, self._threads())
+        answer = held_out(fitted, in_labels(fitted.schema, log), self._threads())
         if answer.judged is not None:
             self._fitted = replace(fitted, judged=answer.judged)
         return answer
@@ -821,7 +821,7 @@ def compare_weights(
     leaves : sequence of int
         Leaf counts to compare at; a tree that stops growing earlier counts as it is.
     steps : int
-        Steps along each side of the simplex: 5 for 21 weights, 10 for 66.
+        Steps along each side of the simplex: 5 for 21 weights, 10 for 66; at most 100.
     progress : function of (trees so far, all), or None
         Called after each tree.
     **parameters

@@ -50,7 +50,8 @@ def command(name: str) -> click.Command:
         ("grow", Option("action", ["main", ...]), "--column action=main,NAME"),
         ("grow", Option("action", "left leg"), "--column 'action=left leg'"),
         ("grow", Option("ignore", ["x", "y"]), "--ignore x,y"),
-        ("grow", Option("features", [..., "x"]), "--features NAME,x"),
+        ("grow", Option("features", [..., "x"]), "--features ...,x"),
+        ("rules", Option("features", [..., "x"]), '`features = ["...", "x"]` in --describe FILE.toml'),
         ("grow", Option("labels", {0: "left", 1: "right"}), "--label 0=left --label 1=right"),
         ("grow", Option("units", {"v x": "m/s"}), "--unit 'v x=m/s'"),
         ("plot", Option("colour", "value"), "--colour value"),
@@ -268,7 +269,7 @@ BAD_LOGS = {
     "set aside": (
         "episode,x,rewards,action,reward\n0,0.5,1,0,1\n0,1.5,2,1,0\n",
         [],
-        "type --features NAME,rewards; if not, --ignore rewards.",
+        "type --features ...,rewards; if not, --ignore rewards.",
     ),
 }
 
@@ -308,7 +309,7 @@ def test_warnings_are_worded_too(run, work, monkeypatch):
     (work / "odd.csv").write_text("episode,x,rewards,action,reward\n" + "0,0.5,1,0,1\n0,1.5,2,1,0\n" * 3)
     told = run("grow", "odd.csv", "-o", "new.tripletree")
     assert told.code == 0
-    assert "type --features NAME,rewards; if not, --ignore rewards." in told.err
+    assert "type --features ...,rewards; if not, --ignore rewards." in told.err
 
 
 def test_options_that_a_file_refuses_are_named(run, work, monkeypatch):

@@ -97,7 +97,7 @@ def log_options(function: _Decorated) -> _Decorated:
             multiple=True,
             callback=listed,
             metavar="NAME,NAME",
-            help="Columns that are features.",
+            help="Columns that are features; ... for all that would be features anyway.",
         ),
         click.option("--ignore", multiple=True, callback=listed, metavar="NAME,NAME", help="Columns to leave out."),
         click.option(
@@ -163,6 +163,7 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
     """Return a log to ask a tree about, read by the tree's own features and kind of action; None for no path."""
     from tripletree.log.description import read_description
     from tripletree.log.files import read_log
+    from tripletree.model.evaluate import in_labels
 
     if path is None:
         if described is not None:
@@ -176,7 +177,7 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
         roles.setdefault("action", [column for name in schema.action.names for column in name.split(", ")])
         if not {"features", "ignore"} & set(roles):
             roles["features"] = list(schema.feature_names)
-    log = read_log(path, **roles)
+    log = in_labels(schema, read_log(path, **roles))
     known, given = schema.action.labels, log.schema.action.labels
     if known and given and not set(known) & set(given):
         raise LogError(

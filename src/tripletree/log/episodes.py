@@ -198,7 +198,8 @@ def _join(blocks: list[Array], what: str, findings: Findings) -> Array:
     if odd is not None:
         findings.fail("objects", f"The {what} are {sorts[0]} in episode 0 and {sorts[odd]} in episode {odd}.")
     joined = np.concatenate(blocks)
-    return joined.astype(np.float64, copy=False) if what == "states" and sorts[0] == "numbers" else joined
+    # Other integers go on as they are: where they lose digits, that is said.
+    return joined.astype(np.float64, copy=False) if what == "states" and joined.dtype.kind in "bf" else joined
 
 
 def _stack_finals(pieces: _Pieces, findings: Findings) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 from tripletree.checks import did_you_mean
 from tripletree.errors import LogError, MissingDependencyError, ParameterError
 from tripletree.log.build import RESCALE, freeze
-from tripletree.log.coerce import LARGEST, Array
+from tripletree.log.coerce import LARGEST, Array, plain
 from tripletree.log.csv_reader import read_csv
 from tripletree.log.findings import Findings
 from tripletree.log.interpretation import describe
@@ -137,8 +137,8 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
             refuse_bomb(path, 8 * file.metadata.num_rows * len(names))
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
-                return names, [file.read(columns=[name]).column(0).to_numpy() for name in names]
-            return names, [column.to_numpy() for column in file.read().columns]
+                return names, [plain(file.read(columns=[name]).column(0)) for name in names]
+            return names, [plain(column) for column in file.read().columns]
     except (pyarrow.ArrowException, ValueError) as error:
         if isinstance(error, LogError):
             raise

@@ -319,9 +319,9 @@ class Log:
         **roles
             Column names: ``episode=``, ``step=``, ``action=`` (one or a list), ``reward=``, ``terminated=``,
             ``truncated=``, ``done=``, ``previous_row=``, ``next_row=`` (pointers to rows, -1 for none),
-            ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]``,
-            ``ignore=[...]``. And the options ``units``, ``kinds``, ``labels``, ``action_kind``, ``ending``,
-            ``endless`` of :meth:`from_arrays`.
+            ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]`` (with ``...`` in
+            the list: and all others that would be features), ``ignore=[...]``. And the options ``units``, ``kinds``,
+            ``labels``, ``action_kind``, ``ending``, ``endless`` of :meth:`from_arrays`.
 
         Returns
         -------
@@ -448,7 +448,9 @@ class Log:
 
     @cached_property
     def _fingerprint(self) -> str:
-        digest = hashlib.sha256(json.dumps(self.schema.to_dict(), sort_keys=True).encode())
+        schema = self.schema.to_dict()
+        schema["action"].pop("codes", None)  # how the source wrote the actions, not what they are
+        digest = hashlib.sha256(json.dumps(schema, sort_keys=True).encode())
         for name, array in self._arrays().items():
             if array.dtype.kind == "U":
                 # NumPy pads text to the longest; JSON does not depend on that.

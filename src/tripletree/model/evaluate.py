@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -82,8 +84,29 @@ def _measured(
     )
 
 
+def in_labels(schema: Schema, log: Log) -> Log:
+    """Return a log whose actions are called as the tree calls them, where only the codes in its source are the same.
+
+    So a tree that was grown with ``labels={0: "left", 1: "right"}`` knows the actions 0 and 1 of a log without labels.
+    """
+    ours, theirs = schema.action, log.schema.action
+    code = dict(zip(theirs.labels, theirs.codes or theirs.labels, strict=True))
+    label = dict(zip(ours.codes or ours.labels, ours.labels, strict=True))
+    # A label that both have, and that cannot be a code, shows that the log speaks in labels.
+    spoken = set(theirs.labels) & (set(ours.labels) - (set() if theirs.codes else set(ours.codes)))
+    if not (ours.codes or theirs.codes) or spoken or not label.keys() & set(code.values()):
+        return log
+    names = [label.get(code[name], name) for name in theirs.labels]
+    new = [name for name in names if name not in ours.labels]
+    known = (*ours.labels, *new)
+    table = np.array([known.index(name) for name in names], np.int32)
+    action = replace(theirs, labels=known, codes=ours.codes and (*ours.codes, *(code[name] for name in new)))
+    return replace(log, actions=table[log.actions], schema=replace(log.schema, action=action))
+
+
 def known_codes(fitted: Fitted, log: Log) -> npt.NDArray[np.int32]:
     """Return a log's discrete actions as numbers of the tree's labels, -1 for a label that the tree does not know."""
+    log = in_labels(fitted.schema, log)
     number = {label: code for code, label in enumerate(fitted.schema.action.labels)}
     table = np.array([number.get(label, -1) for label in log.schema.action.labels], np.int32)
     codes: npt.NDArray[np.int32] = table[log.actions]

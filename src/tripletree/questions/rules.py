@@ -84,6 +84,8 @@ def _rules(
     met, hits = (np.bincount(found.box, one, len(found.lower)) for one in judged or (0 * count, 0 * count))
     of_class = np.bincount(found.classes, samples, len(classes.names))
     ranked = np.lexsort((np.arange(len(samples)), -samples, found.classes, -of_class[found.classes]))
+    ends = np.cumsum(np.bincount(found.box, minlength=len(samples)))[:-1]
+    leaves = np.split(np.argsort(found.box, kind="stable"), ends)
     return tuple(
         Rule(
             outcome=classes.names[found.classes[box]],
@@ -94,7 +96,7 @@ def _rules(
             coverage=float(samples[box] / count.sum()),
             tested=int(met[box]),
             accuracy=float(hits[box] / met[box]) if met[box] else None,
-            leaves=tuple(np.flatnonzero(found.box == box).tolist()),
+            leaves=tuple(leaves[box].tolist()),
         )
         for box in ranked
     )

@@ -10,7 +10,7 @@ from tripletree.errors import ParameterError
 from tripletree.frontend import assets
 from tripletree.language.markup import Markup, tag
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_same_schema
+from tripletree.model.evaluate import check_same_schema, in_labels
 from tripletree.model.fitted import Fitted
 from tripletree.report import words
 from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
@@ -49,7 +49,7 @@ def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int
         Threads to use.
     """
     check_same_schema(fitted.schema, log, "log")
-    case = Case(fitted, log, Drawer(), threads)
+    case = Case(fitted, in_labels(fitted.schema, log), Drawer(), threads)
     return page(title or words.TITLE, case, [section(case) for section in SECTIONS])
 
 
