@@ -27,6 +27,8 @@ from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
+from tripletree.markup import notebook_box, tag
+from tripletree.model.card import tree_card
 from tripletree.model.evaluate import check_log, losses, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
@@ -158,6 +160,11 @@ class TripleTree:
             if repr(getattr(self, name)) != repr(default)
         )
         return f"TripleTree({', '.join(changed)})"
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "_fitted"):
+            return notebook_box(tag("b", repr(self)), "Not fitted yet: call fit(log).")
+        return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
 
     def fit(self, log: Log, validation: Log | None = None) -> TripleTree:
         """Grow the tree on a log and return self.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from tripletree.errors import ParameterError
@@ -196,6 +198,22 @@ def check_flag(value: object, name: str, example: bool = True) -> None:
 def check_choice(value: object, name: str, choices: Iterable[str], example: Any = None, none: str = "") -> None:
     """Raise ParameterError unless ``value`` is one of the words ``choices``; a near miss is recognised."""
     choice(choices, example, none).check(value, name)
+
+
+def check_ending(path: str | os.PathLike[str], endings: Sequence[str], name: str = "path") -> Path:
+    """Return ``path``; raise ParameterError unless its name ends in one of ``endings``, the usual one first."""
+    target = Path(path)
+    if target.suffix.lower() not in endings:
+        raise ParameterError(
+            Message(
+                "{} must end in {}; got {!r}. Try {}.",
+                Option(name),
+                " or ".join(endings),
+                str(path),
+                Option(name, f"{target.stem}{endings[0]}"),
+            )
+        )
+    return target
 
 
 def _is_theta(value: Any) -> bool:

@@ -12,7 +12,7 @@ from tests.logs import make_log
 from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_road
 from tripletree import Log, LogError, ParameterError, TripleTree
 from tripletree.demos import road
-from tripletree.language.markup import text as text_of
+from tripletree.markup import text as text_of
 from tripletree.report.about_log import _with_names
 from tripletree.report.write import report_html
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tripletree.language.markup import notebook_box
+from tripletree.markup import notebook_box
 
 
 @dataclass(frozen=True, eq=False, repr=False)

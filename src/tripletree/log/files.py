@@ -17,6 +17,7 @@ from tripletree.errors import LogError, MissingDependencyError, ParameterError
 from tripletree.log.coerce import Array
 from tripletree.log.csv_reader import read_csv
 from tripletree.log.findings import Findings
+from tripletree.log.frames import OWN, fields_of
 from tripletree.log.interpretation import describe
 from tripletree.log.log import Log
 from tripletree.log.roles import Roles, check_options
@@ -60,8 +61,11 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     file = _path(path)
     findings = Findings(file.name)
     names, columns = _columns(file, encoding, findings)
-    if "tripletree_log" in names:
-        return _restore(dict(zip(names, columns, strict=True)), file, roles)
+    if OWN in names:
+        arrays = dict(zip(names, columns, strict=True))
+        if (log := _restore(arrays, arrays.pop(OWN), file, roles)) is not None:
+            return log
+        names, columns = list(arrays), list(arrays.values())
     return Log._announced(from_columns(names, columns, roles, findings, file.name), findings)
 
 
@@ -152,15 +156,19 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
             names = list(file.schema_arrow.names)
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
-                return names, [file.read(columns=[name]).column(0).to_numpy() for name in names]
+                columns = [file.read(columns=[name]).column(0).to_numpy() for name in names]
+                schema = (file.schema_arrow.metadata or {}).get(OWN.encode())
+                return (names, columns) if schema is None else ([*names, OWN], [*columns, schema.decode()])
             return names, [column.to_numpy() for column in file.read().columns]
     except (pyarrow.ArrowException, ValueError) as error:
         raise LogError(f"{path} is not a Parquet file, or damaged: {error}.") from None
 
 
-def _restore(arrays: Mapping[str, Any], path: Path, roles: Roles) -> Log:
-    """Return the log that Log.to_npz wrote."""
-    if roles:
+def _restore(arrays: Mapping[str, Any], schema: Any, path: Path, roles: Roles) -> Log | None:
+    """Return the log that Log.to_npz or Log.to_parquet wrote; None for a table that was changed since."""
+    # NumPy's files hold the text as an array.
+    table = isinstance(schema, str)
+    if roles and not table:
         raise ParameterError(
             Message(
                 "{} was written by Log.to_npz and has its own schema; {} cannot be given. Read it without options.",
@@ -168,11 +176,12 @@ def _restore(arrays: Mapping[str, Any], path: Path, roles: Roles) -> Log:
                 joined(", ", map(Option, roles)),
             )
         )
-    fields: dict[str, Any] = {key: value for key, value in arrays.items() if key != "tripletree_log"}
     try:
-        fields["schema"] = Schema.from_dict(json.loads(str(arrays["tripletree_log"])))
-        return Log(**fields, reading=describe(fields, path.name))
+        known = Schema.from_dict(json.loads(str(schema)))
+        fields = {**arrays, "schema": known} if not table else None if roles else fields_of(arrays, known)
+        return None if fields is None else Log(**fields, reading=describe(fields, path.name))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, LogError):
             raise LogError(Message("{} is damaged: {}", path.name, message_of(error))) from None
-        raise LogError(f"{path.name} is damaged: it does not hold what Log.to_npz writes ({error}).") from None
+        writer = "to_parquet" if table else "to_npz"
+        raise LogError(f"{path.name} is damaged: it does not hold what Log.{writer} writes ({error}).") from None

@@ -8,6 +8,7 @@ from typing import Literal, NoReturn
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError
+from tripletree.markup import notebook_box, notebook_table, tag
 from tripletree.text import Message, count, joined
 
 Level = Literal["error", "warning", "note"]
@@ -88,9 +89,16 @@ class Report:
     def __len__(self) -> int:
         return len(self.findings)
 
-    def __str__(self) -> str:
+    def _title(self) -> str:
         counts = [count(len(found), level) for level in LEVELS if (found := self._of(level))]
-        lines = [f"{self.subject}: {', '.join(counts) or 'no problems found'}."]
+        return f"{self.subject}: {', '.join(counts) or 'no problems found'}."
+
+    def _repr_html_(self) -> str:
+        rows = [(one.level, f"{one.text}\n→ {one.fix}" if one.fix else one.text) for one in self.findings]
+        return notebook_box(tag("b", self._title()), notebook_table((), rows) if rows else "")
+
+    def __str__(self) -> str:
+        lines = [self._title()]
         for finding in self.findings:
             lines.append(f"  {finding.level:<7}  {finding.text}")
             if finding.fix:

@@ -10,18 +10,19 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import check_flag, check_number, check_whole
+from tripletree.checks import check_ending, check_flag, check_number, check_whole
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log.arrays import from_arrays
+from tripletree.log.card import log_card
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
 from tripletree.log.findings import Finding, Findings, Report
+from tripletree.log.frames import OWN, data_frame, table_of, write_parquet
 from tripletree.log.roles import Naming, Roles
 from tripletree.log.schema import Schema
 from tripletree.log.tables import from_columns, from_frame
@@ -162,6 +163,9 @@ class Log:
             f"Log({count(self.n_samples, 'sample')}, {count(self.n_episodes, 'episode')}, "
             f"{count(self.n_features, 'feature')}: {listed}; {action.kind} action: {moves})"
         )
+
+    def _repr_html_(self) -> str:
+        return log_card(self)
 
     @classmethod
     def from_arrays(
@@ -474,20 +478,51 @@ class Log:
             If the file cannot be written.
         """
         check_flag(compress, "compress")
-        target = Path(path)
-        if target.suffix.lower() != ".npz":
-            raise ParameterError(
-                Message(
-                    "{} must end in .npz; got {!r}. Try {}.",
-                    Option("path"),
-                    str(path),
-                    Option("path", f"{target.stem}.npz"),
-                )
-            )
+        target = check_ending(path, (".npz",))
         text = np.array(json.dumps(self.schema.to_dict()))
         write = np.savez_compressed if compress else np.savez
         try:
             with replacing(target) as stream:
-                write(stream, allow_pickle=False, tripletree_log=text, **self._arrays())
+                write(stream, allow_pickle=False, **{OWN: text}, **self._arrays())
         except OSError as error:
             raise LogError(f"The log cannot be written to {target}: {reason(error)}.") from error
+
+    def to_pandas(self) -> Any:
+        """Return the log as a pandas DataFrame with a row for each step.
+
+        Its columns are ``episode``, ``step``, the features, the action, ``reward``, ``terminated``, ``truncated``, and
+        the state after each step as ``next_...``: what :meth:`from_frame` reads.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> log = Log.from_arrays([[0.5], [1.5]], ["up", "down"], [0, 1], starts=[0], final_states=[[2.0]])
+        >>> log.to_pandas()
+           episode  step   s0 action  reward  terminated  truncated  next_s0
+        0        0     0  0.5     up     0.0       False      False      1.5
+        1        0     1  1.5   down     1.0       False      False      2.0
+        """
+        return data_frame(table_of(self))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the log to a Parquet file that :func:`tripletree.read_log` reads back exactly, without guessing.
+
+        Other programs find the columns of :meth:`to_pandas` in it.
+
+        Parameters
+        ----------
+        path : path
+            The file; its name must end in ``.parquet``. An existing file is replaced in one step.
+
+        Raises
+        ------
+        LogError
+            If the file cannot be written.
+        MissingDependencyError
+            If pyarrow is not installed.
+        """
+        write_parquet(self, check_ending(path, (".parquet", ".pq")))

@@ -8,8 +8,8 @@ from typing import Any
 
 from tripletree.errors import ParameterError
 from tripletree.frontend import assets
-from tripletree.language.markup import Markup, tag
 from tripletree.log.log import Log
+from tripletree.markup import Markup, tag
 from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
 from tripletree.report import words
