@@ -29,7 +29,7 @@ from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
 from tripletree.markup import notebook_box, tag
 from tripletree.model.card import tree_card
-from tripletree.model.evaluate import check_log, losses, transitions_on
+from tripletree.model.evaluate import check_log, losses, score, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
@@ -166,13 +166,13 @@ class TripleTree:
             return notebook_box(tag("b", repr(self)), "Not fitted yet: call fit(log).")
         return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
 
-    def fit(self, log: Log, validation: Log | None = None) -> TripleTree:
+    def fit(self, log: Log | Sequence[Log], validation: Log | None = None) -> TripleTree:
         """Grow the tree on a log and return self.
 
         Parameters
         ----------
-        log : Log
-            The training log.
+        log : Log, or list of them
+            The training log; several, such as ``Log.episodes()``, are joined.
         validation : Log or None
             Held-out episodes (see ``Log.split``): the losses at every size are measured on them too, and with
             ``early_stopping`` the best size is kept.
@@ -186,7 +186,7 @@ class TripleTree:
         """
         self.__dict__.pop("_fitted", None)
         check_parameters(self.get_params())
-        check_log(log, "log")
+        log = _one_log(log)
         check_log(validation, "validation", none="no validation")
         self._fitted = fit(log, validation, self.get_params())
         return self
@@ -198,6 +198,24 @@ class TripleTree:
             return self._fitted
         except AttributeError:
             raise NotFittedError("This TripleTree has not been fitted. Call fit(log) first.") from None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags  # only scikit-learn asks
+
+        return Tags(None, TargetTags(required=False), input_tags=InputTags(two_d_array=False))
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """Names of the features, as scikit-learn has them."""
+        return np.array(self.fitted_.schema.feature_names, object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features."""
+        return len(self.fitted_.schema.features)
 
     @property
     def tree_(self) -> Tree:
@@ -499,6 +517,22 @@ class TripleTree:
         check_log(log, "log")
         return losses(fitted, log, n_leaves, self._threads())
 
+    def score(self, log: Log | Sequence[Log], y: None = None) -> float:  # noqa: ARG002 (scikit-learn's signature)
+        """Return how much better the tree predicts a log than its own root: 1 is perfect, 0 no better.
+
+        The share of the loss of the one-leaf tree that is gone, averaged over action, value and derivative, as far as
+        the log has anything to predict. It does not depend on ``theta``, so that scikit-learn can compare weights.
+
+        Parameters
+        ----------
+        log : Log, or list of them
+            Preferably episodes that the tree has not seen.
+        y : None
+            There for scikit-learn.
+        """
+        fitted = self.fitted_
+        return score(fitted, _one_log(log), self._threads())
+
     def held_out(self, log: Log) -> HeldOut:
         """Return losses and calibration on episodes that the tree has not seen.
 
@@ -745,6 +779,13 @@ class TripleTree:
 
     def _threads(self) -> int:
         return self.threads or available_cores()
+
+
+def _one_log(log: Log | Sequence[Log]) -> Log:
+    """Return the log, or the one that several make."""
+    joined = Log.concatenate(log) if isinstance(log, list | tuple) else log
+    check_log(joined, "log")
+    return joined
 
 
 def load(path: str | os.PathLike[str]) -> TripleTree:

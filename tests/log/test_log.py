@@ -204,3 +204,22 @@ def test_the_callers_arrays_stay_writable() -> None:
     states[0] = 7
     assert other.states[0, 0] == 7
     assert not other.states.flags.writeable
+
+
+@given(logs())
+def test_episodes_make_the_log_again(log: Log) -> None:
+    parts = log.episodes()
+    assert [part.n_episodes for part in parts] == [1] * log.n_episodes
+    assert [part.n_samples for part in parts] == np.diff(log.starts).tolist()
+    assert Log.concatenate(parts).fingerprint() == log.fingerprint()
+
+
+def test_logs_that_differ_do_not_become_one() -> None:
+    log = random_log()
+    other = replace(log, schema=replace(log.schema, features=log.schema.features[::-1]))
+    with pytest.raises(LogError, match=r"same features and actions: log 1 is Log\(.*x1, x0;.*log 0 is Log\(.*x0, x1;"):
+        Log.concatenate([log, other])
+    with pytest.raises(ParameterError, match="logs must be at least one Log; got none"):
+        Log.concatenate([])
+    with pytest.raises(ParameterError, match="logs must be at least one Log; got Log, int"):
+        Log.concatenate([log, 3])  # type: ignore[list-item]

@@ -7,7 +7,7 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self, Unpack
@@ -404,6 +404,46 @@ class Log:
             self.episode_ids[chosen],
             self.schema,
             self.reading,
+        )
+
+    def episodes(self) -> list[Log]:
+        """Return the episodes one by one, each a log of its own: what scikit-learn can divide."""
+        return [self.select([episode]) for episode in range(self.n_episodes)]
+
+    @classmethod
+    def concatenate(cls, logs: Iterable[Log]) -> Log:
+        """Return the episodes of several logs as one log; the inverse of :meth:`episodes`.
+
+        Parameters
+        ----------
+        logs : iterable of Log
+            At least one; all with the same features and actions.
+
+        Raises
+        ------
+        LogError
+            If their features or actions differ.
+        """
+        parts = list(logs)
+        if not parts or not all(isinstance(part, Log) for part in parts):
+            kinds = ", ".join(dict.fromkeys(type(part).__name__ for part in parts)) or "none"
+            raise ParameterError(Message("{} must be at least one Log; got {}.", Option("logs"), kinds))
+        schema = parts[0].schema
+        for number, part in enumerate(parts):
+            if part.schema != schema:
+                raise LogError(
+                    f"Logs that become one must have the same features and actions: log {number} is {part!r}, log 0 is "
+                    f"{parts[0]!r}."
+                )
+        if len(parts) == 1:
+            return parts[0]
+        columns = ("states", "actions", "rewards", "final_states", "endings", "episode_ids")
+        lengths = np.concatenate([np.diff(part.starts) for part in parts])
+        return cls(
+            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
+            starts=np.append(0, np.cumsum(lengths)),
+            schema=schema,
+            reading=parts[0].reading,
         )
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[Log, Log]:
