@@ -742,7 +742,7 @@ class TripleTree:
         log : Log
             The log to report on: the one that the tree was grown on, or another with the same features and actions.
         path : str or path
-            The file; what was there before is replaced in one step.
+            The file, whose name ends in ``.html``; what was there before is replaced in one step.
         title : str or None
             The heading.
         """
@@ -781,9 +781,9 @@ class TripleTree:
         return self.threads or available_cores()
 
 
-def _one_log(log: Log | Sequence[Log]) -> Log:
+def _one_log(log: Any) -> Log:
     """Return the log, or the one that several make."""
-    joined = Log.concatenate(log) if isinstance(log, list | tuple) else log
+    joined: Log = Log.concatenate(log) if isinstance(log, list | tuple) else log
     check_log(joined, "log")
     return joined
 

@@ -167,8 +167,10 @@ def test_two_threads_write_one_log(tmp_path: Path) -> None:
 
 
 def test_to_npz_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"path must end in .npz; got .*log.csv'. Try path=.log.npz"):
+    with pytest.raises(ParameterError, match=r"path must end in .npz; got .*log.csv'. Try path=.*/log.npz.\.$"):
         random_log().to_npz(tmp_path / "log.csv")
+    with pytest.raises(ParameterError, match=r"Expected a path, got int\."):
+        random_log().to_npz(3)  # type: ignore[arg-type]
     with pytest.raises(LogError, match=r"cannot be written to .*: No such file or directory"):
         random_log().to_npz(tmp_path / "no" / "log.npz")
     (tmp_path / "folder.npz").mkdir()

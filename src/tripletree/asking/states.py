@@ -69,7 +69,7 @@ def read_states(states: Any, schema: Schema, name: str = "states") -> tuple[F64,
 
 
 def _written(text: str, schema: Schema, name: str) -> Any:
-    states = read_expression(text, schema, name)
+    states = read_expression(text, schema, name, state=True)
     if isinstance(states, list) or (isinstance(states, dict) and all(map(is_number, states.values()))):
         return states
     example = ", ".join(f"{quoted(feature)} = 0" for feature in schema.feature_names)

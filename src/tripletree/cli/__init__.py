@@ -100,7 +100,7 @@ class _Commands(click.Group):
         except (TripleTreeError, OSError, MemoryError) as error:
             if debugging(ctx) or _reader_went_away(error):
                 raise
-            if isinstance(error, OSError) and error.filename is None:
+            if isinstance(error, OSError) and not isinstance(error, TripleTreeError) and error.filename is None:
                 _give_up_output()
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             raise _UserError(_line(error, command)) from error

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tripletree.checks import did_you_mean, listing
-from tripletree.errors import LogError
+from tripletree.errors import LogError, LogNotFoundError
 from tripletree.log.roles import SYNONYMS
 from tripletree.writing import reason
 
@@ -30,7 +30,8 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     LogError
-        If the file cannot be read, is not TOML, or says something that is not understood.
+        If the file cannot be read, is not TOML, or says something that is not understood; a ``FileNotFoundError``,
+        too, if there is no such file.
 
     Examples
     --------
@@ -45,6 +46,9 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
         if file.stat().st_size > LARGEST:
             raise LogError(f"{file} is {file.stat().st_size:,} bytes long; a description may have at most {LARGEST:,}.")
         content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        names = [p.name for p in file.parent.iterdir()] if file.parent.is_dir() else []
+        raise LogNotFoundError(f"There is no file {file}.{did_you_mean(file.name, names)}") from None
     except OSError as error:
         raise LogError(f"{file} cannot be read: {reason(error)}.") from error
     except UnicodeDecodeError:

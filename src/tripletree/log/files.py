@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from tripletree.checks import did_you_mean
-from tripletree.errors import LogError, MissingDependencyError, ParameterError
+from tripletree.errors import LogError, LogNotFoundError, MissingDependencyError, ParameterError
 from tripletree.log.coerce import Array
 from tripletree.log.csv_reader import read_csv
 from tripletree.log.findings import Findings
@@ -53,7 +53,7 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     Raises
     ------
     LogError
-        With a list of all problems found.
+        With a list of all problems found; a ``FileNotFoundError``, too, if there is no such file.
     MissingDependencyError
         If the file is Parquet and pyarrow is not installed.
     """
@@ -90,6 +90,8 @@ def _columns(file: Path, encoding: str, findings: Findings) -> tuple[list[str], 
         if kind == "csv":
             return read_csv(file, encoding, findings)
         return read_parquet(file) if kind == "parquet" else read_npz(file)
+    except LogError:
+        raise
     except OSError as error:
         raise LogError(f"{file} cannot be read: {reason(error)}.") from error
     except MemoryError:
@@ -107,7 +109,7 @@ def _format(path: Path) -> str:
     kind = FORMATS.get(path.suffix.lower())
     if not path.exists():
         names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise LogError(f"There is no file {path}.{did_you_mean(path.name, names)}")
+        raise LogNotFoundError(f"There is no file {path}.{did_you_mean(path.name, names)}")
     if kind is None:
         raise LogError(
             f"{path.name} ends in `{path.suffix}`; logs are read from {', '.join(FORMATS)}. "

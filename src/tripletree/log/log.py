@@ -15,9 +15,9 @@ from typing import Any, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import check_ending, check_flag, check_number, check_whole
+from tripletree.checks import check_ending, check_flag, check_number, generator
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
-from tripletree.log.arrays import from_arrays
+from tripletree.log.arrays import SPELLED, from_arrays
 from tripletree.log.card import log_card
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
@@ -232,7 +232,7 @@ class Log:
         >>> Log.from_arrays([[0.5], [1.5], [0.0]], ["up", "down", "up"], [0, 1, 0], episodes=[7, 7, 8])
         Log(3 samples, 2 episodes, 1 feature: s0; discrete action: down, up)
         """
-        findings = Findings()
+        findings = Findings(spelled=SPELLED)
         markers = {
             "episode": episodes,
             "step": steps,
@@ -437,14 +437,12 @@ class Log:
                 )
         if len(parts) == 1:
             return parts[0]
-        columns = ("states", "actions", "rewards", "final_states", "endings", "episode_ids")
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("states", "actions", "rewards", "final_states", "endings", "episode_ids")
+        }
         lengths = np.concatenate([np.diff(part.starts) for part in parts])
-        return cls(
-            **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
-            starts=np.append(0, np.cumsum(lengths)),
-            schema=schema,
-            reading=parts[0].reading,
-        )
+        return cls(**columns, starts=np.append(0, np.cumsum(lengths)), schema=schema, reading=parts[0].reading)
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[Log, Log]:
         """Split by whole episodes, so that no episode is on both sides.
@@ -462,8 +460,7 @@ class Log:
             Training and validation, both in the order of this log.
         """
         check_number(validation, "validation", above=0, below=1, example=0.2)
-        if not isinstance(seed, np.random.Generator):
-            check_whole(seed, "seed", 0)
+        rng = generator(seed)
         if self.n_episodes < 2:
             raise LogError(
                 "A log with one episode cannot be split by episodes. Record more of them, or fit without a validation "
@@ -471,7 +468,7 @@ class Log:
             )
         number = min(max(round(validation * self.n_episodes), 1), self.n_episodes - 1)
         held_out = np.zeros(self.n_episodes, bool)
-        held_out[np.random.default_rng(seed).permutation(self.n_episodes)[:number]] = True
+        held_out[rng.permutation(self.n_episodes)[:number]] = True
         return self.select(~held_out), self.select(held_out)
 
     def fingerprint(self) -> str:
