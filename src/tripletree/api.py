@@ -23,6 +23,7 @@ from tripletree.answers.rules import Rules
 from tripletree.answers.story import Story
 from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
+from tripletree.asking.states import complete
 from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
@@ -248,9 +249,11 @@ class TripleTree:
         ----------
         states : array, sequence, dict, DataFrame or text
             One state of shape (features,), several of shape (states, features), columns by feature name, or one state
-            as text: ``"pos = 1.2, speed = 0.03"``.
+            as text: ``"pos = 1.2, speed = 0.03"``. Features that a text does not name are the training log's medians,
+            and the answer says so.
         """
-        return predict(self.fitted_, states, self._threads())
+        written = complete(states, self.fitted_, "states")
+        return predict(self.fitted_, written.state, self._threads()).assuming(written.assumed)
 
     def apply(self, states: Any) -> Any:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
@@ -301,8 +304,8 @@ class TripleTree:
 
         Parameters
         ----------
-        state : sequence or dict of numbers
-            One state.
+        state : sequence, dict of numbers or text
+            One state, as in :meth:`predict`.
         foil : dict, text or None
             What should be predicted instead: ``{"action": "left"}`` (or several labels); or a pair ``(low, high)``,
             which means ``low <= x < high`` with None for no bound, for a continuous action,
@@ -356,7 +359,8 @@ class TripleTree:
                         about,
                     )
                 )
-            return counterfactual(self.fitted_, state, foil, **options)
+            written = complete(state, self.fitted_)
+            return counterfactual(self.fitted_, written.state, foil, **options).assuming(written.assumed)
         defaults = TripleTree.explain.__kwdefaults__ or {}
         for name, value in options.items():
             # By their text: an array or a function can be given, too, and has no plain equality.
@@ -369,7 +373,8 @@ class TripleTree:
                         Option("foil", "action = left"),
                     )
                 )
-        return factual(self.fitted_, state, about)
+        written = complete(state, self.fitted_)
+        return factual(self.fitted_, written.state, about).assuming(written.assumed)
 
     def counterfactuals(
         self,
@@ -413,15 +418,17 @@ class TripleTree:
 
         Parameters
         ----------
-        before, after : sequences or dicts of numbers
-            Two states, usually consecutive.
+        before, after : sequences, dicts of numbers or texts
+            Two states as in :meth:`predict`, usually consecutive.
         about : str
             ``"action"`` (of several dimensions the one that changes most), the name of an action dimension,
             ``"value"``, or ``"derivative of pos"`` for a feature ``pos``.
         threshold : float or None
             A number counts as changed when it crosses this; None: the middle of the two predictions.
         """
-        return explain_change(self.fitted_, before, after, about, threshold)
+        here, there = complete(before, self.fitted_, "before"), complete(after, self.fitted_, "after")
+        answer = explain_change(self.fitted_, here.state, there.state, about, threshold)
+        return answer.assuming(here.assumed | there.assumed)
 
     def explain_changes(
         self, log: Any, *, about: str = "action", threshold: float | None = None, at_least: float = 0.0
