@@ -25,11 +25,14 @@ from tripletree.answers.rules import Rules
 from tripletree.answers.story import Story
 from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
+from tripletree.asking.states import complete
 from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_log, in_labels, losses, transitions_on
+from tripletree.markup import notebook_box, tag
+from tripletree.model.card import tree_card
+from tripletree.model.evaluate import check_log, in_labels, losses, score, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
@@ -181,13 +184,18 @@ class TripleTree:
         )
         return f"TripleTree({', '.join(changed)})"
 
-    def fit(self, log: Log, validation: Log | None = None) -> TripleTree:
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "_fitted"):
+            return notebook_box(tag("b", repr(self)), "Not fitted yet: call fit(log).")
+        return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
+
+    def fit(self, log: Log | Sequence[Log], validation: Log | None = None) -> TripleTree:
         """Grow the tree on a log and return self.
 
         Parameters
         ----------
-        log : Log
-            The training log.
+        log : Log, or list of them
+            The training log; several, such as ``Log.episodes()``, are joined.
         validation : Log or None
             Held-out episodes (see ``Log.split``): the losses at every size are measured on them too, and with
             ``early_stopping`` the best size is kept.
@@ -201,7 +209,7 @@ class TripleTree:
         """
         self.__dict__.pop("_fitted", None)
         check_parameters(self.get_params())
-        check_log(log, "log")
+        log = _one_log(log)
         check_log(validation, "validation", none="no validation")
         self._fitted = fit(log, validation, self.get_params())
         return self
@@ -213,6 +221,24 @@ class TripleTree:
             return self._fitted
         except AttributeError:
             raise NotFittedError("This TripleTree has not been fitted. Call fit(log) first.") from None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags  # only scikit-learn asks
+
+        return Tags(None, TargetTags(required=False), input_tags=InputTags(two_d_array=False))
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """Names of the features, as scikit-learn has them."""
+        return np.array(self.fitted_.schema.feature_names, object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features."""
+        return len(self.fitted_.schema.features)
 
     @property
     def tree_(self) -> Tree:
@@ -246,9 +272,11 @@ class TripleTree:
         ----------
         states : array, sequence, dict, DataFrame or text
             One state of shape (features,), several of shape (states, features), columns by feature name, or one state
-            as text: ``"pos = 1.2, speed = 0.03"``.
+            as text: ``"pos = 1.2, speed = 0.03"``. Features that a text does not name are the training log's medians,
+            and the answer says so.
         """
-        return predict(self.fitted_, states, self._threads())
+        written = complete(states, self.fitted_, "states")
+        return predict(self.fitted_, written.state, self._threads()).assuming(written.assumed)
 
     def apply(self, states: Any) -> Any:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
@@ -300,8 +328,8 @@ class TripleTree:
 
         Parameters
         ----------
-        state : sequence or dict of numbers
-            One state.
+        state : sequence, dict of numbers or text
+            One state, as in :meth:`predict`.
         foil : dict, text or None
             What should be predicted instead: ``{"action": "left"}`` (or several labels); or a pair ``(low, high)``,
             which means ``low <= x < high`` with None for no bound, for a continuous action,
@@ -355,7 +383,8 @@ class TripleTree:
                         about,
                     )
                 )
-            return counterfactual(self.fitted_, state, foil, **options)
+            written = complete(state, self.fitted_)
+            return counterfactual(self.fitted_, written.state, foil, **options).assuming(written.assumed)
         defaults = inspect.signature(TripleTree.explain).parameters
         for name, value in options.items():
             # By their text: an array or a function can be given, too, and has no plain equality.
@@ -368,7 +397,8 @@ class TripleTree:
                         Option("foil", "action = left"),
                     )
                 )
-        return factual(self.fitted_, state, about)
+        written = complete(state, self.fitted_)
+        return factual(self.fitted_, written.state, about).assuming(written.assumed)
 
     @question
     def counterfactuals(
@@ -414,15 +444,17 @@ class TripleTree:
 
         Parameters
         ----------
-        before, after : sequences or dicts of numbers
-            Two states, usually consecutive.
+        before, after : sequences, dicts of numbers or texts
+            Two states as in :meth:`predict`, usually consecutive.
         about : str
             ``"action"`` (of several dimensions the one that changes most), the name of an action dimension,
             ``"value"``, or ``"derivative of pos"`` for a feature ``pos``.
         threshold : float or None
             A number counts as changed when it crosses this; None: the middle of the two predictions.
         """
-        return explain_change(self.fitted_, before, after, about, threshold)
+        here, there = complete(before, self.fitted_, "before"), complete(after, self.fitted_, "after")
+        answer = explain_change(self.fitted_, here.state, there.state, about, threshold)
+        return answer.assuming(here.assumed | there.assumed)
 
     @question
     def explain_changes(
@@ -523,6 +555,23 @@ class TripleTree:
         fitted = self.fitted_
         check_log(log, "log")
         return losses(fitted, log, n_leaves, self._threads())
+
+    @question
+    def score(self, log: Log | Sequence[Log], y: None = None) -> float:  # noqa: ARG002 (scikit-learn's signature)
+        """Return how much better the tree predicts a log than its own root: 1 is perfect, 0 no better.
+
+        The share of the loss of the one-leaf tree that is gone, averaged over action, value and derivative, as far as
+        the log has anything to predict. It does not depend on ``theta``, so that scikit-learn can compare weights.
+
+        Parameters
+        ----------
+        log : Log, or list of them
+            Preferably episodes that the tree has not seen.
+        y : None
+            There for scikit-learn.
+        """
+        fitted = self.fitted_
+        return score(fitted, in_labels(fitted.schema, _one_log(log)), self._threads())
 
     @question
     def held_out(self, log: Log) -> HeldOut:
@@ -752,7 +801,7 @@ class TripleTree:
         log : Log
             The log to report on: the one that the tree was grown on, or another with the same features and actions.
         path : str or path
-            The file; what was there before is replaced in one step.
+            The file, whose name ends in ``.html``; what was there before is replaced in one step.
         title : str or None
             The heading.
         """
@@ -791,6 +840,13 @@ class TripleTree:
         # Attributes may be set after the fit, which has checked the others.
         check_parameters({"threads": self.threads})
         return self.threads or available_cores()
+
+
+def _one_log(log: Any) -> Log:
+    """Return the log, or the one that several make."""
+    joined: Log = Log.concatenate(log) if isinstance(log, list | tuple) else log
+    check_log(joined, "log")
+    return joined
 
 
 def load(path: str | os.PathLike[str]) -> TripleTree:

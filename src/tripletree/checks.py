@@ -5,13 +5,18 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tripletree.errors import ParameterError
 from tripletree.text import Message, Nothing, Option, some_of
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
@@ -196,6 +201,33 @@ def check_flag(value: object, name: str, example: bool = True) -> None:
 def check_choice(value: object, name: str, choices: Iterable[str], example: Any = None, none: str = "") -> None:
     """Raise ParameterError unless ``value`` is one of the words ``choices``; a near miss is recognised."""
     choice(choices, example, none).check(value, name)
+
+
+def check_ending(path: str | os.PathLike[str], endings: Sequence[str], name: str = "path") -> Path:
+    """Return ``path``; raise ParameterError unless its name ends in one of ``endings``, the usual one first."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"Expected a path, got {type(path).__name__}.")
+    target = Path(path)
+    if target.suffix.lower() not in endings:
+        raise ParameterError(
+            Message(
+                "{} must end in {}; got {!r}. Try {}.",
+                Option(name),
+                " or ".join(endings),
+                str(path),
+                Option(name, str(target.parent / f"{target.stem}{endings[0]}")),
+            )
+        )
+    return target
+
+
+def generator(seed: Any) -> Generator:
+    """Return the random generator that an argument ``seed`` means: a whole number, or the generator itself."""
+    from numpy.random import Generator, default_rng
+
+    if not isinstance(seed, Generator):
+        check_whole(seed, "seed", 0)
+    return default_rng(seed)
 
 
 def _is_theta(value: Any) -> bool:

@@ -84,3 +84,10 @@ def test_mistakes_are_one_line(record):
     result = record("left", "--out", "log.csv")
     assert result.exit_code == 1
     assert "must end in .npz" in result.stderr
+
+
+def test_a_log_is_recorded_to_an_npz_file_only(record, tmp_path):
+    result = record("left", "--out", "x.csv")
+    assert result.exit_code == 1
+    assert result.output == "error: --out must end in .npz; got 'x.csv'. Try --out x.npz.\n"
+    assert list(tmp_path.iterdir()) == []

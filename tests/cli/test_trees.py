@@ -60,7 +60,7 @@ def test_what_cannot_be_meant_is_exit_code_2(run, tmp_path, arguments, message):
         (["--validation", "nowhere.csv"], "There is no file nowhere.csv."),
         (["--column", "action=acc"], "There is no column `acc` (given as --column action)."),
         (["--encoding", "utf-99"], "There is no encoding 'utf-99'. Type --encoding utf-8"),
-        (["--describe", "nowhere.toml"], "nowhere.toml cannot be read: No such file or directory."),
+        (["--describe", "nowhere.toml"], "There is no file nowhere.toml."),
     ],
 )
 def test_what_is_wrong_with_data_is_exit_code_1(run, tmp_path, arguments, message):

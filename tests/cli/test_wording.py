@@ -105,6 +105,16 @@ ASKED = {
     "rules": [MODEL, "--about", "value"],
     "plot": ["map", MODEL, "-x", "pos", "-y", "speed", "-o", "new.png"],
     "report": [MODEL, "--log", "run.csv", "-o", "new.html"],
+    "weights": ["run.csv", "--leaves", "5", "--steps", "1"],
+    "changes": [MODEL, "--log", "run.csv"],
+    "outline": [MODEL, "--log", "run.csv"],
+    "importance": [MODEL],
+    "rollouts": [MODEL, "-n", "2", "--steps", "3"],
+    "transitions": [MODEL],
+    "held-out": [MODEL, "--log", "run.csv"],
+    "losses": [MODEL, "--log", "run.csv"],
+    "calibration": [MODEL, "--log", "run.csv"],
+    "trust": [MODEL, "--log", "run.csv"],
     "demo": [],
     "record": ["left"],
 }
@@ -128,7 +138,7 @@ INSTEAD = {
 FREE = ("--title", "--out", "-o")
 PAIRED = {"--unit": ["nonsense=m"], "--kind": ["pos=nonsense"], "--label": ["nonsense=x"]}
 # States and zones in every way that they can be wrong: unknown, empty, of another shape, unfinished.
-STATES = ["nonsense", "-3", "", "leaf 3", "pos > 1", "pos = 1", "1, 2, 3", "pos = 1, sped = 2", "pos = 1 and"]
+STATES = ["nonsense", "-3", "", "leaf 3", "pos > 1", "1, 2, 3", "pos = 1, sped = 2", "pos = 1 and"]
 ZONES = [
     "nonsense",
     "-3",
@@ -143,7 +153,7 @@ ZONES = [
 PLACES = {
     "--state": STATES,
     "--then": STATES,
-    "--at": STATES,
+    "--at": [*STATES, "pos = 1"],
     "--reach": [*ZONES, "action = up"],
     "--before": [*ZONES, "pos < 0.6"],
     "--from": [*ZONES, "end"],

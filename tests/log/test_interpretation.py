@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 
 import pytest
 
 from tests.log.raw import TABLE
+from tests.parsed import lines
 from tripletree.log import Log
 
 
@@ -72,3 +74,25 @@ def test_all_roles_of_a_table() -> None:
         "  final state  known for 2 of 2 episodes, from next_pos, next_speed (guessed)",
         'To change a guess, name the column: episode="...", action=[...], features=[...], ignore=[...].',
     ]
+
+
+def test_a_notebook_shows_a_table() -> None:
+    shown = Log.from_dict(TABLE | {"index": [0, 1, 2]}, step="speed").reading._repr_html_()
+    assert lines(shown) == [
+        "Read 3 samples in 2 episodes from a dict.",
+        "episode|episode| (guessed)|",
+        "step|speed||",
+        "reward|reward| (guessed)|",
+        "features|pos (real)||",
+        "action|action (discrete, 2 labels: 0, 1)| (guessed)|",
+        "endings|2 unknown||",
+        "final state|not recorded||",
+        "set aside|index||",
+        'To change a guess, name the column: episode="...", action=[...], features=[...], ignore=[...].',
+    ]
+
+
+def test_a_copied_reading_is_a_reading() -> None:
+    reading = Log.from_dict(TABLE).reading
+    again = copy.copy(reading)
+    assert (again, again._repr_html_()) == (reading, reading._repr_html_())

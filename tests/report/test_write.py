@@ -12,7 +12,7 @@ from tests.logs import make_log
 from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_road
 from tripletree import Log, LogError, ParameterError, TripleTree
 from tripletree.demos import road
-from tripletree.language.markup import text as text_of
+from tripletree.markup import text as text_of
 from tripletree.report.about_log import _with_names
 from tripletree.report.write import report_html
 
@@ -120,10 +120,22 @@ def test_a_file_is_replaced_in_one_step(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path):
     tree, log = of_one_feature()
+    (tmp_path / "folder.html").mkdir()
     with pytest.raises(ParameterError, match=r"The report cannot be written to .*: it is a folder"):
-        tree.report(log, tmp_path)
+        tree.report(log, tmp_path / "folder.html")
     with pytest.raises(ParameterError, match=r"The report cannot be written to .*: No such file or directory\.$"):
         tree.report(log, tmp_path / "no" / "report.html")
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "x", "x.html.txt"])
+def test_a_report_is_html(tmp_path, name):
+    tree, log = of_one_feature()
+    with pytest.raises(
+        ParameterError, match=rf"^path must end in \.html or \.htm; got '{name}'\. Try path=\"x.*\.html\"\.$"
+    ):
+        tree.report(log, name)
+    tree.report(log, tmp_path / "x.HTM")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.HTM"]
 
 
 def test_a_log_of_something_else_is_refused():

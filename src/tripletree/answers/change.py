@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.answer import Answer, plain
+from tripletree.answers.answer import Answer
 from tripletree.asking.attribute import Attribute
 from tripletree.language.conditions import changed_clause
 from tripletree.language.numbers import all_of, capital, exact, percent, rounded, unit
@@ -76,11 +76,10 @@ class Change(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the schema as JSON types."""
-        names = [field.name for field in fields(self) if field.name not in ("attribute", "schema")]
-        return {name: plain(getattr(self, name)) for name in names}
+        return {name: value for name, value in super().to_dict().items() if name != "attribute"}
 
     def __str__(self) -> str:
-        return _change(self)
+        return _change(self) + self._assumption(self.schema)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,9 +136,7 @@ class Changes(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON types."""
-        return {
-            field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name not in ("tell", "name")
-        }
+        return {name: value for name, value in super().to_dict().items() if name not in ("tell", "name")}
 
     def __str__(self) -> str:
         return _changes(self)

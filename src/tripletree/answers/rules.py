@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
 from tripletree.asking.states import read_states
-from tripletree.language.markup import notebook_table
 from tripletree.language.numbers import all_of, percent
 from tripletree.log.schema import Schema
+from tripletree.markup import notebook_table
 from tripletree.model.table import Table
 from tripletree.text import count
 
@@ -181,7 +181,7 @@ def _html(answer: Rules) -> str:
             for place, one in enumerate(shown)
         ]
         rows += [("", f"or {count(len(rest), 'more rule')}", *_cells(rest))] if rest else []
-    return notebook_table(("outcome", "when", "samples", "right"), rows)
+    return notebook_table(("outcome", "when", "samples", "right"), rows, numbers=(2, 3))
 
 
 def _groups(answer: Rules) -> list[tuple[str, list[Rule]]]:

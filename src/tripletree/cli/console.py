@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -21,25 +22,33 @@ if TYPE_CHECKING:
 
 _out = Console(highlight=False)
 _err = Console(stderr=True, highlight=False)
+ENDLESS = 1_000_000
+"""Wider than any line, for output that nobody breaks into lines."""
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
 def show(*parts: RenderableType) -> None:
-    """Print results, one below the other."""
+    """Print results, one below the other: as wide as a terminal is, and in a pipe as wide as they are."""
     for part in parts:
-        _out.print(part, markup=False)
+        if _out.is_terminal:
+            _out.print(part, markup=False)
+            continue
+        endless = Console(file=io.StringIO(), highlight=False, width=ENDLESS)
+        with endless.capture() as kept:
+            endless.print(part, markup=False)
+        # Tables fill their last column with blanks.
+        _out.file.writelines(f"{line.rstrip()}\n" for line in kept.get().split("\n")[:-1])
 
 
 def say(*paragraphs: str) -> None:
     """Print sentences: broken into lines on a terminal, one line each in a pipe."""
     for text in paragraphs:
-        _out.print(text, markup=False, soft_wrap=not _out.is_terminal)
+        _out.print(text, markup=False) if _out.is_terminal else show_wide(text)
 
 
 def show_wide(*lines: str) -> None:
     """Print lines that must not be broken, such as one to copy."""
-    for line in lines:
-        _out.print(line, markup=False, soft_wrap=True)
+    _out.file.writelines(f"{line}\n" for line in lines)
 
 
 def show_json(data: Any) -> None:

@@ -187,6 +187,14 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
     return log
 
 
+def required_log(tree: TripleTree, path: Path, described: Path | None) -> Log:
+    """Return the log that a command cannot do without."""
+    log = log_of(tree, path, described)
+    if log is None:
+        raise AssertionError("click asks for the log")  # pragma: no cover
+    return log
+
+
 def log_option(what: str, required: bool = False) -> Callable[[_Decorated], _Decorated]:
     """Add --log and --describe."""
 
@@ -197,13 +205,25 @@ def log_option(what: str, required: bool = False) -> Callable[[_Decorated], _Dec
     return add
 
 
+def table_of(path: Path) -> dict[str, Any]:
+    """Return the columns of a file of states."""
+    from tripletree.log.files import read_table
+
+    return read_table(path)
+
+
 def state_options(function: _Decorated) -> _Decorated:
     """Add the options that give one state: in words, or as a step of a log."""
     for option in (
         click.option("--step", type=int, metavar="N", help="Which step of the episode, from 0.  [default: 0]"),
         click.option("--episode", metavar="ID", help="Which episode of the log.  [default: the first]"),
         log_option("Take the state from this log."),
-        click.option("--state", metavar="STATE", help='A state, such as "pos=1.2, speed=0.03" or 1.2,0.03.'),
+        click.option(
+            "--state",
+            metavar="STATE",
+            help='A state, such as "pos=1.2, speed=0.03" or 1.2,0.03. Features that are not named have the '
+            "log's median.",
+        ),
     ):
         function = option(function)
     return function
@@ -225,7 +245,10 @@ def state_of(
             raise click.UsageError(f'Which state? Give --state "{example}", or --log LOG --episode ID --step N.')
         if episode is not None or step is not None:
             raise click.UsageError("--episode and --step point into a log: give --log LOG as well.")
-        return written_state(tree, state)
+        from tripletree.asking.states import complete
+
+        # Here, where messages call it by the name of the option.
+        return complete(state, tree.fitted_, "state")
     if state is not None:
         raise click.UsageError("Give --state or --log, not both.")
     number = episode_of(recorded, episode)
@@ -238,10 +261,9 @@ def state_of(
 
 
 def written_state(tree: TripleTree, text: str) -> Any:
-    """Return the numbers of a state given with --state."""
+    """Return the numbers of a whole state given with --state."""
     from tripletree.asking.states import read_state
 
-    # Here, where messages call it by the name of the option.
     return read_state(text, tree.fitted_.schema, "state", finite=False)
 
 

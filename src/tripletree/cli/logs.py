@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from tripletree.checks import check_ending
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, seed_option
 from tripletree.cli.inputs import FILE, log_options, reading
@@ -79,12 +80,12 @@ def record(agent: str, n_samples: int | None, seed: int, out: Path | None) -> No
 
     from tripletree.demos import lander, road
 
+    out = Path(f"out/logs/{agent}-{seed}.npz") if out is None else check_ending(out, (".npz",), "out")
     if agent == LANDER:
         with console.progress_bar("Flying", "samples") as progress:
             log = lander.record(n_samples=100_000 if n_samples is None else n_samples, seed=seed, progress=progress)
     else:
         log = road.record(agent, n_samples=10_000 if n_samples is None else n_samples, seed=seed)
-    out = Path(f"out/logs/{agent}-{seed}.npz") if out is None else out
     out.parent.mkdir(parents=True, exist_ok=True)
     log.to_npz(out)
     returns = np.add.reduceat(log.rewards, log.starts[:-1])

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from tripletree.checks import listing
 from tripletree.cli import console
 from tripletree.cli.command import command, model_argument, out_option
-from tripletree.cli.inputs import episode_of, log_of, log_option, open_model, written_state
+from tripletree.cli.inputs import episode_of, log_of, log_option, open_model, required_log, written_state
 from tripletree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -164,6 +164,5 @@ def report(model: Path, log: Path, describe: Path | None, out: Path, title: str 
     It needs no network, and its map of the leaves answers questions.
     """
     tree = open_model(model)
-    if recorded := log_of(tree, log, describe):
-        tree.report(recorded, out, title=title)
+    tree.report(required_log(tree, log, describe), out, title=title)
     console.say(f"The report is in {out} ({out.stat().st_size / 1000:,.0f} kB). Open it in a browser.")

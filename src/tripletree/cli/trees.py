@@ -1,4 +1,4 @@
-"""Models at the command line: ``tripletree grow`` makes one from a log, ``tripletree info`` shows what it holds."""
+"""Models at the command line: ``grow`` makes one from a log, ``weights`` helps to, ``info`` shows what it holds."""
 
 from __future__ import annotations
 
@@ -139,6 +139,61 @@ def _held_out(log: Log, validation: str, seed: int, roles: dict[str, Any]) -> tu
     except ValueError:
         return log, read_log(validation, **roles)
     return log.split(share, seed)
+
+
+def _sizes(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(size) for size in given.split(","))
+    except ValueError:
+        raise click.BadParameter(f"`{given}` is not whole numbers with commas, such as 10,50,200.") from None
+
+
+@command(
+    "tripletree weights run.csv --leaves 10,30 --steps 3",
+    "tripletree weights run.csv --validation 0.2 --leaves 10 --steps 2 --json",
+)
+@click.argument("log", type=FILE)
+@click.option(
+    "--validation", metavar="SHARE|LOG", help="Judge on this share of the episodes, held out, or on another log."
+)
+@seed_option
+@click.option(
+    "--leaves", callback=_sizes, default="10,30,100,200", show_default=True, metavar="N,N", help="Sizes to compare at."
+)
+@click.option(
+    "--steps",
+    type=int,
+    default=5,
+    show_default=True,
+    help="Steps from 0 to 1 of each weight: 5 for 21 trees, 10 for 66.",
+)
+@click.option("--gamma", type=float, help="Discount factor of the value, as in `tripletree grow`.")
+@click.option("--truncation", type=_choice("truncation"), help="As in `tripletree grow`.")
+@click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
+@log_options
+@json_option
+def weights(
+    log: Path,
+    validation: str | None,
+    seed: int,
+    leaves: tuple[int, ...],
+    steps: int,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare the weights of action, value and derivative: which keep the worst of the three losses small.
+
+    Grows one tree for each set of weights; LOG is read as in `tripletree grow`.
+    """
+    from tripletree.api import compare_weights
+    from tripletree.log.files import read_log
+
+    roles = reading(options)
+    training, held_out = _held_out(read_log(log, **roles), validation, seed, roles)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    with console.progress_bar("Comparing weights", "trees") as progress:
+        answer = compare_weights(training, held_out, leaves=leaves, steps=steps, progress=progress, **chosen)
+    console.answer(answer, as_json)
 
 
 @command(

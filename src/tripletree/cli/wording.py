@@ -37,6 +37,8 @@ def word(option: Option, command: click.Command) -> str:
     """
     name, value = option.name, option.value
     parameters = {parameter.name: parameter for parameter in command.params}
+    if name == "path" and "out" in parameters:
+        name = "out"  # what a method writes to, a command has as --out
     if name in ROLES and "column" in parameters:
         return f"--column {name}" if value is Nothing else f"--column {shlex.quote(f'{name}={_text(value)}')}"
     if (name in ROLES or (name in READING and name not in parameters)) and "describe" in parameters:

@@ -9,13 +9,28 @@ import numpy as np
 
 from tripletree.log.endings import ENDING_NAMES
 from tripletree.log.roles import Assignment
-from tripletree.text import Message, Option, count, joined, some_of
+from tripletree.markup import notebook_box, notebook_table, tag
+from tripletree.text import Message, Option, count, some_of
 
 # Names that a line lists before it says "and 8 more".
 MOST_NAMED = 12
+ROW = "  {:<12} {}{}"
 
 
-def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> Message:
+class Reading(Message):
+    """How a source was interpreted: text, which a notebook shows as a small table."""
+
+    def _repr_html_(self) -> str:
+        rows = [line.values for line in self.values if _is_row(line)]
+        first, *rest = (line for line in self.values if not _is_row(line))
+        return notebook_box(tag("b", first), notebook_table((), rows), *rest)
+
+
+def _is_row(line: object) -> bool:
+    return isinstance(line, Message) and line.template == ROW
+
+
+def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> Reading:
     """Return the text of ``Log.reading``.
 
     Parameters
@@ -62,11 +77,11 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
                     *(Option(role, [...]) for role in ("action", "features", "ignore")),
                 )
             )
-    return joined("\n", lines)
+    return Reading("\n".join(["{}"] * len(lines)), *lines)
 
 
-def _line(role: str, text: str, guessed: bool) -> str:
-    return f"  {role:<12} {text}{' (guessed)' * guessed}"
+def _line(role: str, text: str, guessed: bool) -> Message:
+    return Message(ROW, role, text, " (guessed)" * guessed)
 
 
 def _list(names: Sequence[str]) -> str:

@@ -110,12 +110,15 @@ class Assignment:
     guessed: set[str] = field(default_factory=set)
 
 
-def check_options(options: Mapping[str, Any], allowed: type) -> None:
-    """Raise ParameterError for a keyword that the typed dictionary ``allowed`` does not have, or of a wrong type."""
+def check_options(options: Mapping[str, Any], allowed: type, also: Sequence[str] = ()) -> None:
+    """Raise ParameterError for a keyword that the typed dictionary ``allowed`` does not have, or of a wrong type.
+
+    ``also`` are other arguments of the function, one of which may have been meant.
+    """
     known = sorted(allowed.__annotations__)
     for name, value in options.items():
         if name not in known:
-            raise ParameterError(f"There is no option `{name}`. {hint(name, known)}")
+            raise ParameterError(f"There is no option `{name}`. {hint(name, [*also, *known])}")
         if value is None:
             continue
         if name == "endless":

@@ -143,6 +143,14 @@ def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -
     return row
 
 
+def score(fitted: Fitted, log: Log, threads: int) -> float:
+    """Return the mean share of the losses of the one-leaf tree on ``log`` that the whole tree takes away."""
+    curve = judge(fitted, log, threads)
+    root, leaves = curve[0], curve[-1]
+    known = root > 0
+    return float(np.mean(1 - leaves[known] / root[known])) if known.any() else 0.0
+
+
 def _tail(fitted: Fitted, log: Log) -> F64 | None:
     """Return what follows each episode's end: the tree's own value of a truncated episode's final state."""
     if not settles(fitted.options):

@@ -46,6 +46,11 @@ GROWTH = (
 RUNTIME = ("threads", "progress")
 """Parameters that cannot change the result and so are not kept with the model."""
 
+ROWS_SORTED = 100_000
+"""Rows that the medians are taken from, at most."""
+MOST_MEDIANS = 1_000
+"""With more features than this nobody writes states as text, and the header of a model file has its limits."""
+
 
 def available_cores() -> int:
     """Return the number of cores that this process may use."""
@@ -131,8 +136,18 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
             "log_sha256": log.fingerprint(),
             "samples": log.n_samples,
             "episodes": log.n_episodes,
+            **_medians(log),
         },
     )
+
+
+def _medians(log: Log) -> dict[str, list[float]]:
+    """Return the middle value of each feature, which stands in where a state's text does not name it."""
+    if log.n_features > MOST_MEDIANS:
+        return {}
+    # A value that occurs, so that whole numbers stay whole; of a long log, every k-th row will do.
+    rows = log.states[:: -(-log.n_samples // ROWS_SORTED)]
+    return {"medians": np.quantile(rows, 0.5, axis=0, method="lower").tolist()}
 
 
 def score(curve: F64, theta: Any) -> F64:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.checks import is_number
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.boxes import bounds
@@ -150,6 +151,15 @@ class Fitted:
     def whole(self) -> npt.NDArray[np.bool_]:
         """Which features hold whole numbers only."""
         return np.array([feature.kind in ("binary", "integer") for feature in self.schema.features])
+
+    @cached_property
+    def medians(self) -> npt.NDArray[np.float64] | None:
+        """The middle value of each feature over the training log; None where the model does not know it."""
+        known = self.provenance.get("medians")
+        # A model file may be a stranger's, and what it says about its origin is not checked when it is read.
+        if not isinstance(known, list) or len(known) != len(self.schema.features) or not all(map(is_number, known)):
+            return None
+        return np.clip(np.array(known, np.float64), self.feature_min, self.feature_max)
 
     @cached_property
     def entry_points(self) -> EntryPoints:

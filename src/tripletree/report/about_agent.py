@@ -13,9 +13,9 @@ from tripletree.answers.outline import following
 from tripletree.answers.rules import Rules, conditions
 from tripletree.answers.story import Story
 from tripletree.frontend.payload import packed, payload
-from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.language.numbers import FEW, measured, percent, rounded
 from tripletree.log.endings import TERMINATED
+from tripletree.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does

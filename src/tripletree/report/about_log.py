@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tripletree.language.markup import Markup, paragraphs, table, tag, together
 from tripletree.language.numbers import percent, rounded
+from tripletree.markup import Markup, paragraphs, table, tag, together
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.scenes.charts import spread_scene

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tripletree.answers.judgement import HeldOut
-from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
+from tripletree.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.questions.judge import trust
 from tripletree.report import words
 from tripletree.report.case import Case, Section

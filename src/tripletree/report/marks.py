@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.language.markup import Markup, empty, tag, together
+from tripletree.markup import Markup, empty, tag, together
 from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE, TRACK
 from tripletree.scenes.guides import palette, shade_of, shades, share
 from tripletree.scenes.types import (

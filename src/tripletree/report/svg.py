@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tripletree.language.markup import Markup, empty, tag, together
+from tripletree.markup import Markup, empty, tag, together
 from tripletree.report import words
 from tripletree.report.marks import DRAWERS, Canvas, Scale, on_paper
 from tripletree.scenes.colours import PAPER

@@ -15,7 +15,6 @@ from tripletree.api import TripleTree
 from tripletree.errors import TripleTreeWarning
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
-from tripletree.plot.style import pyplot
 from tripletree.reproduce.page import Figures
 
 F64 = npt.NDArray[np.float64]
@@ -48,8 +47,6 @@ class Work:
         (self.folder / "figures").mkdir(exist_ok=True)
         for name, picture in pictures.items():
             picture.save(self.folder / f"figures/{name}.png", dpi=200)
-            # pyplot keeps every figure until it is closed, and there are dozens.
-            pyplot().close(picture.figure_)
         return Figures([f"figures/{name}.png" for name in pictures], caption)
 
 
