@@ -482,7 +482,7 @@ def test_what_a_tree_knows_is_read_only():
         tree.truncate(2).fitted_.attributes.value_mean[0] = 1.0
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e300])
+@pytest.mark.parametrize("size", [1e-300, 1e99])
 def test_only_the_ratios_of_theta_matter(size):
     log = whole_episodes()
     one, other = TripleTree(9, (1, 2, 3)).fit(log), TripleTree(9, (size, 2 * size, 3 * size)).fit(log)

@@ -154,7 +154,11 @@ def _sizes(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]
 )
 @click.argument("log", type=FILE)
 @click.option(
-    "--validation", metavar="SHARE|LOG", help="Judge on this share of the episodes, held out, or on another log."
+    "--validation",
+    metavar="SHARE|LOG|none",
+    default="0.2",
+    show_default=True,
+    help="Judge on this share of the episodes, held out, or on another log; none: on the training episodes themselves.",
 )
 @seed_option
 @click.option(
@@ -174,7 +178,7 @@ def _sizes(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]
 @json_option
 def weights(
     log: Path,
-    validation: str | None,
+    validation: str,
     seed: int,
     leaves: tuple[int, ...],
     steps: int,
