@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import aligning, applying, explaining, fitting, growth, picturing, resembling, starting
+from benchmarks import aligning, applying, explaining, fitting, growth, picturing, reading, resembling, starting
 from benchmarks.harness import Options, Report, machine, save, say
 
 SUBJECTS = {
@@ -17,6 +17,7 @@ SUBJECTS = {
     "resembling": resembling,
     "explaining": explaining,
     "picturing": picturing,
+    "reading": reading,
 }
 
 
