@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import aligning, applying, choosing, explaining, fitting, growth, picturing, resembling, starting
+from benchmarks import (
+    aligning,
+    applying,
+    choosing,
+    explaining,
+    fitting,
+    growth,
+    picturing,
+    reading,
+    resembling,
+    starting,
+)
 from benchmarks.harness import Options, Report, machine, save, say
 
 SUBJECTS = {
@@ -18,6 +29,7 @@ SUBJECTS = {
     "explaining": explaining,
     "picturing": picturing,
     "choosing": choosing,
+    "reading": reading,
 }
 
 

@@ -11,6 +11,10 @@
 #include <string_view>
 #include <vector>
 
+#ifndef __cpp_lib_to_chars
+#error "tripletree needs std::from_chars for double: GCC 11 or newer"
+#endif
+
 namespace tripletree {
 
 constexpr size_t longest_field = 131072;  // characters, as in Python's csv

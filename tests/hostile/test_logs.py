@@ -353,6 +353,38 @@ def test_odd_files_that_are_right(tmp_path: Path, content: str) -> None:
     assert log.schema.action.labels == ("0", "1")
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("make", [native(), parquet(COLUMNS), crafted()])
+def test_damage_anywhere(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    path = make(tmp_path)
+    good = path.read_bytes()
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        damaged = bytearray(good)
+        # Half of the damage where the directory of a file is: at its end.
+        for place in rng.integers(0 if seed % 2 else max(0, len(good) - 600), len(good), 3).tolist():
+            damaged[place] = int(rng.choice([0, 1, 127, 128, 255, rng.integers(256)]))
+        path.write_bytes(damaged)
+        with contextlib.suppress(LogError):
+            read_log(path)
+
+
+HEADER_WORDS = "{}()[],:'-\\ \n\0 1 3L -3 1e9 None True 'descr' 'fortran_order' 'shape' '<f8' '|O' '<U0' 1j lambda"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_any_header_of_an_array(tmp_path: Path) -> None:
+    words = [*HEADER_WORDS[:14], *HEADER_WORDS[14:].split()]
+    for seed in range(500):
+        rng = np.random.default_rng(seed)
+        header = "".join(rng.choice(words, int(rng.integers(1, 25))))
+        if seed % 2:
+            header = f"{{'descr': {header}, 'fortran_order': False, 'shape': (3,)}}"
+        path = crafted(header=header)(tmp_path)
+        with pytest.raises(LogError, match=r"log\.npz|No column looks like"):
+            read_log(path)
+
+
 def test_a_small_log_that_compresses_well_is_no_bomb(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "log.npz", **COLUMNS, z=np.zeros(3), w=np.array(["a" * 9] * 3))
     assert len(read_log(tmp_path / "log.npz", ignore=["w"])) == 3
@@ -385,14 +417,13 @@ def test_arrow_gives_its_memory_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert len(given_back) == 2
 
 
-@pytest.mark.parametrize("name", [b"run\xff.csv", "läuf.csv".encode("latin-1")])
-def test_names_that_are_not_utf8(tmp_path: Path, name: bytes) -> None:
-    path = tmp_path / os.fsdecode(name)
-    path.write_text(GOOD)
-    log = read_log(path)
-    assert log.reading.encode().startswith(b"Read 2 samples in 1 episode from ")
-    path.write_text("")
-    with pytest.raises(LogError, match=r"^.*\?.*\.csv is empty") as caught:
+@pytest.mark.parametrize("make", [text(GOOD), parquet(COLUMNS), native()])
+def test_names_that_are_not_utf8(tmp_path: Path, make: Callable[[Path], Path]) -> None:
+    path = make(tmp_path)
+    path = path.rename(tmp_path / os.fsdecode(b"l\xe4uf" + path.suffix.encode()))
+    assert read_log(path).reading.encode().split(b"\n")[0].endswith(b"from l?uf" + path.suffix.encode() + b".")
+    path.write_bytes(b"")
+    with pytest.raises(LogError, match=r"l\?uf\.") as caught:
         read_log(path)
     assert str(caught.value).encode()
 

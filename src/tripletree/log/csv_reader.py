@@ -22,7 +22,7 @@ from tripletree.writing import open_regular, shown
 # Bytes that are read together: few enough for a cache, enough that a call for each of them costs nothing.
 BLOCK = 2**22
 # No row may be longer, in bytes: a file without line ends must not be held as one row.
-LONGEST_ROW = 2**28
+LONGEST_ROW = 2**24
 SEPARATORS = ",;\t|"
 # Missing among numbers; in a column of text only an empty cell is missing ("none" may well be an action).
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "null", "none"})
@@ -217,7 +217,7 @@ def _separator(source: _Source) -> str:
             text = line.decode("utf-8", "replace")
             if text.strip():
                 return max(SEPARATORS, key=text.count)
-        if source.ended or len(source.pending) > LONGEST_ROW:
+        if source.ended or len(source.pending) >= LONGEST_ROW:
             return SEPARATORS[0]
         source.more()
 
@@ -238,10 +238,10 @@ def _header(source: _Source, separator: str, name: str, findings: Findings) -> l
 
 
 def _refuse_long(source: _Source, name: str, findings: Findings) -> None:
-    if len(source.pending) > LONGEST_ROW:
+    if len(source.pending) >= LONGEST_ROW:
         findings.fail(
             "csv",
-            f"{name} cannot be read as CSV: it has a row of more than {LONGEST_ROW:,} bytes.",
+            f"{name} cannot be read as CSV: it has a row of {LONGEST_ROW:,} bytes or more.",
             "Every step needs a line of its own.",
         )
 

@@ -137,7 +137,8 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
             'Reading Parquet files needs pyarrow. Type: pip install "tripletree[parquet]"'
         ) from None
     try:
-        with ParquetFile(path) as file:
+        # As a stream: Arrow itself cannot open a name that is not UTF-8.
+        with open_regular(path) as stream, ParquetFile(stream) as file:
             names = list(file.schema_arrow.names)
             # Repeated values take next to no room in a file; as columns they take 8 bytes each.
             refuse_bomb(path, 8 * file.metadata.num_rows * len(names))
