@@ -58,6 +58,7 @@ BY_NAME = [
     # recorders of all sorts
     *("wall_time", "datetime", "global_step", "total_timesteps", "worker_id", "episode_return", "episode_length"),
     *("raw_reward", "reward_ctrl", "cumulative_reward", "policy_logits_2", "behavior_log_prob", "next_value"),
+    *("neglogpacs", "vpred", "Q(s, a)", "V(s)", "terminal_observation_1", "ep_info.r", "next_log_prob"),
     *("__index_level_0__", "__index_level_1__", "iteration", "info_dict"),
 ]
 
@@ -173,12 +174,24 @@ def test_one_column_for_each_action() -> None:
         ("q_", (0, 1, 2), TABLE["action"], {}),
         ("prob_", ("left", "stay", "right"), words, {}),
         ("q_", ("left", "stay", "right", "jump"), words, {}),
+        ("q_", (0, 1, 2), words, {}),
         ("pi_", ("left", "stay", "right"), TABLE["action"], {"labels": ["left", "stay", "right"]}),
         ("logits_", (0, 1, 2), TABLE["action"].astype(float), {"action_kind": "discrete"}),
     ):
         columns = {f"{stem}{label}": RNG.normal(size=N) for label in labels} | {"action": action}
         with pytest.warns(TripleTreeWarning, match="the names stand for what the learner computes"):
             assert features(columns, **options) == ()
+
+
+def test_columns_of_actions_that_were_never_taken() -> None:
+    best = RNG.normal(size=(N, 5))
+    best[np.arange(N), TABLE["action"]] = np.where(np.arange(N) % 10 == 0, -9, 9)  # it explores in one row of ten
+    columns = {f"q{k}": best[:, k] for k in range(5)}
+    with pytest.warns(TripleTreeWarning, match="`q0`, `q1`, `q2`"):
+        assert features(columns) == ()
+    best[: N // 2] = best[N // 2 :]
+    assert features({f"q{k}": best[:, k] for k in range(5)}) == tuple(columns)
+    assert features({f"q{k}": best[:, k] for k in range(1, 5)}) == tuple(columns)[1:]
 
 
 def test_joints_are_not_one_column_for_each_action() -> None:

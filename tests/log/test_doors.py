@@ -158,6 +158,18 @@ def test_a_list_of_episodes_whose_ids_are_numbers_and_text() -> None:
         Log.from_episodes([episode | {"id": 1}, episode | {"id": "1"}])
 
 
+def test_ids_of_only_some_episodes_are_said() -> None:
+    episode = {"states": [[0.5], [1.5]], "actions": [0, 1], "rewards": [0, 1]}
+    log = Log.from_episodes([episode | {"id": 7}, episode])
+    assert log.episode_ids.tolist() == [0, 1]
+    assert [finding.text for finding in log.findings] == ["1 of 2 episodes has an id; all are numbered from 0 instead."]
+
+
+def test_gaps_between_small_integers_are_counted_right() -> None:
+    with pytest.warns(TripleTreeWarning, match="the step counter jumps by 1 to 200"):
+        Log.from_dict(TABLE | {"step": np.array([-100, 100, 0, 1], np.int8)})
+
+
 def test_large_integers_in_a_list_of_episodes_are_said() -> None:
     with pytest.warns(TripleTreeWarning, match=r"`s0` holds integers beyond 2\*\*53"):
         Log.from_episodes([{"states": [[2**60], [1]], "actions": [0, 1], "rewards": [0, 1]}])

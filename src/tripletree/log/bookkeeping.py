@@ -7,7 +7,7 @@ means nothing in another log (a row number, a date).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,19 +28,22 @@ GLANCE = 4096
 """Rows that are compared first: hardly any column gets further."""
 LEAST_EPISODES = 5
 """With fewer episodes, a number for each may well equal its return by chance."""
+GREEDY = 0.75
+"""An agent that explores a little still takes the best action in this share of the rows."""
 COUNTS = "count the rows"
 """The reason of a column that only numbers the rows."""
 
 # What a name stands for, and the names: folded, as `folded` does it, and perhaps followed by a number.
 _NAMES: dict[str, tuple[str, ...]] = {
     "what the learner computes, not what it sees": (
-        r"values?|vals?|state_values?|v_s|v_preds?|vf_preds?|values?_(preds?|predictions?|estimates?|targets?|old)",
+        r"values?|vals?|state_values?|v_s|v_?preds?|vf_preds?|values?_(preds?|predictions?|estimates?|targets?|old)",
         r"(pred|predicted|old|target|baseline|critic|bootstrapped)_values?|critic|values_bootstrapped",
-        r"adv|advs|advantages?|gae|td_errors?|td_targets?|td_lambda",
+        r"adv|advs|advantages?|gae|td_errors?|td_targets?|td_lambda|tdlamret|atarg",
         r"returns?|rets?|rtg|(returns?|rewards?)_to_go|log_likelihood",
         r"(discounted|undiscounted|mc|monte_carlo|n_step|lambda|target|total|cumulative|cum|bootstrapped)_returns?",
         r"((old|new|action|actions|act|behaviou?r|policy|target)_)?(log_?probs?|logps?|logits?|entropy|log_pi|logp_pi)",
         r"((old|new|action|actions|act|behaviou?r|policy)_)(probs?|probabilit(y|ies)|dist|dist_inputs)|probs",
+        r"neg_?logp(acs?)?|actions?_(mean|mu|std|sigma|log_std)|pi_a_s|q_s_a",
         r"(old_|target_)?(q_?values?|q_?vals?)(_.+)?|q_preds?|q_targets?|target_qs?|q_max|max_q|min_q|qf\d*",
     ),
     "when a row was recorded": (
@@ -63,11 +66,11 @@ _NAMES: dict[str, tuple[str, ...]] = {
         r"(episode|episodic|ep|eps)_(returns?|rets?|rewards?|rews?|len|lengths?|success|starts?|done|over)|seq_lens?",
         r"is_first|is_start|episode_first|(is_|next_)?success|step_type|(loss|attention|valid)_mask|masks?",
     ),
-    "the state after the action": (r"(obs|observations?|states?)_next",),
+    "the state after the action": (r"(obs|observations?|states?)_next|(final|terminal)_(obs|observations?|infos?)",),
 }
 _PATTERNS = {reason: re.compile(f"({'|'.join(names)})(_[0-9]+)*") for reason, names in _NAMES.items()}
 _INFO = re.compile(
-    r"(env_|agent_)?infos?([/._].*)?|(episode_|step_)?(metadata|meta)[/.].*|(extras|diagnostics|debug)[/.].*"
+    r"(env_|agent_|ep_|episode_)?infos?([/._].*)?|(episode_|step_)?(metadata|meta)[/.].*|(extras|diagnostics|debug)[/.].*"
 )
 _INDEX = re.compile(r"index|idx|level_[0-9]+|row_(index|idx|number|num|nr|no)|(global|sample|data)_(index|idx)")
 _STATE = re.compile(r"(obs|observations?|states?)_")
@@ -170,19 +173,35 @@ def _families(names: Sequence[str], roles: Assignment, table: Mapping[str, Array
     column = table[roles.action[0]]
     if column.dtype.kind not in "biuO" and given.get("action_kind") != "discrete":
         return []
-    codes = {folded(label_text(value)) for value in set(column.tolist()) if value is not None}
+    values = {value for value in column.tolist() if value is not None}
     labels = given.get("labels")
     texts = () if labels is None else labels.values() if isinstance(labels, Mapping) else labels
-    called = {folded(str(label)) for label in texts}
-    chosen = [members for members in families if any(_covers(set(members), actions) for actions in (codes, called))]
+    known = [{folded(label_text(value)) for value in values}, {folded(str(text)) for text in texts}]
+    known.append({str(number) for number in range(len(values))})
+    chosen = [
+        members
+        for members in families
+        if any(_covers(set(members), actions) for actions in known) or _is_greedy(members, table, column)
+    ]
     return [name for members in chosen for name in members.values()]
 
 
-def _covers(suffixes: set[str], actions: Collection[str]) -> bool:
+def _covers(suffixes: set[str], actions: set[str]) -> bool:
     # Actions that were never taken have a column too. Numbers prove less than words, so there they must be the same.
     return len(actions) > 1 and (
-        suffixes == actions or (suffixes > set(actions) and not any(suffix.isdecimal() for suffix in suffixes))
+        suffixes == actions or (suffixes > actions and not any(suffix.isdecimal() for suffix in suffixes))
     )
+
+
+def _is_greedy(members: Mapping[str, str], table: Mapping[str, Array], action: Array) -> bool:
+    """Return whether the action is mostly the number of the largest of some columns, which have all numbers from 0."""
+    names = [members.get(str(number), "") for number in range(len(members))]
+    if not all(names) or action.dtype.kind not in "biu" or len(action) < LEAST_ROWS:
+        return False
+    columns = [table[name][:GLANCE] for name in names]
+    if any(column.dtype.kind not in NUMERIC or len(column) != len(action[:GLANCE]) for column in columns):
+        return False
+    return float((np.argmax(columns, axis=0) == action[:GLANCE]).mean()) >= GREEDY
 
 
 class _Content:

@@ -116,7 +116,8 @@ def _steps(column: Array, findings: Findings) -> Array | None:
         row = int(missing.argmax())
         findings.error("step-missing", f"`step` is missing ({what}) in row {row}; every row needs a value.", fix)
         return None
-    return step.astype(np.int64) if step.dtype.kind in "mM" else step
+    # Differences of small integers, such as int8, would overflow.
+    return step.astype(np.int64) if step.dtype.kind in "mMi" else step
 
 
 def by_ids(ids: Array, steps: Array | None, findings: Findings) -> Boundaries:

@@ -14,7 +14,7 @@ from tripletree.log.coerce import Array, as_array, as_column, as_flags, as_matri
 from tripletree.log.endings import decide
 from tripletree.log.findings import Findings
 from tripletree.log.roles import Naming
-from tripletree.text import count
+from tripletree.text import count, plural
 
 # Names by which the parts of an episode are looked up, as keys and as attributes.
 PARTS: dict[str, tuple[str, ...]] = {
@@ -71,8 +71,16 @@ def from_episodes(
     actions = _join(pieces.actions, "actions", findings)
     rewards = _join(pieces.rewards, "rewards", findings)
     findings.stop_if_failed()
-    if episode_ids is None and all(name is not None for name in pieces.ids):
+    named = sum(name is not None for name in pieces.ids)
+    if episode_ids is None and named == len(pieces.ids):
         episode_ids = pieces.ids
+    elif episode_ids is None and named:
+        findings.note(
+            "ids-missing",
+            f"{named:,} of {count(len(pieces.ids), 'episode')} {plural(named, 'has', 'have')} an id; all are numbered "
+            "from 0 instead.",
+            "Give every episode an id, or none.",
+        )
     return from_arrays(
         states,
         actions,
