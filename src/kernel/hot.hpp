@@ -15,7 +15,7 @@ struct Hot {
     size_t (*add_sums)(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums);
     void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
                      const double* mean, const double* scale, int32_t* out, size_t width);
-    void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* lo, const double* half, const double* range, uint32_t* keys,
+    void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* low, const double* half, const double* width, uint32_t* keys,
                       size_t apart);
     void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
     void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram);

@@ -58,8 +58,15 @@ def feature(rng: np.random.Generator, n: int, others: list[np.ndarray]) -> np.nd
         (walk > 0).astype(float),
         # The speeds of a simulated car: equal but for rounding.
         0.1 + 1e-18 * rng.integers(0, 5, n) + 0.01 * rng.integers(0, 9, n),
-        # Chains of neighbours, each closer to the next than 1e-9 of the range, and some that are not.
-        np.append(np.arange(n - 1) * 0.9e-9 + (rng.random(n - 1) < 0.1).cumsum() * 1e-6, 1.0)[rng.permutation(n)],
+        # Chains of neighbours, each nearer to the next than what counts as equal, and some that are not.
+        (np.arange(n) * 1e-11 + (rng.random(n) < 0.1).cumsum() / (n + 1))[rng.permutation(n)],
+        # Outliers: one that is far, a few that are further than everything else together, and heavy tails.
+        np.where(np.arange(n) == n // 2, 1e6, base),
+        np.where(rng.random(n) < 0.03, np.copysign(1e300, base), base),
+        rng.standard_t(2, n),
+        # Noise about zero and about a large number, and a spell of rest.
+        np.where(rng.random(n) < 0.8, 1e-17 * base, walk),
+        1e9 + 1e-7 * rng.integers(0, 50, n),
         base * 1e300,
         base * 1e-300,
         rng.integers(0, 9, n) * 5e-324,
