@@ -57,10 +57,12 @@ inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t*
 struct Column {
     const double* x;
     size_t stride;
-    double low, width, half;      // the window begins at low / half; halves keep it finite
+    double scale, low, width;     // a power of two, and the window of the values times that: neither overflows
     bool more_below, more_above;  // whether there are values outside
     double at(uint64_t word) const { return x[(word & 0xffffffffu) * stride]; }
-    double per_key() const { return width / half / 4294967295.0; }
+    double per_key() const { return width / scale / 4294967295.0; }
+    // A little more than it should be, so that the last value surely has the last key. 0 for a constant.
+    double per_step() const { return width > 0 ? 4294967295.0 / width * (1 + 0x1p-50) : 0; }
     // Whether a key has no values but those within its step.
     bool inside(uint64_t key) const { return key == 0 ? !more_below : key == UINT32_MAX ? !more_above : true; }
 };
@@ -121,7 +123,7 @@ inline size_t clusters(uint64_t* words, size_t n, const Column& column, const Fl
     const double equal = tolerance(words, n, column, cancel, entries);
     // Values whose keys are further apart than this are surely different. (With room for rounded keys, and for a first value that
     // lies outside the window.)
-    const double size = std::max(std::fabs(column.low), std::fabs(column.low + column.width)) / column.half;
+    const double size = std::max(std::fabs(column.low), std::fabs(column.low + column.width)) / column.scale;
     const double far = 2 * std::max(equal, own_share * size) / column.per_key() + 2;
     const uint64_t limit = far < 4294967295.0 ? static_cast<uint64_t>(far) : UINT32_MAX;
     auto near = [=](size_t i) { return (words[i] >> 32) - (words[i - 1] >> 32) <= limit; };
@@ -251,17 +253,19 @@ inline void encode_feature(uint32_t* codes, size_t n, const Column& column, doub
 // The window of a feature that reaches from lo to hi: some of its values, spaced evenly over the log, tell where most of them are.
 // It changes the speed, not the codes.
 inline Column make_column(const double* x, size_t n, size_t stride, double lo, double hi) {
-    const double half = std::isinf(hi - lo) ? 0.5 : 1.0;
-    double low = lo * half, high = hi * half;
+    const double scale = std::isinf(hi - lo) ? 0.5 : hi - lo < 0x1p-900 ? 0x1p200 : 1.0;
+    double low = lo * scale, high = hi * scale;
     constexpr size_t sample = 512, outer = sample / 32;
     if (n >= 8 * sample) {
         double some[sample];
-        for (size_t i = 0; i < sample; ++i) some[i] = x[i * n / sample * stride] * half;
-        std::sort(some, some + sample);
-        const double a = some[outer], b = some[sample - 1 - outer], margin = (b - a) / 4;
+        for (size_t i = 0; i < sample; ++i) some[i] = x[i * n / sample * stride] * scale;
+        std::nth_element(some, some + outer, some + sample);
+        const double a = some[outer];
+        std::nth_element(some, some + sample - 1 - outer, some + sample);
+        const double b = some[sample - 1 - outer], margin = (b - a) / 4;
         if (margin > 0) low = std::max(low, a - margin), high = std::min(high, b + margin);
     }
-    return {x, stride, low, high - low, half, low > lo * half, high < hi * half};
+    return {x, stride, scale, low, high - low, low > lo * scale, high < hi * scale};
 }
 
 // Codes of all features, feature after feature. Eight of them (a cache line of the states) are read at a time.
@@ -273,7 +277,7 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         const size_t width = std::min(side, d - f0);
         std::vector<double> lo(blocks * side), hi(blocks * side);
         Column columns[side];
-        double low[side], half[side], span[side];
+        double scale[side], low[side], per_step[side];
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);
             const size_t t = static_cast<size_t>(task), a = t * block, b = std::min(n, a + block);
@@ -292,16 +296,16 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         for (size_t k = 0; k < width; ++k) {
             for (size_t t = 1; t < blocks; ++t) lo[k] = std::min(lo[k], lo[t * side + k]), hi[k] = std::max(hi[k], hi[t * side + k]);
             columns[k] = make_column(states + f0 + k, n, d, lo[k], hi[k]);
-            low[k] = columns[k].low, half[k] = columns[k].half, span[k] = columns[k].width;
+            scale[k] = columns[k].scale, low[k] = columns[k].low, per_step[k] = columns[k].per_step();
         }
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
-            hot.make_keys(states + a * d + f0, b - a, d, width, low, half, span, codes + f0 * n + a, n);
+            hot.make_keys(states + a * d + f0, b - a, d, width, scale, low, per_step, codes + f0 * n + a, n);
         });
         team.run(static_cast<int>(width), [&](int task, int thread) {
             const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
-            if (span[k] > 0) encode_feature(codes + (f0 + k) * n, n, columns[k], lo[k], hi[k], bins, exact, cancel, room[t]);
+            if (columns[k].width > 0) encode_feature(codes + (f0 + k) * n, n, columns[k], lo[k], hi[k], bins, exact, cancel, room[t]);
         });
     }
 }

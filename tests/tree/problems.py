@@ -102,7 +102,9 @@ def random_log(rng: np.random.Generator, n: int, d: int) -> Log:
         signal,
         signal * 1e300,
         signal * 1e-300,
-    ][rng.integers(7)]
+        np.where(rng.random(n) < 2 / n, -1e6, 0.09 * rng.random(n)),
+        signal * rng.standard_t(1, n) ** 3,
+    ][rng.integers(9)]
     cuts = rng.random(n - 1) < rng.choice([0.0, 0.1, 0.9, 1.0])
     starts = np.concatenate([[0], np.flatnonzero(cuts) + 1, [n]]).astype(np.int64)
     final_states = states[rng.integers(0, n, len(starts) - 1)]
@@ -157,6 +159,7 @@ def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress:
         threads,
         progress,
         pool,
+        on_grid.fine,
     )
     return Grown(*result)
 
@@ -179,7 +182,7 @@ def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, codes:
     expected = reference_grow(
         problem.states,
         codes,
-        on_grid.rows,
+        on_grid.targets,
         on_grid.n_plain,
         on_grid.n_derivative,
         split=split,
