@@ -37,15 +37,16 @@ def data_frame(columns: Mapping[str, Array]) -> Any:
 def column_names(schema: Schema) -> list[str]:
     """Return the names of a log's columns: those of the schema, and those that a reader guesses the others by."""
     features = schema.feature_names
-    taken: list[str] = []
+    taken: dict[str, None] = {}
     for name in (*features, *schema.action.names, *BEFORE, *AFTER, *(f"next_{feature}" for feature in features)):
         # A feature may be called "reward", but a table has each name once.
         while name in taken:
             name += "_"
-        taken.append(name)
+        taken[name] = None
+    names = list(taken)
     width = len(features) + len(schema.action.names)
     own = width + len(BEFORE)
-    return [*taken[width:own], *taken[:width], *taken[own:]]
+    return [*names[width:own], *names[:width], *names[own:]]
 
 
 def table_of(log: Log) -> dict[str, Array]:
@@ -75,12 +76,8 @@ def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | No
         return None
     d = len(schema.features)
     ids, steps, *rest = table.values()
-    states, moves, (rewards, terminated, truncated), following = (
-        rest[:d],
-        rest[d : -d - 3],
-        rest[-d - 3 : -d],
-        rest[-d:],
-    )
+    states, moves, following = rest[:d], rest[d : -d - len(AFTER)], rest[-d:]
+    rewards, terminated, truncated = rest[-d - len(AFTER) : -d]
     starts = np.append(np.flatnonzero(steps == 0), len(steps))
     # Steps that do not count from 0: rows are missing, or in another order.
     if starts[0] != 0 or not np.array_equal(steps, np.arange(len(steps)) - np.repeat(starts[:-1], np.diff(starts))):
