@@ -10,7 +10,7 @@ import pytest
 from tests.logs import make_log
 from tests.test_api import quietly_fitted
 from tripletree import Action, Feature, Log, Schema
-from tripletree.answers.change import Changes
+from tripletree.answers.change import Change, Changes, because
 from tripletree.log.log import TERMINATED
 
 # Four leaves, one for each quarter of a square; the reward of a step is its value.
@@ -59,6 +59,49 @@ def test_a_threshold_that_was_asked_for_is_told(numbers):
     fell = numbers.explain_change([2, 2], [0, 0], threshold=1.5)
     assert str(fell) == "Thrust fell below 1.5, from 5 to 0 N because pos < 1 m."
     assert (rose.given, numbers.explain_change([0, 0], [2, 2]).given) == (True, False)
+
+
+def changed(*conditions) -> Change:
+    """A change that is explained by (feature, relation, border) of the features pos and speed."""
+    features, relations, borders = zip(*conditions, strict=True)
+    schema = Schema((Feature("pos", "m"), Feature("speed")), Action("discrete", ("action",), labels=("a", "b")))
+    return Change(
+        before=np.zeros(2),
+        after=np.ones(2),
+        leaf_before=0,
+        leaf_after=1,
+        about="action",
+        was="a",
+        became="b",
+        threshold=None,
+        given=False,
+        turning=np.ones(2),
+        changed=features,
+        relations=relations,
+        borders=borders,
+        outside=False,
+        attribute=None,
+        schema=schema,
+    )
+
+
+def test_of_several_bounds_on_one_side_only_the_tightest_is_told():
+    assert because(changed((1, "<", 0.4349)), changed((1, "<", 0.431))) == "speed < 0.431"
+    assert because(changed((1, "<", 0.431)), changed((1, "<", 0.4349))) == "speed < 0.431"
+    assert because(changed((0, ">=", 1.0), (1, "<=", 3.0)), changed((0, ">=", 2.0), (1, "<", 3.0))) == (
+        "pos >= 2 m and speed < 3"
+    )
+    assert because(changed((1, ">=", 0.1)), changed((1, "<", 0.2))) == "speed >= 0.1 and speed < 0.2"
+    assert because() == ""
+
+
+def test_borders_that_would_read_the_same_are_told_apart():
+    first, second = changed((1, ">=", 2.740912345)), changed((1, ">=", 2.740912389))
+    assert because(first) == because(second) == "speed >= 2.74091"
+    assert because(first, among=[second]) == "speed >= 2.7409123"
+    assert because(second, among=[first]) == "speed >= 2.7409124"
+    # The borders of another feature do not matter.
+    assert because(first, among=[changed((0, ">=", 2.740912389))]) == "speed >= 2.74091"
 
 
 def test_nothing_changed(numbers, labels):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer, plain
 from tripletree.asking.attribute import Attribute
 from tripletree.language.conditions import changed_clause
-from tripletree.language.numbers import all_of, capital, exact, percent, rounded, unit
+from tripletree.language.numbers import all_of, capital, digits_apart, exact, percent, rounded, unit
 from tripletree.log.schema import Schema
 from tripletree.text import count
 
@@ -176,14 +176,34 @@ def _no_change(answer: Change, name: str) -> str:
     return f"{name} did not cross {exact(answer.threshold or 0.0)}: {ends}."
 
 
-def because(*answers: Change) -> str:
-    """Return the reason of a change, or of several together: "speed >= 0.045 m/s and left leg in contact"."""
-    clauses = [
-        changed_clause(answer.schema.features[f], relation, border)
-        for answer in answers
-        for f, relation, border in zip(answer.changed, answer.relations, answer.borders, strict=True)
-    ]
-    return all_of(list(dict.fromkeys(clauses)))
+def because(*answers: Change, among: Iterable[Change] = ()) -> str:
+    """Return the reason of a change, or of several together: "speed >= 0.045 m/s and left leg in contact".
+
+    Parameters
+    ----------
+    *answers : Change
+        Changes between the same two states. Where several bound a feature on the same side, the tightest bound says it
+        all, and is the only one told.
+    among : iterable of Change
+        Others that are told in the same text: different borders of a feature get as many digits as tell them apart.
+    """
+    tightest: dict[tuple[int, str], tuple[str, float]] = {}
+    for answer in answers:
+        for f, relation, border in zip(answer.changed, answer.relations, answer.borders, strict=True):
+            known = tightest.get((f, relation[0]))
+            if known is None or _tightness(relation, border) > _tightness(*known):
+                tightest[f, relation[0]] = relation, border
+    told = [*answers, *among]
+    clauses = []
+    for (f, _), (relation, border) in tightest.items():
+        borders = [b for one in told for g, b in zip(one.changed, one.borders, strict=True) if g == f]
+        clauses.append(changed_clause(answers[0].schema.features[f], relation, border, digits_apart(borders)))
+    return all_of(clauses)
+
+
+def _tightness(relation: str, border: float) -> tuple[float, bool]:
+    """Return what grows as a bound leaves less room; of two equal borders, "<" leaves less than "<="."""
+    return (border if relation == ">=" else -border, relation == "<")
 
 
 def _changes(answers: Changes) -> str:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tripletree.answers.change import Changes
 from tripletree.answers.judgement import HeldOut
 from tripletree.answers.rules import Rule, conditions
-from tripletree.answers.story import ENDINGS, Story, phase
+from tripletree.answers.story import ENDINGS, Story, jump, phase
 from tripletree.language.numbers import all_of, capital, exact, measured, percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
@@ -124,9 +124,9 @@ def ending(code: int) -> str:
     return ("unknown", "by itself", "cut off")[code]
 
 
-def fall(jump: Any) -> str:
+def fall(largest: Any) -> str:
     """Return where the value fell most in an episode, without the words that the head of its column says already."""
-    return "no large drop" if jump is None else str(jump).removeprefix("The value falls most ").rstrip(".")
+    return "no large drop" if largest is None else str(largest).removeprefix("The value falls most ").rstrip(".")
 
 
 def to_the_end(soon: Any, steps: Any) -> str:
@@ -160,9 +160,10 @@ def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     """Return the first sentence of a story, a line for each phase, and what follows."""
     total = "" if answer.total is None else f" and has a return of {rounded(answer.total)}"
     first = f"Episode {name} lasts {count(max(round(answer.steps), 1), 'step')}{total}."
-    phases = [f"{capital(phase(one, value=answer.about != 'value'))}." for one in answer.phases]
+    told = [phase(one, value=answer.about != "value", among=answer.explained) for one in answer.phases]
+    phases = [f"{capital(text)}." for text in told]
     rest = [ENDINGS[answer.ending]] if answer.ending is not None else []
-    return first, phases, [" ".join([*rest, *map(str, answer.jumps)])]
+    return first, phases, [" ".join([*rest, *(jump(one, answer.explained) for one in answer.jumps)])]
 
 
 def lead(fitted: Fitted, log: Log) -> str:

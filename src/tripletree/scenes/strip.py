@@ -253,7 +253,7 @@ def _words(told: Story) -> Scene:
     first: list[int] = []
     for phase in told.phases:
         first.append(len(lines))
-        lines += textwrap.wrap(_sentence(phase), LETTERS)
+        lines += textwrap.wrap(_sentence(phase, told), LETTERS)
     n = len(lines)
     at = n - 0.5 - np.arange(n, dtype=np.float64)
     numbers = tuple(str(k) for k in range(1, len(first) + 1))
@@ -268,8 +268,8 @@ def _words(told: Story) -> Scene:
     )
 
 
-def _sentence(phase: Phase) -> str:
+def _sentence(phase: Phase, told: Story) -> str:
     last = phase.end - 1
     steps = f"step {phase.begin}" if last == phase.begin else f"steps {phase.begin} to {last}"
-    reason = because(*filter(None, phase.changes))
+    reason = because(*filter(None, phase.changes), among=told.explained)
     return f"{steps}: {phase.behaviour}{f' because {reason}' if reason else ''}"
