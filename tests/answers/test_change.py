@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,12 +139,27 @@ def test_all_changes_are_counted_with_those_of_one_feature(numbers):
     assert len(found) == 3
     # Down from 5, either feature alone leads below 2.5.
     assert found.changed.sum(axis=1).tolist() == [1, 1, 1]
-    assert str(found) == "Thrust changes 3 times in 4 steps; one feature explains 100 % of the changes."
+    assert str(found) == (
+        "Thrust changes 3 times in 4 steps; one feature alone explains 100 % of the changes: "
+        "pos (67 %) or speed (33 %)."
+    )
     some = walk(numbers, 0, 3, 2)
     assert some.changed.sum(axis=1).tolist() == [2, 1]
-    assert str(some) == "Thrust changes 2 times in 2 steps; one feature explains 50 % of the changes."
-    assert str(walk(numbers, 0, 1)) == "Thrust changes 1 time in 1 step; one feature explains 100 % of the changes."
+    assert str(some) == "Thrust changes 2 times in 2 steps; speed alone explains 50 % of the changes."
+    assert str(walk(numbers, 0, 3)) == "Thrust changes 1 time in 1 step; no feature explains any of the changes alone."
     assert str(walk(numbers, 0, 0, 0)) == "Thrust never changes in 2 steps."
+
+
+def test_of_many_features_that_explain_changes_the_first_are_named(numbers):
+    alone = np.eye(6, dtype=bool).repeat([5, 1, 1, 3, 0, 1], axis=0)
+    found = replace(
+        walk(numbers, 0, 1),
+        step=np.arange(11),
+        before=np.zeros((11, 6)),
+        turning=alone.astype(float),
+        features=tuple("abcdef"),
+    )
+    assert str(found).endswith("explains 100 % of the changes: a (45 %), d (27 %), b (9.1 %) or 2 others (18 %).")
 
 
 def test_small_changes_may_be_left_out(numbers):

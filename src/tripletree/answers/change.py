@@ -20,6 +20,9 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+MOST_NAMED = 4
+"""Features that a sentence about all changes names, the sum of the others included."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Change(Answer):
@@ -107,6 +110,8 @@ class Changes(Answer):
         Makes the answer of one change.
     name : str
         What sentences call the attribute.
+    features : tuple of str
+        Names of the features.
     """
 
     about: str
@@ -120,6 +125,7 @@ class Changes(Answer):
     moves: int
     tell: Callable[[Changes, int], Change]
     name: str
+    features: tuple[str, ...]
 
     @property
     def changed(self) -> Mask:
@@ -211,6 +217,22 @@ def _changes(answers: Changes) -> str:
     name = answers.name
     if not len(answers):
         return f"{capital(name)} never changes in {count(answers.moves, 'step')}."
-    sizes = answers.changed.sum(axis=1)
     text = f"{capital(name)} changes {count(len(answers), 'time')} in {count(answers.moves, 'step')}"
-    return f"{text}; one feature explains {percent(float((sizes == 1).mean()))} of the changes."
+    return f"{text}; {by_one_feature(answers)}."
+
+
+def by_one_feature(answers: Changes) -> str:
+    """Return how many changes a feature explains alone, and which features do; their shares add up to the whole."""
+    alone = answers.changed.sum(axis=1) == 1
+    if not alone.any():
+        return "no feature explains any of the changes alone"
+    share, whole = answers.changed[alone].sum(axis=0) / len(answers), percent(float(alone.mean()))
+    ranked = [f for f in np.argsort(-share, kind="stable").tolist() if share[f] > 0]
+    if len(ranked) == 1:
+        return f"{answers.features[ranked[0]]} alone explains {whole} of the changes"
+    # The last place is for a single feature, or for the sum of several.
+    shown = ranked if len(ranked) <= MOST_NAMED else ranked[: MOST_NAMED - 1]
+    told = [f"{answers.features[f]} ({percent(float(share[f]))})" for f in shown]
+    if rest := ranked[len(shown) :]:
+        told.append(f"{count(len(rest), 'other')} ({percent(float(share[rest].sum()))})")
+    return f"one feature alone explains {whole} of the changes: {', '.join(told[:-1])} or {told[-1]}"

@@ -35,7 +35,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "chance": ("ask", "Show how likely it is to get somewhere, how long it takes, and where time is spent."),
         "paths": ("ask", "Find the most probable ways from one place to another."),
         "simulate": ("ask", "Simulate trajectories from one place to another."),
-        "rules": ("ask", "Show the whole tree as rules."),
+        "rules": ("ask", "Show the tree as rules."),
         "plot": ("show", "Draw a picture of a model."),
         "report": ("show", "Write one HTML file that shows what the agent does."),
     },

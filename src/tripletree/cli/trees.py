@@ -151,11 +151,14 @@ def info(model: Path, leaves: bool, curve: bool, as_json: bool) -> None:
 
 
 def _facts(tree: TripleTree, model: Path) -> None:
+    from tripletree.language.numbers import unit
+    from tripletree.log.schema import kind_seen
+
     fitted = tree.fitted_
     schema, made, options = fitted.schema, fitted.provenance, fitted.options
     action = schema.action
     features = [
-        f"{feature.name} ({feature.kind}, {low:.4g} to {high:.4g}{f' {feature.unit}' if feature.unit else ''})"
+        f"{feature.name} ({kind_seen(feature, low, high)}, {_range(low, high)}{unit(feature.unit)})"
         for feature, low, high in zip(schema.features, fitted.feature_min, fitted.feature_max, strict=True)
     ]
     dimensions = [
@@ -182,6 +185,12 @@ def _facts(tree: TripleTree, model: Path) -> None:
     console.say(str(tree.importance()))
     if fitted.transitions is None:
         console.note("The model does not hold how the log moves on it: chance, paths and simulate need --log.")
+
+
+def _range(low: float, high: float) -> str:
+    from tripletree.language.numbers import rounded
+
+    return f"{rounded(low)} to {rounded(high)}" if low < high else rounded(low)
 
 
 def summary(tree: TripleTree) -> dict[str, Any]:

@@ -49,7 +49,17 @@ def percent(share: float) -> str:
 
 def between(interval: Any) -> str:
     """Return " (95 % interval 0.1 to 0.2)", or nothing without an interval."""
-    return "" if interval is None else f" (95 % interval {interval[0]:.3g} to {interval[1]:.3g})"
+    return "" if interval is None else f" (95 % interval {estimate(interval[0])} to {estimate(interval[1])})"
+
+
+def estimate(number: float, digits: int = 3) -> str:
+    """Return an estimate with a few digits; a large one as people count, not with an exponent.
+
+    >>> estimate(98_312.4), estimate(12.345), estimate(0.00012345)
+    ('98,300', '12.3', '0.000123')
+    """
+    short = significant(number, digits)
+    return f"{short:,.0f}" if 1_000 <= abs(short) < math.inf else f"{short:.{digits}g}"
 
 
 def unit(of: str) -> str:

@@ -51,8 +51,7 @@ def behaviour_section(case: Case) -> Section:
         tag("p", words.BIG_PICTURE),
         _regions(case),
         tag("h3", "Rules"),
-        tag("p", words.RULES),
-        *(_rules(case, about) for about in _abouts(case)),
+        _rules(case),
         tag("h3", "Ask it"),
         tag("p", words.ASK),
         _explorer(case),
@@ -88,14 +87,19 @@ def _regions(case: Case) -> Markup:
     return table("The agent in a few regions", head, rows, numbers=(0, 2, 4))
 
 
-def _rules(case: Case, about: str) -> Markup:
-    found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
-    parts = []
-    # Rules come sorted by outcome, which is what groupby needs.
-    for _, group in groupby(found.rules, lambda one: one.outcome):
-        head, lines = words.rule_group(list(group), MOST_RULES)
-        parts += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
-    return tag("div", *parts, class_="outcomes")
+def _rules(case: Case) -> Markup:
+    parts, left_out = [], 0
+    for about in _abouts(case):
+        found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
+        groups = []
+        # Rules come sorted by outcome, which is what groupby needs.
+        for _, group in groupby(found.rules, lambda one: one.outcome):
+            mine = list(group)
+            head, lines = words.rule_group(mine, MOST_RULES)
+            left_out += max(len(mine) - MOST_RULES, 0)
+            groups += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
+        parts.append(tag("div", *groups, class_="outcomes"))
+    return together([tag("p", words.rules_shown(MOST_RULES, left_out)), *parts])
 
 
 def _explorer(case: Case) -> Markup:

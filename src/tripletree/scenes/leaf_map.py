@@ -14,7 +14,7 @@ from tripletree.scenes.colouring import Colouring, colour_scale, derivative_popu
 from tripletree.scenes.colours import CATEGORIES, FAINT, PAPER
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
-from tripletree.text import Message, Option, count, plural
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 
@@ -88,7 +88,7 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
     if arrows:
         quiver = _arrows(view, ARROW_GRID if arrows is True else int(arrows))
         marks.append(quiver)
-        note = f"Arrows: mean move in {_steps(quiver.stretch)}"
+        note = f"Arrows: {_moved(quiver.stretch)}"
     return Scene(
         title=_title(view, "Mean moves" if pictured is None else pictured.title),
         subtitle=_where(view),
@@ -120,8 +120,13 @@ def _where(view: View) -> str:
     return f"{text}: {', '.join(view.conditions)}" if view.limits else text
 
 
-def _steps(n: float) -> str:
-    return f"{n:,.4g} {plural(n, 'step')}"
+def _moved(steps: float) -> str:
+    """Return how far arrows reach; a fast agent's are a part of its move, because there is no fifth of a step."""
+    if steps >= 1:
+        return f"mean move in {count(round(steps), 'step')}"
+    parts = round(1 / steps)
+    part = {2: "half", 5: "a fifth of", 10: "a tenth of"}.get(parts, f"1/{parts:,} of")
+    return f"{part} the mean move in one step"
 
 
 def _tiles(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourScale]:
