@@ -24,6 +24,7 @@ from tripletree.scenes.types import (
     Rectangles,
     Scene,
     Surface,
+    Veil,
 )
 
 MANY_CELLS = 20_000
@@ -249,6 +250,21 @@ def _surface(mark: Surface, ax: Any, colours: Colours, zorder: float) -> None:
     )
 
 
+def _veil(mark: Veil, ax: Any, _: Colours, zorder: float) -> None:
+    """Draw paper on cells, as pixels: vector viewers would show hairlines between half-transparent neighbours."""
+    from matplotlib.colors import ListedColormap
+
+    ax.pcolormesh(
+        mark.x,
+        mark.y,
+        np.ma.masked_where(~mark.hidden, np.zeros(mark.hidden.shape)),
+        cmap=ListedColormap([PAPER]),
+        alpha=mark.opacity,
+        rasterized=True,
+        zorder=zorder,
+    )
+
+
 _DRAWERS: dict[type, Any] = {
     Rectangles: _rectangles,
     Mesh: _mesh,
@@ -259,6 +275,7 @@ _DRAWERS: dict[type, Any] = {
     Labels: _labels,
     Links: _links,
     Surface: _surface,
+    Veil: _veil,
 }
 
 

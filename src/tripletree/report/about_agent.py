@@ -38,6 +38,8 @@ WORST = 6
 # Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
 LINES = ((HERE, "line"), (THERE, "line"), (THERE, "dashes"))
 """Colour and symbol of the episodes on the map."""
+CROWDED = 24.0
+"""Length of all lines, in widths of the map, from which only the typical episode is drawn."""
 DRAWS = 100
 """Chains drawn for an interval."""
 
@@ -230,10 +232,8 @@ def episodes_section(case: Case) -> Section:
     parts: list[Markup] = []
     view = _plane(case)
     if view is not None:
-        base = leaf_map(view, "value")
-        parts.append(
-            region("wide", words.EPISODES_TITLE, case.draw.figure(_with_episodes(base, view, case, chosen), 640, 400))
-        )
+        scene = _with_episodes(leaf_map(view, "value", log=case.log), view, case, chosen)
+        parts.append(region("wide", scene.title, case.draw.figure(scene, 640, 400)))
     for title, episode in chosen.items():
         strip = episode_strip(case.fitted, case.log, episode)
         parts += [
@@ -245,17 +245,25 @@ def episodes_section(case: Case) -> Section:
 
 
 def _with_episodes(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> Scene:
+    layers = {title: overlays.episodes(view, case.log, episode) for title, episode in chosen.items()}
+    drawn = {title: [mark for mark in layer.marks if isinstance(mark, Lines)] for title, layer in layers.items()}
+    note = base.note
+    if overlays.lengths(view, (line for lines in drawn.values() for mark in lines for line in mark.points)) > CROWDED:
+        layers = dict(list(layers.items())[:1])
+        note = ". ".join(part for part in (note, words.ONLY_TYPICAL) if part)
     marks, legend = list(base.marks), list(base.legend)
     # Not strict: a log of one or two episodes has only a typical one.
-    for (title, episode), (colour, symbol) in zip(chosen.items(), LINES, strict=False):
+    for (title, layer), (colour, symbol) in zip(layers.items(), LINES, strict=False):
         # The overlay draws all episodes alike; here each must be told from the others.
-        for mark in overlays.episodes(view, case.log, episode).marks:
+        for mark in layer.marks:
             if isinstance(mark, Lines):
-                marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=1.4))
+                width = float(mark.width) * 1.25
+                marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=width))
             elif isinstance(mark, Points):
                 marks.append(replace(mark, colour=colour))
         legend.append(Entry(title, colour, symbol))
-    return replace(base, title=words.EPISODES_TITLE, marks=tuple(marks), legend=tuple(legend))
+    title = words.EPISODES_TITLE if len(layers) > 1 else words.EPISODE_TITLE
+    return replace(base, title=title, marks=tuple(marks), legend=tuple(legend), note=note)
 
 
 def _told(answer: Story, name: str) -> Markup:

@@ -317,6 +317,12 @@ GRAPH_TITLE = "How the agent moves from region to region"
 EPISODES_TITLE = "These episodes on a map of mean value"
 
 
+EPISODE_TITLE = "The typical episode on a map of mean value"
+
+
+ONLY_TYPICAL = "Only the typical episode is drawn, because the lines of several would cover the map"
+
+
 SEEDS = "Growth draws no random numbers: the same log and options give the same tree."
 
 
