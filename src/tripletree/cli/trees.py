@@ -10,7 +10,7 @@ import click
 from tripletree.checks import PARAMETERS
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
-from tripletree.cli.inputs import FILE, log_options, open_model, reading
+from tripletree.cli.inputs import FILE, log_options, mind_names, open_model, reading
 from tripletree.text import count
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool,
 
     roles = reading(options)
     training = read_log(log, **roles)
+    mind_names(training.schema)
     training, held_out = _held_out(training, validation, seed, roles)
     with console.growing() as progress:
         tree = TripleTree(**options, progress=progress).fit(training, held_out)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from tripletree.text import on_a_page
+
 LONG = 24
 """Letters from which a cell of a table is given some width."""
 
@@ -17,7 +19,7 @@ class Markup(str):
 
 def text(part: object) -> Markup:
     """Return text as HTML; Markup is passed on."""
-    return part if isinstance(part, Markup) else Markup(escape(_held(str(part))))
+    return part if isinstance(part, Markup) else Markup(escape(_held(on_a_page(str(part)))))
 
 
 def _held(sentence: str) -> str:
@@ -38,7 +40,7 @@ def empty(name: str, /, **attributes: object) -> Markup:
 def given(attributes: dict[str, object]) -> str:
     """Return attributes as HTML."""
     return "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escape(on_a_page(str(value)))}"'
         for name, value in attributes.items()
         if value is not None
     )

@@ -88,9 +88,14 @@ class Report:
     def __len__(self) -> int:
         return len(self.findings)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The log and how much was found, in one line."""
         counts = [count(len(found), level) for level in LEVELS if (found := self._of(level))]
-        lines = [f"{self.subject}: {', '.join(counts) or 'no problems found'}."]
+        return f"{self.subject}: {', '.join(counts) or 'no problems found'}."
+
+    def __str__(self) -> str:
+        lines = [self.summary]
         for finding in self.findings:
             lines.append(f"  {finding.level:<7}  {finding.text}")
             if finding.fix:

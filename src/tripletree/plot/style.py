@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tripletree.errors import MissingDependencyError, ParameterError
 from tripletree.scenes.colours import FAINT, INK
+from tripletree.text import visible
 from tripletree.writing import reason, replacing
 
 # A picture that goes into an article without being scaled keeps the sizes of its text.
@@ -70,7 +73,7 @@ RC: dict[str, Any] = {
 def literal(text: str) -> str:
     """Return text that matplotlib shows as it is: users' names may hold dollars or begin with an underscore."""
     # Between dollars matplotlib sets formulas, and it leaves out of legends what begins with an underscore.
-    escaped = text.replace("$", r"\$")
+    escaped = visible(text).replace("$", r"\$")
     return f"\N{HAIR SPACE}{escaped}" if escaped.startswith("_") else escaped
 
 
@@ -83,9 +86,16 @@ def pyplot() -> Any:
     return plt
 
 
-def styled() -> Any:
-    """Return a context in which matplotlib draws in the house style."""
-    return pyplot().rc_context(RC)
+@contextmanager
+def styled() -> Iterator[None]:
+    """Let matplotlib draw in the house style."""
+    with pyplot().rc_context(RC), warnings.catch_warnings():
+        # The font that comes with matplotlib has no emoji and few scripts. Boxes stand for what is missing, and an SVG
+        # keeps the text: not worth a warning for each letter.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        # Nor can matplotlib shape these scripts.
+        warnings.filterwarnings("ignore", "Matplotlib currently does not support .* natively", UserWarning)
+        yield
 
 
 def write_figure(figure: Any, path: Any, options: Mapping[str, Any]) -> None:

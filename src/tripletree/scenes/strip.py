@@ -22,7 +22,7 @@ from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY, HERE, INK, ON_LIGHT, OTHER, PALE, PAPER, PHASES
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.scenes.view import named, read_model
-from tripletree.text import Message, Option, count
+from tripletree.text import Message, Option, count, shortened
 
 F64 = npt.NDArray[np.float64]
 
@@ -34,6 +34,8 @@ PHASE_BAR, WORDS = 0.3, 0.27
 """Height of the bar of phases, and of a line of words, in units of one row."""
 LETTERS = 112
 """Characters that fit in a line of words across a page."""
+LONGEST_NAME, MOST_LINES = 60, 6
+"""Letters of an episode's name in the title, and lines of words for a phase."""
 DIGIT = 0.012
 """Width of a digit, as a share of the picture; a phase that is narrower than its number has no room for it."""
 
@@ -94,7 +96,9 @@ def episode(
 
 
 def _title(told: Story) -> str:
-    return f"{told.title}: {count(int(told.steps), 'step')}, {count(len(told.phases), 'phase')}"
+    return (
+        f"{shortened(told.title, LONGEST_NAME)}: {count(int(told.steps), 'step')}, {count(len(told.phases), 'phase')}"
+    )
 
 
 def _subtitle(told: Story) -> str:
@@ -253,7 +257,7 @@ def _words(told: Story) -> Scene:
     first: list[int] = []
     for phase in told.phases:
         first.append(len(lines))
-        lines += textwrap.wrap(_sentence(phase, told), LETTERS)
+        lines += textwrap.wrap(_sentence(phase, told), LETTERS, max_lines=MOST_LINES, placeholder=" …")
     n = len(lines)
     at = n - 0.5 - np.arange(n, dtype=np.float64)
     numbers = tuple(str(k) for k in range(1, len(first) + 1))

@@ -1,6 +1,6 @@
 // The leaf map that answers: hover a leaf, click or move a state, read why and what would have to change.
 import { drawAxes, scaleOf, sidesOf } from "./axes.js";
-import { add, addSvg } from "./dom.js";
+import { add, addSvg, onAPage } from "./dom.js";
 import { colourOf, drawLegend, drawTable, said } from "./legend.js";
 import { counterfactual, factual, leafAt } from "./tree.js";
 
@@ -56,7 +56,7 @@ export function mountExplorer(root, tree) {
     drawLegend(parts.legend, tree, colour);
     const by = flat ? across.feature.name : `${across.feature.name} and ${up.feature.name}`;
     const fixed = tree.features.length > 2 ? ", through the state below in all other features" : "";
-    parts.svg.setAttribute("aria-label", `${colour.title} by ${by}${fixed}. ${fact.text}`);
+    parts.svg.setAttribute("aria-label", onAPage(`${colour.title} by ${by}${fixed}. ${fact.text}`));
     if (parts.twin.open) drawTable(parts.table, tree, leaves, flat ? [view.x] : [view.x, view.y], colour);
   }
 
@@ -100,7 +100,7 @@ export function mountExplorer(root, tree) {
     const samples = state && tree.count[leaf].toLocaleString("en");
     // On top of its neighbours, so that all of its outline is seen.
     if (event.target.dataset.leaf && event.target.nextSibling) event.target.parentNode.append(event.target);
-    parts.hover.textContent = state ? `Leaf ${leaf}, ${samples} samples: ${colour.label} ${said(colour, leaf)}` : "";
+    parts.hover.textContent = state ? onAPage(`Leaf ${leaf}, ${samples} samples: ${colour.label} ${said(colour, leaf)}`) : "";
   });
   parts.svg.addEventListener("pointerleave", () => (parts.hover.textContent = ""));
   parts.svg.addEventListener("keydown", (event) => {
