@@ -10,13 +10,12 @@ import unicodedata
 import warnings
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
 from tests.hostile.names import NAMES, hostile_log
-from tripletree import TripleTree, TripleTreeWarning, plot, read_log
+from tripletree import TripleTree, TripleTreeWarning, load, plot, read_log
 from tripletree.cli import console, main
 from tripletree.text import visible
 
@@ -126,15 +125,13 @@ def test_files_give_the_names_back(case):
     folder, log, tree = case
     assert read_log(folder / "run.npz").schema == log.schema
     assert read_log(folder / "run.npz").episode_ids.tolist() == log.episode_ids.tolist()
-    assert (
-        TripleTree.load(folder / "run.tripletree").fitted_.schema == tree.fitted_.schema
-        if hasattr(TripleTree, "load")
-        else True
-    )
+    assert load(folder / "run.tripletree").fitted_.schema == tree.fitted_.schema
 
 
-def test_pictures_are_drawn(case, tmp_path):
-    _, log, tree = case
+@pytest.mark.parametrize("begin", range(0, len(NAMES), 9))
+def test_pictures_are_drawn(begin, tmp_path):
+    log = hostile_log(begin)
+    tree = grown(log)
     a, b = log.schema.feature_names[:2]
     coarse = tree.truncate(6)
     for name, picture in (
@@ -164,9 +161,6 @@ def test_pictures_are_drawn(case, tmp_path):
 def test_a_picture_shows_a_name_as_it_is(name, tmp_path):
     log = hostile_log(NAMES.index(name))
     plot.importance(grown(log)).save(tmp_path / "a.svg")
-    said = [
-        "".join(part.itertext())
-        for part in ElementTree.parse(tmp_path / "a.svg").getroot().iter("{http://www.w3.org/2000/svg}text")
-    ]
-    assert any(name in line.strip("\u200a ") or line.strip("\u200a ") in name for line in said if line.strip("\u200a "))
-    assert not np.isnan(log.states).any()
+    texts = ElementTree.parse(tmp_path / "a.svg").getroot().iter("{http://www.w3.org/2000/svg}text")
+    # A thin space keeps matplotlib from leaving out what begins with an underscore.
+    assert name in ["".join(part.itertext()).lstrip("\N{HAIR SPACE}") for part in texts]

@@ -96,7 +96,7 @@ def condition(name: str, low: float, high: float, of: str = "", digits: int = DI
     >>> condition("pos", -math.inf, math.nextafter(1, 2))
     'pos <= 1'
     >>> condition("pos", 0.123456781, 0.123456789)
-    'pos in [0.123456781, 0.123456789)'
+    'pos in [0.12345678, 0.12345679)'
     """
     tail = f" {of}" if of else ""
     if low == high:

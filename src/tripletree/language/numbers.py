@@ -30,7 +30,7 @@ def digits_apart(numbers: Iterable[float]) -> int:
     """Return the fewest digits, at least six, with which :func:`exact` writes different numbers differently.
 
     >>> digits_apart([0.1, 0.2]), digits_apart([0.123456781, 0.123456789])
-    (6, 9)
+    (6, 8)
     """
     pairs = itertools.pairwise(sorted(set(numbers)))
     # Neighbours among doubles are one border: "x < b" ends where "x >= b" begins.
