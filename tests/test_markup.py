@@ -21,6 +21,7 @@ from tripletree.markup import (
 from tripletree.markup import (
     given as attributes_of,
 )
+from tripletree.text import on_a_page
 
 NBSP = "\N{NO-BREAK SPACE}"
 
@@ -46,8 +47,8 @@ NAMES = st.text(
 @given(NAMES, NAMES)
 def test_nothing_from_a_user_becomes_markup(child, value):
     parsed = Parsed(tag("p", child, title=value))
-    assert parsed.elements == [("p", {"title": value})]
-    assert parsed.said == child.replace(" %", f"{NBSP}%").replace(" ± ", f"{NBSP}±{NBSP}")
+    assert parsed.elements == [("p", {"title": on_a_page(value)})]
+    assert parsed.said == on_a_page(child).replace(" %", f"{NBSP}%").replace(" ± ", f"{NBSP}±{NBSP}")
 
 
 def test_attributes_are_written_as_html_does():

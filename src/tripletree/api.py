@@ -492,8 +492,9 @@ class TripleTree:
         Parameters
         ----------
         episode : int, Log, Trajectory or states
-            Position of an episode in ``log``; a log of one episode; a simulated trajectory (what :meth:`simulate`
-            returns, or one of them); or states in their order, shape (steps, features).
+            Position of an episode in ``log``, which the text calls by its id; a log of one episode; a simulated
+            trajectory (what :meth:`simulate` returns, or one of them); or states in their order, shape (steps,
+            features).
         log : Log or None
             The log in which ``episode`` is a position.
         about : str

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from tripletree.text import on_a_page
+
 LONG = 24
 """Letters from which a cell of a table is given some width."""
-# Control characters, marks that turn the direction of all that follows, and halves of characters. A browser would hide
-# them or stop at them, and a notebook could not be saved.
-_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class Markup(str):
@@ -21,12 +19,7 @@ class Markup(str):
 
 def text(part: object) -> Markup:
     """Return text as HTML; Markup is passed on."""
-    return part if isinstance(part, Markup) else Markup(_escaped(_held(str(part))))
-
-
-def _escaped(part: str) -> str:
-    """Return text without markup, with a sign for each character that could not be seen."""
-    return escape(_UNSHOWN.sub(lambda found: chr(0x2400 + ord(found[0])) if found[0] < " " else "\ufffd", part))
+    return part if isinstance(part, Markup) else Markup(escape(_held(on_a_page(str(part)))))
 
 
 def _held(sentence: str) -> str:
@@ -47,7 +40,7 @@ def empty(name: str, /, **attributes: object) -> Markup:
 def given(attributes: dict[str, object]) -> str:
     """Return attributes as HTML."""
     return "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{_escaped(str(value))}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escape(on_a_page(str(value)))}"'
         for name, value in attributes.items()
         if value is not None
     )

@@ -54,7 +54,7 @@ def test_the_size_of_a_log():
             [UNKNOWN, TERMINATED, TRUNCATED],
             "Episodes last 2 to 9 steps (median 4); 1 has an unknown ending, 1 ended by itself and 1 was cut off.",
         ),
-        ((3, 3), [UNKNOWN] * 2, "Episodes last 3 steps; all have unknown endings."),
+        ((3, 3), [UNKNOWN] * 2, "Each episode lasts 3 steps; all have unknown endings."),
     ],
 )
 def test_how_long_episodes_last_and_how_they_end(lengths, endings, text):
@@ -84,8 +84,11 @@ def test_what_episodes_return(returns, text):
     ("left", "text"),
     [
         (0.25, "disagreement on value is 25 % of that in the whole log"),
-        (0.996, "disagreement on value is 99.6 % of that in the whole log"),
-        (1.0, "disagreement on value is 1 times that in the whole log"),
+        (0.94, "disagreement on value is 94 % of that in the whole log"),
+        (0.996, "disagreement on value is about the same as in the whole log"),
+        (1.0, "disagreement on value is about the same as in the whole log"),
+        (1.049, "disagreement on value is about the same as in the whole log"),
+        (1.1, "disagreement on value is 1.1 times that in the whole log"),
         (1.449, "disagreement on value is 1.4 times that in the whole log"),
     ],
 )
@@ -138,6 +141,8 @@ def test_how_soon_episodes_end():
     assert words.to_the_end(soon, SimpleNamespace(steps=12.345)).endswith(
         "within 20 steps with a probability of 25 % (95 % interval 20 % to 30 %), and after 12.3 steps on average."
     )
+    assert words.to_the_end(soon, SimpleNamespace(steps=98_312.0)).endswith("and after 98,300 steps on average.")
+    assert words.to_the_end(soon, SimpleNamespace(steps=1.0001)).endswith("and after 1 step on average.")
 
 
 def rule(coverage, accuracy=1.0, when=("pos < 1",)):
@@ -152,6 +157,13 @@ def test_rules_of_one_outcome_are_cut_short():
     assert lines == ["pos < 1 (30 %, 100 % right)", "pos < 1 (20 %, 50 % right)", "always (10 %)"]
     assert words.rule_group(three, 2)[1][2] == "1 more rule (10 %)"
     assert words.rule_group(three, 1)[1][1] == "2 more rules (30 %)"
+
+
+def test_how_many_rules_are_left_out_and_where_to_find_them():
+    assert words.rules_shown(4, 0).endswith("and together they are the whole tree.")
+    assert "At most 4 of them are shown: 1 rule is left out here" in words.rules_shown(4, 1)
+    assert "17 rules are left out here" in words.rules_shown(4, 17)
+    assert "tripletree rules MODEL --most N" in words.rules_shown(4, 17)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +188,9 @@ class Two(SimpleNamespace):
 
 
 def test_changes_across_a_number_are_counted():
-    two = Two(about="thrust", moves=10, changed=np.array([[True, False], [True, True]]))
+    two = Two(about="thrust", moves=10, changed=np.array([[True, False], [True, True]]), features=("pos", "speed"))
     assert words.changes(two, 0.5) == (
-        "In 10 steps, thrust goes from one side of 0.5 to the other 2 times; a single feature explains 50 % of "
-        "these changes."
+        "In 10 steps, thrust goes from one side of 0.5 to the other 2 times; pos alone explains 50 % of the changes."
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -17,6 +18,7 @@ from tripletree.cli import console
 from tripletree.cli.command import debugging, with_debug
 from tripletree.cli.wording import for_shell
 from tripletree.errors import TripleTreeError
+from tripletree.text import visible
 
 # Commands are imported when they are called: the list of commands and a shell's completion do not wait for them.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -34,7 +36,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "changes": ("ask", "Explain each time that the prediction changes along the episodes of a log."),
         "story": ("ask", "Tell an episode phase by phase."),
-        "rules": ("ask", "Show the whole tree as rules."),
+        "rules": ("ask", "Show the tree as rules."),
         "outline": ("judge", "Show the model from afar."),
         "importance": ("judge", "Show how much each feature matters."),
         "plot": ("show", "Draw a picture of a model."),
@@ -105,7 +107,15 @@ class _Commands(click.Group):
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the program runs
         return super().main(*args, **options)
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _in_our_words():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
+        with _in_our_words():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
             # A terminal that knows no "±" gets a question mark rather than a traceback.
             if hasattr(stream, "reconfigure"):
@@ -116,9 +126,6 @@ class _Commands(click.Group):
                 # Here, where a full disk can still be reported.
                 sys.stdout.flush()
                 return result
-        except KeyboardInterrupt:
-            console.note("Stopped.")
-            ctx.exit(130)
         except (TripleTreeError, OSError, MemoryError) as error:
             if debugging(ctx) or _reader_went_away(error):
                 raise
@@ -126,6 +133,19 @@ class _Commands(click.Group):
                 _give_up_output()
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             raise _UserError(_line(error, command)) from error
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """Say it when somebody presses Ctrl-C, and show the words of click, which may hold names, as they can be seen."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.note("Stopped.")
+        sys.exit(130)
+    except click.ClickException as error:
+        vars(error)["message"] = visible(error.message)  # which click means to be final
+        raise
 
 
 def _reader_went_away(error: BaseException) -> bool:

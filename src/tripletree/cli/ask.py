@@ -260,7 +260,10 @@ def story(
 def rules(
     model: Path, about: str, levels: int, most: int, log: Path | None, describe: Path | None, as_json: bool
 ) -> None:
-    """Show the whole tree as rules: what it predicts under which conditions."""
+    """Show the tree as rules: what it predicts under which conditions.
+
+    Each outcome shows its --most largest rules, and says how many more there are; --json holds all of them.
+    """
     tree = open_model(model)
     recorded = log_of(tree, log, describe)
     console.answer(tree.rules(about=about, levels=levels, log=recorded, most=most), as_json)

@@ -14,6 +14,7 @@ from tripletree.errors import LogError, ParameterError
 if TYPE_CHECKING:
     from tripletree.api import TripleTree
     from tripletree.log.log import Log
+    from tripletree.log.schema import Schema
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -156,7 +157,17 @@ def open_model(path: Path) -> TripleTree:
     """Return the tree in a model file."""
     from tripletree.api import load
 
-    return load(path)
+    tree = load(path)
+    mind_names(tree.fitted_.schema)
+    return tree
+
+
+def mind_names(schema: Schema, log: Log | None = None) -> None:
+    """Let names with line breaks be printed on one line."""
+    from tripletree.cli import console  # which words its notes by the options above
+
+    episodes = [] if log is None or log.episode_ids.dtype.kind != "U" else log.episode_ids.tolist()
+    console.mind([*schema.feature_names, *schema.action.names, *schema.action.labels, *episodes])
 
 
 def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log | None:
@@ -178,6 +189,7 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
         if not {"features", "ignore"} & set(roles):
             roles["features"] = list(schema.feature_names)
     log = in_labels(schema, read_log(path, **roles))
+    mind_names(log.schema, log)
     known, given = schema.action.labels, log.schema.action.labels
     if known and given and not set(known) & set(given):
         raise LogError(

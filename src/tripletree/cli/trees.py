@@ -10,7 +10,7 @@ import click
 from tripletree.checks import PARAMETERS
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
-from tripletree.cli.inputs import FILE, log_options, open_model, reading
+from tripletree.cli.inputs import FILE, log_options, mind_names, open_model, reading
 from tripletree.text import count
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **opti
 
     roles = reading(options)
     recorded = read_log(log, **roles)
+    mind_names(recorded.schema)
     training, held_out = _held_out(recorded, validation, seed, roles)
     with console.growing() as progress:
         tree = TripleTree(**options, progress=progress).fit(training, held_out)
@@ -223,11 +224,14 @@ def info(model: Path, leaves: bool, curve: bool, as_json: bool) -> None:
 
 
 def _facts(tree: TripleTree, model: Path) -> None:
+    from tripletree.language.numbers import unit
+    from tripletree.log.schema import kind_seen
+
     fitted = tree.fitted_
     schema, made, options = fitted.schema, fitted.provenance, fitted.options
     action = schema.action
     features = [
-        f"{feature.name} ({feature.kind}, {low:.4g} to {high:.4g}{f' {feature.unit}' if feature.unit else ''})"
+        f"{feature.name} ({kind_seen(feature, low, high)}, {_range(low, high)}{unit(feature.unit)})"
         for feature, low, high in zip(schema.features, fitted.feature_min, fitted.feature_max, strict=True)
     ]
     dimensions = [
@@ -258,6 +262,12 @@ def _facts(tree: TripleTree, model: Path) -> None:
         console.say(chance if share == 0 else line)
     if fitted.transitions is None:
         console.note("The model does not hold how the log moves on it: chance, paths and simulate need --log.")
+
+
+def _range(low: float, high: float) -> str:
+    from tripletree.language.numbers import rounded
+
+    return f"{rounded(low)} to {rounded(high)}" if low < high else rounded(low)
 
 
 def summary(tree: TripleTree) -> dict[str, Any]:

@@ -89,16 +89,18 @@ class Report:
     def __len__(self) -> int:
         return len(self.findings)
 
-    def _title(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The log and how much was found, in one line."""
         counts = [count(len(found), level) for level in LEVELS if (found := self._of(level))]
         return f"{self.subject}: {', '.join(counts) or 'no problems found'}."
 
     def _repr_html_(self) -> str:
         rows = [(one.level, f"{one.text}\n→ {one.fix}" if one.fix else one.text) for one in self.findings]
-        return notebook_box(tag("b", self._title()), notebook_table((), rows) if rows else "")
+        return notebook_box(tag("b", self.summary), notebook_table((), rows) if rows else "")
 
     def __str__(self) -> str:
-        lines = [self._title()]
+        lines = [self.summary]
         for finding in self.findings:
             lines.append(f"  {finding.level:<7}  {finding.text}")
             if finding.fix:

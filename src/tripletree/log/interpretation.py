@@ -9,6 +9,7 @@ import numpy as np
 
 from tripletree.log.endings import ENDING_NAMES
 from tripletree.log.roles import Assignment
+from tripletree.log.schema import kind_seen
 from tripletree.markup import notebook_box, notebook_table, tag
 from tripletree.text import Message, Option, count, some_of
 
@@ -52,8 +53,15 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
             for role in [*boundaries, "reward", *flags]
         ]
     schema = fields["schema"]
-    kinds = dict.fromkeys(feature.kind for feature in schema.features)
-    features = "; ".join(f"{_list([f.name for f in schema.features if f.kind == kind])} ({kind})" for kind in kinds)
+    states = fields["states"]
+    seen = [
+        kind_seen(feature, low, high)
+        for feature, low, high in zip(schema.features, states.min(axis=0), states.max(axis=0), strict=True)
+    ]
+    named = list(zip(schema.feature_names, seen, strict=True))
+    features = "; ".join(
+        f"{_list([name for name, of in named if of == kind])} ({kind})" for kind in dict.fromkeys(seen)
+    )
     lines.append(_line("features", features, False))
     action = schema.action
     text = f"{_list(action.names)} ({action.kind}"

@@ -31,6 +31,15 @@ class Feature:
             raise LogError(Message("Feature `{}`: {}", self.name, wrong))
 
 
+def kind_seen(feature: Feature, low: float, high: float) -> str:
+    """Return the kind of a feature as people are told it: values that never change say nothing about a kind.
+
+    >>> kind_seen(Feature("key", kind="binary"), 0, 1), kind_seen(Feature("key", kind="binary"), 0, 0)
+    ('binary', 'constant')
+    """
+    return feature.kind if low < high else "constant"
+
+
 @dataclass(frozen=True)
 class Action:
     """What an action is: one of ``labels`` (discrete), or one number for each of ``names`` (continuous).

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+from tripletree.model.evaluate import check_log
 from tripletree.plot.captions import WIDTH, columns_that_fit
 from tripletree.plot.picture import Picture, SheetPicture
 from tripletree.plot.style import COLUMN, PAGE, SMALL
@@ -36,9 +37,12 @@ class LeafMap(Picture):
         """Draw the samples of a log that lie in the visible leaves and limits, at most ``most`` of them."""
         return self.draw(overlays.samples(self.view_, log, most))
 
-    def episodes(self, log: Any, which: Any = 0) -> Self:
-        """Draw the course of one or several episodes of a log, by their positions from 0."""
-        return self.draw(overlays.episodes(self.view_, log, which))
+    def episodes(self, log: Any, which: Any = 0, *, most: int = overlays.MOST_EPISODES) -> Self:
+        """Draw the course of one or several episodes of a log, by their positions from 0; at most ``most`` of them.
+
+        The longer the lines, the thinner and paler they are, so that the map below stays visible.
+        """
+        return self.draw(overlays.episodes(self.view_, log, which, most))
 
     def state(self, state: Any, label: str = "state") -> Self:
         """Draw one or several states as stars."""
@@ -88,12 +92,14 @@ def leaf_map(
     where: dict[str, Any] | str | None = None,
     at: Any = None,
     limits: tuple[float, float] | None = None,
+    log: Any = None,
     ax: Any = None,
 ) -> LeafMap:
     """Draw what a tree predicts along one or two features.
 
     When the tree has just these features, or all others are fixed (a slice), every leaf is a rectangle. Otherwise the
     leaves behind each cell are averaged, weighted by the samples expected there (a projection, or partial dependence).
+    Where the log says nothing, the map is faded.
 
     Parameters
     ----------
@@ -113,6 +119,10 @@ def leaf_map(
         Fix all other features as in this state.
     limits : (low, high) or None
         Ends of the colour scale.
+    log : Log or None
+        What the map is faded by: places without a state of this log nearby, in a patch a tenth of the map wide and
+        high. None: places where a patch would hold less than one sample if each leaf were filled evenly; the tree
+        itself does not know where in a leaf its samples lie.
     ax : matplotlib Axes or None
         Where to draw; None: a new figure of a paper's column width.
 
@@ -134,14 +144,15 @@ def leaf_map(
     >>> picture.save("value.pdf").scene_.subtitle
     '10 leaves'
     """
+    check_log(log, "log", none="the samples of each leaf, spread evenly")
     view = read_view(model, x, y, where=where, at=at)
-    picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits), ax)
+    picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits, log=log), ax)
     # What is drawn on the map later must know its axes.
     picture.view_ = view
     return picture
 
 
-def overview(model: Any, *, figure: Any = None) -> SheetPicture:
+def overview(model: Any, *, log: Any = None, figure: Any = None) -> SheetPicture:
     """Draw a tree at a glance: action, value, density with moves, and impurity.
 
     With more than two features, each attribute is shown along the two features that explain it best; the picture says
@@ -151,6 +162,8 @@ def overview(model: Any, *, figure: Any = None) -> SheetPicture:
     ----------
     model : TripleTree or Fitted
         The tree.
+    log : Log or None
+        What the maps are faded by, as in :func:`leaf_map`.
     figure : matplotlib Figure or SubFigure, or None
         Where to draw; None: a new figure of a paper's text width.
 
@@ -159,7 +172,8 @@ def overview(model: Any, *, figure: Any = None) -> SheetPicture:
     SheetPicture
         With ``figure_``, ``axes_``, ``sheet_`` and ``save(path)``.
     """
-    sheet = overview_sheet(model)
+    check_log(log, "log", none="the samples of each leaf, spread evenly")
+    sheet = overview_sheet(model, log)
     return SheetPicture(sheet, figure, (PAGE, PICTURE_ROW * len(sheet.rows) + 0.4))
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tripletree.errors import MissingDependencyError, ParameterError
 from tripletree.scenes.colours import FAINT, INK
+from tripletree.text import visible
 from tripletree.writing import reason, replacing
 
 # A picture that goes into an article without being scaled keeps the sizes of its text.
@@ -72,7 +75,7 @@ RC: dict[str, Any] = {
 def literal(text: str) -> str:
     """Return text that matplotlib shows as it is: users' names may hold dollars or begin with an underscore."""
     # Between dollars matplotlib sets formulas, and it leaves out of legends what begins with an underscore.
-    escaped = text.replace("$", r"\$")
+    escaped = visible(text).replace("$", r"\$")
     return f"\N{HAIR SPACE}{escaped}" if escaped.startswith("_") else escaped
 
 
@@ -85,9 +88,16 @@ def matplotlib() -> Any:
     return matplotlib
 
 
-def styled() -> Any:
-    """Return a context in which matplotlib draws in the house style."""
-    return matplotlib().rc_context(RC)
+@contextmanager
+def styled() -> Iterator[None]:
+    """Let matplotlib draw in the house style."""
+    with matplotlib().rc_context(RC), warnings.catch_warnings():
+        # The font that comes with matplotlib has no emoji and few scripts. Boxes stand for what is missing, and an SVG
+        # keeps the text: not worth a warning for each letter.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        # Nor can matplotlib shape these scripts.
+        warnings.filterwarnings("ignore", "Matplotlib currently does not support .* natively", UserWarning)
+        yield
 
 
 def new_figure(size: tuple[float, float]) -> Any:

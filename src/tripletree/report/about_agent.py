@@ -38,6 +38,8 @@ WORST = 6
 # Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
 LINES = ((HERE, "line"), (THERE, "line"), (THERE, "dashes"))
 """Colour and symbol of the episodes on the map."""
+CROWDED = 24.0
+"""Length of all lines, in widths of the map, from which only the typical episode is drawn."""
 DRAWS = 100
 """Chains drawn for an interval."""
 
@@ -52,8 +54,7 @@ def behaviour_section(case: Case) -> Section:
         tag("p", words.BIG_PICTURE),
         _regions(case),
         tag("h3", "Rules"),
-        tag("p", words.RULES),
-        *(_rules(case, about) for about in _abouts(case)),
+        _rules(case),
         tag("h3", "Ask it"),
         tag("p", words.ASK),
         _explorer(case),
@@ -90,14 +91,19 @@ def _regions(case: Case) -> Markup:
     return table("The agent in a few regions", head, rows, numbers=(0, 2, 4) if value else (0, 2))
 
 
-def _rules(case: Case, about: str) -> Markup:
-    found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
-    parts = []
-    # Rules come sorted by outcome, which is what groupby needs.
-    for _, group in groupby(found.rules, lambda one: one.outcome):
-        head, lines = words.rule_group(list(group), MOST_RULES)
-        parts += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
-    return tag("div", *parts, class_="outcomes")
+def _rules(case: Case) -> Markup:
+    parts, left_out = [], 0
+    for about in _abouts(case):
+        found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
+        groups = []
+        # Rules come sorted by outcome, which is what groupby needs.
+        for _, group in groupby(found.rules, lambda one: one.outcome):
+            mine = list(group)
+            head, lines = words.rule_group(mine, MOST_RULES)
+            left_out += max(len(mine) - MOST_RULES, 0)
+            groups += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
+        parts.append(tag("div", *groups, class_="outcomes"))
+    return together([tag("p", words.rules_shown(MOST_RULES, left_out)), *parts])
 
 
 def _explorer(case: Case) -> Markup:
@@ -232,10 +238,8 @@ def episodes_section(case: Case) -> Section:
     parts: list[Markup] = []
     view = _plane(case)
     if view is not None:
-        base = leaf_map(view, _coloured(case))
-        parts.append(
-            region("wide", words.EPISODES_TITLE, case.draw.figure(_with_episodes(base, view, case, chosen), 640, 400))
-        )
+        scene = _with_episodes(leaf_map(view, _coloured(case), log=case.log), view, case, chosen)
+        parts.append(region("wide", scene.title, case.draw.figure(scene, 640, 400)))
     for title, episode in chosen.items():
         strip = episode_strip(case.fitted, case.log, episode)
         parts += [
@@ -247,17 +251,25 @@ def episodes_section(case: Case) -> Section:
 
 
 def _with_episodes(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> Scene:
+    layers = {title: overlays.episodes(view, case.log, episode) for title, episode in chosen.items()}
+    drawn = {title: [mark for mark in layer.marks if isinstance(mark, Lines)] for title, layer in layers.items()}
+    note = base.note
+    if overlays.lengths(view, (line for lines in drawn.values() for mark in lines for line in mark.points)) > CROWDED:
+        layers = dict(list(layers.items())[:1])
+        note = ". ".join(part for part in (note, words.ONLY_TYPICAL) if part)
     marks, legend = list(base.marks), list(base.legend)
     # Not strict: a log of one or two episodes has only a typical one.
-    for (title, episode), (colour, symbol) in zip(chosen.items(), LINES, strict=False):
+    for (title, layer), (colour, symbol) in zip(layers.items(), LINES, strict=False):
         # The overlay draws all episodes alike; here each must be told from the others.
-        for mark in overlays.episodes(view, case.log, episode).marks:
+        for mark in layer.marks:
             if isinstance(mark, Lines):
-                marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=1.4))
+                width = float(mark.width) * 1.25
+                marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=width))
             elif isinstance(mark, Points):
                 marks.append(replace(mark, colour=colour))
         legend.append(Entry(title, colour, symbol))
-    return replace(base, title=words.EPISODES_TITLE, marks=tuple(marks), legend=tuple(legend))
+    title = words.EPISODES_TITLE if len(layers) > 1 else words.EPISODE_TITLE
+    return replace(base, title=title, marks=tuple(marks), legend=tuple(legend), note=note)
 
 
 def _told(answer: Story, name: str) -> Markup:

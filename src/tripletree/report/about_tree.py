@@ -73,7 +73,9 @@ def _loss(number: float, share: bool) -> str:
 
 def overview_section(case: Case) -> Section:
     """Return the overview."""
-    return Section("overview", "At a glance", together([figures(case, overview(case.fitted)), _first_splits(case)]))
+    return Section(
+        "overview", "At a glance", together([figures(case, overview(case.fitted, case.log)), _first_splits(case)])
+    )
 
 
 def _first_splits(case: Case) -> Markup:

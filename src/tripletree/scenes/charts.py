@@ -35,7 +35,7 @@ from tripletree.scenes.types import (
     Surface,
 )
 from tripletree.scenes.view import read_model
-from tripletree.text import Message, Option, count
+from tripletree.text import Message, Option, count, visible
 
 F64 = npt.NDArray[np.float64]
 
@@ -285,7 +285,9 @@ def importances(model: Any, most: Any = 12) -> Scene:
             -0.5,
             rows - 0.5,
             ticks=ticks,
-            tick_labels=tuple("\n".join(textwrap.wrap(name, LETTERS)) for name in names),
+            tick_labels=tuple(
+                "\n".join(textwrap.wrap(visible(name), LETTERS, max_lines=2, placeholder="…")) for name in names
+            ),
         ),
         tuple(marks),
         "Which features the splits owe their effect to"
