@@ -141,8 +141,8 @@ def svg(figure: Any) -> str:
     # notebook that is run again stays the same.
     with styled(), matplotlib().rc_context({"svg.fonttype": "path", "svg.hashsalt": "tripletree"}):
         figure.savefig(stream, format="svg", metadata={"Date": None})
-    # A drawing measures itself in points of print, too small for a screen: there it is as large as the pixels are, or as
-    # wide as there is room.
+    # A drawing measures itself in points of print, too small for a screen: there it is as large as the pixels are, and
+    # never wider than its place.
     width, height = figure.get_size_inches() * SCREEN
     size = f'width="{width:.0f}" height="{height:.0f}" style="max-width:100%;height:auto"'
     return re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', size, stream.getvalue(), count=1)
