@@ -11,9 +11,10 @@ from matplotlib.quiver import Quiver
 from tests.logs import make_log
 from tests.plot.look import artist
 from tests.scenes.models import road_tree
+from tests.test_api import quietly_fitted
 from tripletree import TripleTree, plot
 from tripletree.plot.draw import Drawing
-from tripletree.scenes.types import Axis, ColourScale, Links, Mesh, Scene
+from tripletree.scenes.types import Axis, ColourScale, Links, Mesh, Scene, Veil
 
 
 def test_arrows_point_where_the_leaf_goes():
@@ -88,3 +89,20 @@ def test_a_narrow_picture_has_fewer_ticks_across(width, ticks):
     assert up == 6
     assert across <= ticks
     assert (across == 6) == (ticks == 6)
+
+
+def test_a_veil_covers_the_cells_that_are_hidden():
+    _, ax = pyplot.subplots()
+    hidden = np.array([[True, False], [False, False]])
+    Drawing(ax).show(Scene("", Axis("x", 0, 2), Axis("y", 0, 2), (Veil(np.arange(3.0), np.arange(3.0), hidden),)))
+    (mesh,) = ax.collections
+    assert np.ma.getmaskarray(mesh.get_array()).ravel().tolist() == [False, True, True, True]
+    assert mesh.get_alpha() == 0.78
+
+
+def test_scripts_that_the_font_lacks_are_no_warnings(tmp_path):
+    states = np.random.default_rng(0).uniform(size=(40, 2))
+    log = make_log(states, [0, 1] * 20, np.zeros(40), labels=("漢字", "🚀"), names=("\u0915\u094d\u0937", "b"))
+    tree = quietly_fitted(log, max_leaves=5)
+    plot.leaf_map(tree, "\u0915\u094d\u0937", "b").save(tmp_path / "map.png", dpi=50)
+    assert (tmp_path / "map.png").stat().st_size > 1_000

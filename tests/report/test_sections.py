@@ -213,3 +213,35 @@ def test_the_graph_of_regions_has_thirty_arrows_at_most():
     assert len(re.findall(r'd="M[^"]*Q', graph)) == 30
     few, plain = steps([10] * 3, [1, 2, 3])
     assert len(re.findall(r'd="M[^"]*Q', moves_section(case(few, plain)).content)) <= 30
+
+
+def zigzag(steps):
+    """Episodes that cross the map in every step."""
+    rows = 6 * steps
+    states = np.column_stack([np.arange(rows) % 2, np.linspace(0, 1, rows)])
+    starts = np.arange(0, rows + 1, steps)
+    return fitted(
+        make_log(states, states[:, 0], np.arange(rows) % 7, starts, labels=("a", "b"), kinds=("real",) * 2), 4
+    )
+
+
+def test_lines_that_would_cover_the_map_are_left_out_and_that_is_said():
+    calm = told(episodes_section(case(*zigzag(5))))
+    assert "These episodes on a map of mean value" in calm
+    assert "Only the typical episode is drawn" not in calm
+    crowded = told(episodes_section(case(*zigzag(200))))
+    assert "The typical episode on a map of mean value" in crowded
+    assert "Only the typical episode is drawn, because the lines of several would cover the map" in crowded
+    # The others are still told.
+    assert "The highest return" in crowded
+    assert "The lowest return" in crowded
+
+
+def test_pictures_and_stories_call_an_episode_by_the_same_name():
+    tree, log = of_road()
+    named = replace(log, episode_ids=np.array([f"run-{7 * k}" for k in range(log.n_episodes)]))
+    text = told(episodes_section(case(tree, named)))
+    found = re.findall(r"Episode (\S+?):? ", text)
+    assert len(found) == 6
+    assert found[0::2] == found[1::2]
+    assert all(name.startswith("run-") for name in found)

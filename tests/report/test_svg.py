@@ -29,6 +29,7 @@ from tripletree.scenes.types import (
     Scene,
     Sheet,
     Surface,
+    Veil,
 )
 
 SCALE = ColourScale("height (m)", VIRIDIS, 0.0, 10.0)
@@ -311,3 +312,43 @@ def test_units_of_equal_axes_are_equally_long():
     root, _ = drawn(x=Axis("x", 0.0, 4.0), y=Axis("y", 0.0, 1.0), equal=True)
     left, top, right, bottom = frame(root)
     assert (right - left) / 4 == pytest.approx(bottom - top, abs=0.11)
+
+
+def test_a_veil_is_one_shape_of_paper_with_runs_of_cells_together():
+    hidden = np.array([[True, True, False, True], [True, True, False, False]])
+    root, _ = drawn(Veil(np.arange(5.0), np.arange(3.0), hidden))
+    (veil,) = shapes(root)
+    assert veil.get("fill") == "var(--paper)"
+    left, top, right, bottom = frame(root)
+    wide, high = (right - left) / 4, (bottom - top) / 2
+    boxes = [numbers_of(part) for part in re.findall(r"M[^M]*", veil.get("d"))]
+    # Two cells of both rows are one box; what is left of the first row is another.
+    expected = [[left + 3 * wide, bottom - high, right, bottom], [left, top, left + 2 * wide, bottom]]
+    np.testing.assert_allclose(sorted(boxes), sorted(expected), atol=0.11)
+
+
+def numbers_of(box):
+    """Left, top, right and bottom of a box in a path."""
+    left, top, right, bottom, _ = (float(n) for n in re.findall(r"-?\d+\.?\d*", box))
+    return [left, top, right, bottom]
+
+
+@pytest.mark.parametrize("letters", [10, 120, 2_000])
+def test_names_of_any_length_leave_room_for_the_marks(letters):
+    name = "w" * letters
+    ticks = Axis("", 0.0, 2.0, ticks=(0.5, 1.5), tick_labels=(name, f"{name}\n{name}"))
+    bars = Rectangles(np.zeros(2), np.array([1.0, 4.0]), np.array([0.2, 1.2]), np.array([0.8, 1.8]), fill="#0072b2")
+    root, _ = drawn(bars, x=Axis(name, 0.0, 4.0), y=ticks)
+    left, _, right, _ = frame(root)
+    assert right - left > 0.55 * 400
+    texts = ["".join(text.itertext()) for text in root.iter("text")]
+    assert all(len(text) <= 60 for text in texts)
+    upright = Axis(name, 0.0, 2.0, ticks=(1.0,), tick_labels=(name,), upright=True)
+    left, _, right, _ = frame(drawn(bars, y=upright)[0])
+    assert right - left > 0.3 * 400
+
+
+def test_a_tick_in_two_lines_is_written_in_two_lines():
+    root, _ = drawn(y=Axis("", 0.0, 2.0, ticks=(1.0,), tick_labels=("one\ntwo",)))
+    one, two = (text for text in root.iter("text") if text.text in ("one", "two"))
+    assert float(two.get("y")) - float(one.get("y")) == pytest.approx(13)

@@ -18,7 +18,7 @@ from tripletree.frontend.payload import packed, payload
 from tripletree.scenes.colouring import colour_scale, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
 from tripletree.scenes.leaf_map import leaf_map
-from tripletree.scenes.support import EXPECTED, patch
+from tripletree.scenes.support import EXPECTED, RECORDED, patch
 from tripletree.scenes.types import Rectangles
 from tripletree.scenes.view import read_view
 
@@ -339,3 +339,46 @@ def test_leaves_that_the_log_hardly_supports_are_faded(explorer, name):
     assert page.locator(".tt-faded").inner_text() == (f"{EXPECTED}." if faint else "")
     choose(page, "Colour", "density")
     assert page.evaluate(FAINT) == []
+
+
+VEILED = """
+([places, floors]) => {
+  const path = document.querySelector(".tt-veil");
+  return places.map((x) => floors.map((y) => path !== null && path.isPointInFill(new DOMPoint(x, y))));
+}
+"""
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("name", ["two features", "whole numbers", "one feature"])
+def test_what_the_log_does_not_know_is_veiled_as_on_other_maps(explorer, name, swapped):
+    rng = np.random.default_rng(7)
+    along = rng.uniform(size=400)
+    states = {
+        "two features": np.column_stack([along, along**2, rng.uniform(size=400)]),
+        "whole numbers": np.column_stack([np.floor(along * 5), along, np.floor(along * 90)]),
+        "one feature": np.where(along > 0.5, along + 1, along)[:, None],
+    }[name]
+    kinds = {"whole numbers": ("integer", "real", "integer")}.get(name)
+    log = make_log(states, along > 0.5, along, labels=("a", "b"), kinds=kinds)
+    fitted = grown(log, 9)
+    page = explorer(payload(fitted, log=log))
+    axes = (0, 1)[: states.shape[1]]
+    if len(axes) == 2:
+        axes = axes[::-1] if swapped else axes
+        for label, f in zip(("Across", "Up"), axes, strict=True):
+            choose(page, label, str(f))
+    scene = leaf_map(read_view(fitted, *(f"x{f}" for f in axes)), "action", log=log)
+    veil = scene.marks[-1]
+    assert page.locator(".tt-faded").inner_text() == f"{RECORDED}."
+    tiles = page.evaluate(DRAWN)["tiles"]
+    left, right, top, bottom = frame(tiles)
+    middles = [(edges[1:] + edges[:-1]) / 2 for edges in (veil.x, veil.y)]
+    places = left + (middles[0] - veil.x[0]) / (veil.x[-1] - veil.x[0]) * (right - left)
+    floors = bottom + (middles[1] - veil.y[0]) / (veil.y[-1] - veil.y[0]) * (top - bottom)
+    drawn = page.evaluate(VEILED, [places.tolist(), floors.tolist()])
+    assert np.array(drawn).T.tolist() == veil.hidden.tolist()
+    assert veil.hidden.any()
+    assert not veil.hidden.all()
+    choose(page, "Colour", "leaf")
+    assert page.locator(".tt-veil").count() == 0

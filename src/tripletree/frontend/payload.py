@@ -20,16 +20,21 @@ from tripletree.asking.foils import Foil, read_foil
 from tripletree.language.conditions import changed_clause
 from tripletree.language.numbers import significant
 from tripletree.leaves.project import Extents
+from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
 from tripletree.scenes.colouring import colour_scale, known_colours, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
 from tripletree.scenes.leaf_map import fades
-from tripletree.scenes.support import EXPECTED, patch
+from tripletree.scenes.support import EXPECTED, RECORDED, all_pairs, patch
 from tripletree.scenes.types import Axis
 from tripletree.scenes.view import View, leaf_boxes
 
 F64 = npt.NDArray[np.float64]
+
+
+MOST_FEATURES = 30
+"""With more features there are too many pairs to send a map of each."""
 
 
 class _Texts:
@@ -49,7 +54,9 @@ def packed(tree: dict[str, Any]) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
 
 
-def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | None = None) -> dict[str, Any]:
+def payload(
+    fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | None = None, log: Log | None = None
+) -> dict[str, Any]:
     """Return the tree as JSON types.
 
     Parameters
@@ -60,6 +67,8 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
         What a reader may ask for, by name, in the form of ``TripleTree.explain``; None: see :func:`usual_foils`.
     start : float64 array of shape (features,), or None
         The state to show first; None: the middle of the leaf with most samples.
+    log : Log or None
+        Whose states decide where maps are faded; None: the samples of the leaves, as in ``scenes.support``.
     """
     schema, tree, place = fitted.schema, fitted.tree, fitted.entry_points
     texts = _Texts()
@@ -67,7 +76,7 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
     abouts = [*(["action"] if discrete else schema.action.names), "value"]
     boxes = leaf_boxes(fitted)
     asked = usual_foils(fitted) if foils is None else foils
-    colours, palettes = _colours(fitted, boxes, known_colours(fitted))
+    colours, palettes = _colours(fitted, boxes, known_colours(fitted), log)
     return {
         "features": [_feature(fitted, boxes, f) for f in range(len(schema.features))],
         "splits": tree.feature.tolist(),
@@ -88,10 +97,23 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
         "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
         "colours": colours,
         "palettes": palettes,
-        "faded": f"{EXPECTED}.",
+        **_support(fitted, boxes, log),
         "start": (_inside(fitted)[int(fitted.leaves.count.argmax())] if start is None else start).tolist(),
         "texts": list(texts.number),
     }
+
+
+def _support(fitted: Fitted, boxes: Extents, log: Log | None) -> dict[str, Any]:
+    """Return where maps are faded by a log, as the cells of every pair of features, and the sentence that says so."""
+    if log is None or len(fitted.schema.features) > MOST_FEATURES:
+        return {"veil": None, "faded": f"{EXPECTED}."}
+    edges, hidden = all_pairs(fitted, boxes, log)
+    # A bit a cell, the second feature fastest.
+    bits = {
+        " ".join(map(str, axes)): base64.b64encode(np.packbits(mask).tobytes()).decode()
+        for axes, mask in hidden.items()
+    }
+    return {"veil": {"edges": [edge.tolist() for edge in edges], "hidden": bits}, "faded": f"{RECORDED}."}
 
 
 def usual_foils(fitted: Fitted) -> dict[str, Any]:
@@ -191,7 +213,9 @@ def _ticks(axis: Axis, places: Iterable[float]) -> list[tuple[float, str]]:
     return list(zip(places, axis.tick_labels, strict=True))
 
 
-def _colours(fitted: Fitted, boxes: Extents, names: list[str]) -> tuple[dict[str, Any], list[tuple[str, ...]]]:
+def _colours(
+    fitted: Fitted, boxes: Extents, names: list[str], log: Log | None
+) -> tuple[dict[str, Any], list[tuple[str, ...]]]:
     """Return every colour scale with what each leaf has on it, and the lists of shades that the scales share."""
     colours: dict[str, Any] = {}
     palettes: dict[tuple[str, ...], int] = {}
@@ -205,7 +229,7 @@ def _colours(fitted: Fitted, boxes: Extents, names: list[str]) -> tuple[dict[str
             "names": scale.categories,
             "values": [_short(x) for x in values.tolist()],
             "shades": shade_of(scale, values).tolist(),
-            "fades": fades(pictured),
+            "fades": fades(pictured, log),
             "palette": palettes.setdefault(shades(scale), len(palettes)),
             "legend": [(entry.label, entry.colour) for entry in category_entries(scale)],
             "bar": None if scale.categories else _bar(bar_axis(scale)),

@@ -110,7 +110,7 @@ def _explorer(case: Case) -> Markup:
     # The first state that a reader meets is one that the agent was in: halfway through the episode of median return.
     middle = case.by_return[len(case.returns) // 2]
     begin, end = case.log.starts[middle : middle + 2].tolist()
-    tree = payload(case.fitted, start=case.log.states[(begin + end) // 2])
+    tree = payload(case.fitted, start=case.log.states[(begin + end) // 2], log=case.log)
     return together(
         [
             tag("div", tag("p", words.NO_SCRIPT, class_="note"), data_tree="tree"),

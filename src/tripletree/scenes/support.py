@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.leaves.project import project, within
+from tripletree.leaves.project import Extents, project, within
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
+from tripletree.model.fitted import Fitted
 from tripletree.scenes.types import Axis, Veil
 from tripletree.scenes.view import View
 
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 PATCH = 0.1
@@ -93,12 +97,43 @@ def _recorded(view: View, log: Log, edges: list[F64]) -> Mask:
     for f, (low, high) in view.limits.items():
         if low < high:
             rows &= (log.states[:, f] >= low) & (log.states[:, f] < high)
-    found, _ = np.histogramdd(log.states[rows][:, list(view.axes)], edges)
-    near: Mask = found > 0
+    cells = [_cells(log.states[rows, f], edge) for f, edge in zip(view.axes, edges, strict=True)]
+    return _near(view, cells, [len(edge) - 1 for edge in edges])
+
+
+def _cells(values: F64, edges: F64) -> I64:
+    """Return the cell of each value; what lies beyond the ends, in a log that the tree was not grown on, has none."""
+    cell = np.searchsorted(edges, values, side="right") - 1
+    cell[values == edges[-1]] = len(edges) - 2
+    return np.where((cell >= 0) & (cell < len(edges) - 1), cell, -1)
+
+
+def _near(view: View, cells: list[I64], sizes: list[int]) -> Mask:
+    """Return the cells of the map, shape of ``sizes``, that have a sample in the patch around them."""
+    inside = np.all([cell >= 0 for cell in cells], axis=0)
+    number = np.ravel_multi_index([cell[inside] for cell in cells], sizes)
+    near: Mask = (np.bincount(number, minlength=int(np.prod(sizes))) > 0).reshape(sizes)
     for axis, f in enumerate(view.axes):
         if not _counted(view, f):
             near = _widened(near, axis, round(PATCH * CELLS / 2))
     return near
+
+
+def all_pairs(fitted: Fitted, boxes: Extents, log: Log) -> tuple[list[F64], dict[tuple[int, ...], Mask]]:
+    """Return the sides of the cells along every feature, and what to hide on the map of each pair of features.
+
+    A tree with one feature has one map, along it alone.
+    """
+    check_same_schema(fitted.schema, log, "log")
+    features = range(len(fitted.schema.features))
+    whole = View(fitted, boxes, tuple(features), {})
+    edges = [_edges(whole, f, CELLS) for f in features]
+    cells = [_cells(log.states[:, f], edge) for f, edge in zip(features, edges, strict=True)]
+    maps = itertools.combinations(features, min(2, len(features)))
+    return edges, {
+        axes: ~_near(View(fitted, boxes, axes, {}), [cells[f] for f in axes], [len(edges[f]) - 1 for f in axes])
+        for axes in maps
+    }
 
 
 def _widened(mask: Mask, axis: int, reach: int) -> Mask:

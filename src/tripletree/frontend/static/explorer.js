@@ -2,6 +2,7 @@
 import { drawAxes, scaleOf, sidesOf } from "./axes.js";
 import { add, addSvg, onAPage } from "./dom.js";
 import { colourOf, drawLegend, drawTable, said } from "./legend.js";
+import { drawVeil, isFaint } from "./support.js";
 import { counterfactual, factual, leafAt } from "./tree.js";
 
 const DIGIT = 7.5; // width of a character at a tick
@@ -36,8 +37,8 @@ export function mountExplorer(root, tree) {
     parts.svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     parts.svg.replaceChildren();
     const tiles = addSvg(parts.svg, "g", { class: "tt-tiles" });
-    const pale = new Set(colour.fades ? leaves.filter((leaf) => isFaint(tree, leaf, flat ? [view.x] : [view.x, view.y])) : []);
-    parts.faded.textContent = pale.size ? tree.faded : "";
+    const guessed = colour.fades && !tree.veil; // without a log, leaves are faded as a whole
+    const pale = new Set(guessed ? leaves.filter((leaf) => isFaint(tree, leaf, flat ? [view.x] : [view.x, view.y])) : []);
     for (const leaf of leaves) {
       const [x0, x1] = sidesOf(tree, leaf, view.x).map(across.scale.place);
       const [y1, y0] = flat ? [box.floor, box.top] : sidesOf(tree, leaf, view.y).map(up.scale.place);
@@ -45,6 +46,8 @@ export function mountExplorer(root, tree) {
       const tile = addSvg(tiles, "rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, fill, "data-leaf": leaf });
       if (pale.has(leaf)) tile.classList.add("tt-faint");
     }
+    const veiled = colour.fades && tree.veil && drawVeil(parts.svg, tree, view.x, view.y, box, across, up);
+    parts.faded.textContent = pale.size || veiled ? tree.faded : "";
     drawAxes(parts.svg, box, across, up);
     const fact = factual(tree, view.state, view.about);
     const answer = counterfactual(tree, view.state, tree.foils[view.foil]);
@@ -167,16 +170,6 @@ function seen(tree, view) {
     if (inside) list.push(leaf);
   }
   return list;
-}
-
-// Whether a patch of the map would hold less than one sample of a leaf, were they spread evenly: see scenes/support.py.
-function isFaint(tree, leaf, axes) {
-  let expected = tree.count[leaf];
-  for (const f of axes) {
-    const [low, high] = sidesOf(tree, leaf, f);
-    expected *= tree.features[f].patch / (high - low);
-  }
-  return expected < 1 - 1e-6;
 }
 
 // A value that the log may hold: an axis goes on a little beyond its range, and flags and counts are whole numbers.
