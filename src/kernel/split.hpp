@@ -24,6 +24,7 @@ class Best {
         at_least_ = at_least;
         top_ = 0;
         list_.clear();
+        full_ = 256;
     }
     double floor() const { return floor_; }  // a cut that gains less cannot be chosen
     void offer(double gain, int feature, double left, uint32_t cut) {
@@ -32,7 +33,10 @@ class Best {
             top_ = gain;
             floor_ = std::max({above_, at_least_, top_ * (1 - tie_share)});
         }
-        if (list_.size() >= 256) prune();
+        if (list_.size() >= full_) {
+            prune();
+            full_ = std::max<size_t>(256, 2 * list_.size());  // all of them may tie: looking through them again and again would take long
+        }
         list_.push_back({gain, feature, left, cut});
     }
     // Lower feature, then lower cut, among the ties; nullptr when nothing was good enough.
@@ -50,6 +54,7 @@ class Best {
     }
     double above_ = 0, at_least_ = 0, floor_ = 0, top_ = 0;
     std::vector<Candidate> list_;
+    size_t full_ = 256;  // how long the list may become before it is looked through
 };
 
 }  // namespace tripletree

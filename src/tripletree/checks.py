@@ -241,8 +241,11 @@ def _is_theta(value: Any) -> bool:
 MOST_THREADS = 1024
 """More threads than any machine has cores would only take memory."""
 
+MOST_SAMPLES = 2**31 - 1
+"""No log has more samples, so no tree has more leaves, and a number of 2**100 could not be saved."""
+
 PARAMETERS: dict[str, Rule] = {
-    "max_leaves": whole(1, example=200),
+    "max_leaves": whole(1, MOST_SAMPLES, example=200),
     "theta": Rule(_is_theta, "three non-negative numbers, not all zero, up to 1e100", (1, 1, 1)),
     "gamma": number(0, 1, 0.99),
     "priority": choice(("impurity", "gain")),
@@ -251,8 +254,8 @@ PARAMETERS: dict[str, Rule] = {
     "thresholds": choice(("short", "midpoint")),
     "derivative_scale": choice(("sigma", "paper")),
     "truncation": choice(("paper", "bootstrap")),
-    "min_samples_leaf": whole(1),
-    "max_depth": whole(0, example=20, none="no limit"),
+    "min_samples_leaf": whole(1, MOST_SAMPLES),
+    "max_depth": whole(0, MOST_SAMPLES, example=20, none="no limit"),
     "min_quality": number(0, example=0.0),
     "early_stopping": flag(),
     "threads": whole(1, MOST_THREADS, 2, none="all cores"),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.leaves.test_attributes import chain, stump
 from tests.logs import logs, make_log, random_log
+from tripletree import TripleTree, load
 from tripletree.leaves.attributes import describe
 from tripletree.leaves.losses import loss_curve, training_curve
 from tripletree.log.derive import derivatives, values
@@ -112,3 +113,18 @@ def test_value_loss_at_extreme_scales(unit):
     assert training_curve(stump(), at, None, scales.derivative.std)[:, 1].tolist() == pytest.approx(expected)
     curve = loss_curve(stump(), at, None, scales.derivative.std, log, log.rewards, log.actions)
     assert curve[:, 1].tolist() == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+@pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-308, 1e-300])
+@pytest.mark.parametrize("dimensions", [0, 1])
+def test_denormal_numbers_give_finite_losses(unit, dimensions, tmp_path):
+    rng = np.random.default_rng(0)
+    actions = rng.integers(0, 5, 50) * unit if dimensions else rng.integers(0, 2, 50)
+    states, rewards = rng.integers(0, 9, (50, 2)) * unit, rng.integers(0, 9, 50) * unit
+    log = make_log(states, actions, rewards, labels=None if dimensions else ("a", "b"))
+    tree = TripleTree(max_leaves=10).fit(log)
+    assert np.isfinite(tree.fitted_.curve_training).all()
+    assert np.isfinite(tree.losses(log, "all")).all()
+    tree.save(tmp_path / "tiny.npz")
+    assert load(tmp_path / "tiny.npz").fitted_.tree.n_leaves == tree.fitted_.tree.n_leaves

@@ -88,8 +88,9 @@ def training_curve(tree: Tree, attributes: Attributes, action_scale: F64 | None,
 
 
 def _divide(columns: F64, unit: F64) -> F64:
-    """Return columns / unit, 0 where the unit is 0: such a column contributes nothing."""
-    return columns * np.where(unit > 0, 1.0 / np.where(unit > 0, unit, 1.0), 0.0)
+    """Return columns / unit, 0 where the unit is 0, or so small that 1 / unit is not a number: these do not count."""
+    counts = unit >= np.finfo(np.float64).tiny
+    return columns * np.where(counts, 1.0 / np.where(counts, unit, 1.0), 0.0)
 
 
 def _shifts(tree: Tree, mean: F64, unit: F64) -> F64:

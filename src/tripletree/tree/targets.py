@@ -14,6 +14,7 @@ from tripletree.log.log import Log
 from tripletree.text import some_of
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, state_columns, value_column
 from tripletree.tree.resolution import ENOUGH, LIMB, middle_spans
+from tripletree.tree.rotation import WORTHWHILE, rotated
 from tripletree.tree.spread import Spread, measure
 
 F64 = npt.NDArray[np.float64]
@@ -42,7 +43,7 @@ class Targets:
     fine : bool
         Whether rows have a second half for what rounding to the first leaves, in units of 2^-22: then 46 bits a target.
     n_plain, n_derivative : int
-        Number of action and value columns, and of derivative columns.
+        Number of action and value columns, and of derivative columns (at most as many as samples, where those are few).
     scale : float
         Grid units (of the second half, if there is one) per unit of a target, a power of two.
     scales : Scales
@@ -110,7 +111,7 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         rows[:, lane] = has_successor(log)
         return rows
 
-    rows = quantised(fine=False)
+    rows, lanes = quantised(fine=False), n_plain + n_derivative
     # One outlier sets the scale of all columns. Where it leaves too few steps for the others, targets get 22 bits more.
     narrow = np.split(
         _kernel.narrow_lanes(rows, n_plain, n_derivative) > 0, np.cumsum([len(kept) for kept in used])[:2]
@@ -124,6 +125,12 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         names = _column_names(log)
         coarse = [names[g][k] for g in range(3) for k in used[g][narrow[g]][steps[g] * LIMB < ENOUGH].tolist()]
         notes += _outlier_notes(coarse)
+    elif n_derivative > WORTHWHILE * log.n_samples:
+        columns, bits = rotated(rows[:, n_plain:lanes])
+        fewer = empty_rows(log.n_samples, n_plain + log.n_samples)
+        fewer[:, : n_plain + log.n_samples] = np.rint(np.hstack([rows[:, :n_plain], columns]) * 2.0**-bits)
+        fewer[:, n_plain + log.n_samples] = rows[:, lanes]
+        rows, n_derivative, scale = fewer, log.n_samples, scale * 2.0**-bits
     return Targets(rows, fine, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
 
 

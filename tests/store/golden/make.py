@@ -12,7 +12,7 @@ import numpy as np
 from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Action, Feature, Schema
-from tripletree.model.fitted import Fitted
+from tripletree.model.fitted import Fitted, Judged
 from tripletree.store import save
 from tripletree.store.container import FORMAT
 from tripletree.tree.structure import Tree
@@ -36,11 +36,11 @@ FOLDER = Path(__file__).parent
 
 
 def discrete() -> Fitted:
-    """Three leaves over position and speed, two labels, with derivatives, a validation curve and transitions."""
+    """Three leaves over position and speed, two labels, with derivatives, a validation curve, transitions and a test."""
     return Fitted(
         schema=Schema(
             (Feature("pos", "m"), Feature("speed", "m/s"), Feature("größe", "", "binary")),
-            Action("discrete", labels=("brake", "accelerate")),
+            Action("discrete", labels=("brake", "accelerate"), codes=("0", "1")),
         ),
         tree=Tree(
             feature=np.array([0, -1, 1, -1, -1], np.int32),
@@ -83,6 +83,9 @@ def discrete() -> Fitted:
             samples=np.array([4, 1, 5], np.int64),
             markov=MarkovCheck(0.25, 0.125, 2, 0.5, 0.375, 5, 2),
         ),
+        training_episodes=np.array([7, 2**64 - 1], np.uint64),
+        validation_episodes=np.array([2**53 + 1], np.uint64),
+        judged=Judged((0.1, 0.3, 1.5), (0.5, 0.7, 2.5), (0.25, 0.125, np.inf), 1, 5),
     )
 
 
