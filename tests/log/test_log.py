@@ -250,7 +250,10 @@ def test_a_log_is_not_copied_without_need() -> None:
         ({"rewards": np.zeros(120, "m8[s]")}, "Log.rewards holds timedelta64"),
         ({"final_states": np.full((3, 2), 1e101)}, r"Log.final_states goes beyond 1e\+100"),
         ({"actions": np.full(120, np.nan)}, "Log.actions must hold whole numbers"),
-        ({"episode_ids": np.zeros(3, complex)}, "Log.episode_ids holds complex128 values"),
+        (
+            {"episode_ids": np.zeros(3, complex)},
+            "Log.episode_ids holds complex128 values; only integers or text are allowed",
+        ),
         ({"episode_ids": np.array(["a", "b\ud800", "c"])}, "Log.episode_ids holds 'b.ud800', which is not Unicode"),
         ({"episode_ids": np.array([b"a", b"\xff", b"c"])}, "Log.episode_ids holds bytes that are no text"),
     ],

@@ -135,7 +135,8 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
         with open_regular(path) as stream, ParquetFile(stream) as file:
             names = list(file.schema_arrow.names)
             # Repeated values take next to no room in a file; as columns they take 8 bytes each.
-            refuse_bomb(path, 8 * file.metadata.num_rows * len(names))
+            instead = "load it yourself and type Log.from_frame(...)"
+            refuse_bomb(path, 8 * file.metadata.num_rows * len(names), instead)
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
                 return names, [file.read(columns=[name]).column(0).to_numpy() for name in names]
