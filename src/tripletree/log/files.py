@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
@@ -63,7 +64,15 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     names, columns = _columns(file, encoding, findings)
     if "tripletree_log" in names:
         return _restore(dict(zip(names, columns, strict=True)), shown(file.name), roles)
-    return Log._announced(from_columns(names, columns, roles, findings, shown(file.name)), findings)
+    try:
+        fields = from_columns(names, columns, roles, findings, shown(file.name))
+    finally:
+        # Arrow keeps what it has freed for its next table, which may never come: a gigabyte for ten million rows. Not
+        # before the columns, which are views of its memory, are free as well.
+        columns.clear()
+        if "pyarrow" in sys.modules:
+            sys.modules["pyarrow"].default_memory_pool().release_unused()
+    return Log._announced(fields, findings)
 
 
 def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> dict[str, Any]:
@@ -145,9 +154,6 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
         if isinstance(error, LogError):
             raise
         raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {reason(error)}. Write it again.") from None
-    finally:
-        # Arrow keeps what it has freed for its next table, which may never come: a gigabyte for ten million rows.
-        pyarrow.default_memory_pool().release_unused()
 
 
 def _restore(arrays: Mapping[str, Any], name: str, roles: Roles) -> Log:
