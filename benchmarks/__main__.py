@@ -5,7 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 
-from benchmarks import aligning, applying, explaining, fitting, growth, picturing, reading, resembling, starting
+from benchmarks import (
+    aligning,
+    applying,
+    choosing,
+    explaining,
+    fitting,
+    growth,
+    picturing,
+    reading,
+    resembling,
+    starting,
+)
 from benchmarks.harness import Options, Report, machine, save, say
 
 SUBJECTS = {
@@ -17,6 +28,7 @@ SUBJECTS = {
     "resembling": resembling,
     "explaining": explaining,
     "picturing": picturing,
+    "choosing": choosing,
     "reading": reading,
 }
 
@@ -32,7 +44,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--repeat", type=int, metavar="N", help="repetitions of every measurement")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, once, nothing saved: does it run?")
     parser.add_argument(
-        "--log", action="append", default=[], metavar="FILE", help="a log of your own (resembling only; nothing saved)"
+        "--log",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a log of your own (resembling and choosing; nothing saved)",
     )
     parser.add_argument("--no-memory", action="store_true", help="leave out peak memory")
     given = parser.parse_args(arguments)

@@ -18,11 +18,6 @@ AUTHORS = 32.0
 
 def run(options: Options, report: Report) -> None:
     """Measure the projection alone, then whole pictures, each written to memory as PNG."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    from matplotlib import pyplot
-
     from tripletree import plot
     from tripletree.scenes.leaf_map import leaf_map
     from tripletree.scenes.view import read_view
@@ -35,7 +30,6 @@ def run(options: Options, report: Report) -> None:
 
     def drawn(picture: Any) -> None:
         picture.save(io.BytesIO(), format="png")
-        pyplot.close(picture.figure_)
 
     cases = {
         "projection, value": lambda: leaf_map(read_view(many, x, y), "value"),

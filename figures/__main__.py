@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import matplotlib
-
 from figures import diagrams, ideas, lander, road
 from tripletree import TripleTreeWarning
 
@@ -59,7 +57,6 @@ def main(arguments: list[str] | None = None) -> int:
     if not chosen:
         parser.error(f"no figure is called so; there are {', '.join(known)}")
     out = given.out or Path("docs/images" if given.docs else "out/figures")
-    matplotlib.use("agg")
     # The logs end where recording stopped; the manual says what that does to values.
     warnings.simplefilter("ignore", TripleTreeWarning)
     out.mkdir(parents=True, exist_ok=True)
@@ -70,7 +67,6 @@ def main(arguments: list[str] | None = None) -> int:
             _shrink(out / f"{name}.png")
         else:
             picture.save(out / f"{name}.pdf").save(out / f"{name}.png")
-        matplotlib.pyplot.close(picture.figure_)
         print(out / name, flush=True)
     return 0
 

@@ -50,6 +50,20 @@ def make_log(
     )
 
 
+def joined(*logs: Log) -> Log:
+    """Put the episodes of logs with one schema one after the other."""
+    offsets = np.cumsum([0, *(log.n_samples for log in logs)])
+    starts = [log.starts[:-1] + offset for log, offset in zip(logs, offsets[:-1], strict=True)]
+    return Log(
+        *(np.concatenate([getattr(log, name) for log in logs]) for name in ("states", "actions", "rewards")),
+        starts=np.append(np.concatenate(starts), offsets[-1]),
+        final_states=np.concatenate([log.final_states for log in logs]),
+        endings=np.concatenate([log.endings for log in logs]),
+        episode_ids=np.arange(sum(log.n_episodes for log in logs)),
+        schema=logs[0].schema,
+    )
+
+
 def random_log(
     seed: int = 0,
     lengths: tuple[int, ...] = (40, 30, 50),

@@ -222,7 +222,8 @@ def test_any_log_gives_a_tree_of_finite_numbers(log, theta, leaves):
 
 @given(log=logs(), other=st.integers(0, 999))
 def test_losses_of_all_sizes_equal_those_of_truncated_trees(log, other):
-    tree = quietly_fitted(log, max_leaves=8, gamma=0.9)
+    # The paper's values, which do not depend on the tree.
+    tree = quietly_fitted(log, max_leaves=8, gamma=0.9, truncation="paper")
     shape = {"features": log.n_features, "lengths": (6, 4)}
     if log.schema.action.kind == "discrete":
         judged = random_log(other, labels=len(log.schema.action.labels), **shape)
@@ -335,8 +336,48 @@ def endless(n: int = 400) -> Log:
 
 def test_truncated_episodes_are_warned_about():
     with pytest.warns(TripleTreeWarning, match=r"7 % of the samples lie near the end of a truncated episode") as told:
-        TripleTree(gamma=0.9).fit(endless())
+        TripleTree(gamma=0.9, truncation="paper").fit(endless())
     assert len(told) == 1
+
+
+def test_by_default_what_would_have_followed_is_estimated():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        settled = TripleTree(gamma=0.9).fit(endless())
+    assert settled.predict([0]).value == TripleTree(gamma=0.9, truncation="bootstrap").fit(endless()).predict([0]).value
+
+
+def test_without_a_discount_cut_episodes_are_the_papers_and_that_is_said():
+    with pytest.warns(TripleTreeWarning, match=r"Without a discount, .* the 1 truncated episode .* Try gamma=0\.99"):
+        tree = TripleTree(gamma=1).fit(endless())
+    paper = quietly_fitted(endless(), gamma=1, truncation="paper")
+    assert tree.leaves_["value_mean"].tolist() == paper.leaves_["value_mean"].tolist()
+
+
+def test_a_solved_task_has_one_value_and_no_place_where_it_fails():
+    """A balanced pole earns 1 at every step, and is cut off after 200: nothing is worth less than anything else."""
+    rng = np.random.default_rng(0)
+    n, starts = 200 * 12, np.arange(0, 200 * 12 + 1, 200)
+    states = rng.normal(size=(n, 4))
+    log = make_log(
+        states,
+        (states[:, 2] > 0).astype(int),
+        np.ones(n),
+        starts,
+        final_states=rng.normal(size=(12, 4)),
+        endings=[TRUNCATED] * 12,
+        labels=("left", "right"),
+    )
+    training, validation = log.split(0.25)
+    with pytest.warns(TripleTreeWarning, match="All values in this log are the same"):
+        tree = TripleTree(30).fit(training, validation)
+    assert tree.fitted_.varies == (True, False, True)
+    assert set(tree.fitted_.attributes.value_mean.tolist()) == {tree.predict(states[0]).value}
+    assert tree.predict(states[0]).value == pytest.approx(100)
+    for side in ("training", "validation"):
+        assert not np.asarray(tree.curve_[f"{side}_value"]).any()
+    assert tree.held_out(log).judged.explained[1] is None
+    assert "value" not in str(tree.held_out(log))
 
 
 def test_bootstrap_gives_the_values_of_the_endless_recording():
@@ -441,7 +482,7 @@ def test_what_a_tree_knows_is_read_only():
         tree.truncate(2).fitted_.attributes.value_mean[0] = 1.0
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e300])
+@pytest.mark.parametrize("size", [1e-300, 1e99])
 def test_only_the_ratios_of_theta_matter(size):
     log = whole_episodes()
     one, other = TripleTree(9, (1, 2, 3)).fit(log), TripleTree(9, (size, 2 * size, 3 * size)).fit(log)

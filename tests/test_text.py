@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
+import unicodedata
 import warnings
 
 import numpy as np
@@ -12,7 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripletree.errors import ParameterError, TripleTreeWarning
-from tripletree.text import Message, Option, count, joined, message_of, plural, some_of
+from tripletree.text import (
+    Message,
+    Option,
+    count,
+    joined,
+    message_of,
+    on_a_page,
+    plural,
+    shortened,
+    some_of,
+    visible,
+    visible_json,
+)
 
 
 @pytest.mark.parametrize(("number", "expected"), [(0, "rows"), (1, "row"), (2, "rows"), (-1, "rows"), (1_000, "rows")])
@@ -126,3 +140,55 @@ def test_what_an_error_says():
     assert message_of(TripleTreeWarning("plain")) == "plain"
     assert message_of(KeyError("key")) == "'key'"
     assert message_of(ValueError()) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("speed\x1b[2J", r"speed\x1b[2J"),
+        ("\x9b31m", r"\x9b31m"),
+        ("a\x00b\x7f", r"a\x00b\x7f"),
+        ("a\rb\tc", r"a\rb\tc"),
+        ("safe\u202egpj.exe", r"safe\u202egpj.exe"),
+        ("zero\u200bwidth\ufeff", r"zero\u200bwidth\ufeff"),
+        ("lone \ud800 surrogate", r"lone \ud800 surrogate"),
+        ("flag \U000e0067", r"flag \U000e0067"),
+        # What people write stays: any script, accents, joined emoji, line breaks.
+        ("Größe ± ½ 漢字 الموقع", "Größe ± ½ 漢字 الموقع"),
+        ("👩\u200d👧 e\u0301", "👩\u200d👧 e\u0301"),
+        ("one\ntwo", "one\ntwo"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text, seen):
+    assert visible(text) == seen
+
+
+def test_a_name_has_no_line_breaks():
+    assert visible("one\ntwo\r\n", line_breaks=False) == r"one\ntwo\r\n"
+
+
+@given(st.text())
+def test_nothing_invisible_is_left(text):
+    for character in visible(text):
+        assert character == "\n" or unicodedata.category(character) not in ("Cc", "Cs", "Zl", "Zp")
+    assert visible(visible(text)) == visible(text)
+
+
+@given(st.dictionaries(st.text(), st.text()))
+def test_json_says_the_same_in_characters_that_can_be_seen(data):
+    text = visible_json(json.dumps(data, ensure_ascii=False))
+    assert json.loads(text) == data
+    assert visible(text) == text
+
+
+def test_words_from_right_to_left_are_set_apart_on_a_page():
+    assert on_a_page("الموقع الحالي >= 3") == "\u2068الموقع الحالي\u2069 >= 3"
+    assert on_a_page("from מהירות (m/s) to pos") == "from \u2068מהירות\u2069 (m/s) to pos"
+    # Marks of the name itself cannot end what we begin.
+    assert on_a_page("\u2069\u202eabc") == r"\u2069\u202eabc"
+    assert on_a_page("pos >= 3") == "pos >= 3"
+
+
+@pytest.mark.parametrize(("letters", "text"), [(5, "speed"), (4, "spe…"), (2, "s…"), (1, "s…"), (0, "s…")])
+def test_long_names_are_cut(letters, text):
+    assert shortened("speed", letters) == text

@@ -10,7 +10,12 @@
 
 namespace tripletree {
 
-constexpr double equal_share = 1e-9;  // of a feature's range: values closer than this count as equal
+// Values that differ by rounding count as equal. Rounding errors are a few units in the last place of the numbers that were added
+// up: of a value's own size, or, near 0, of the size that the feature usually has. That is told by the middle seven eighths of its
+// samples, which neither an outlier nor a spell of rest can move; the share leaves room for errors that pile up.
+constexpr double equal_share = 0x1p-31;  // of the range of the middle samples
+constexpr double own_share = 0x1p-50;    // of a value itself
+constexpr size_t outer_part = 16;        // one sample in so many lies below the middle ones, and one above
 
 // Words of key << 32 | place, sorted by key: two passes over its upper 22 bits, then the few that share those bits.
 inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t* spare, const Flag& cancel) {
@@ -48,24 +53,102 @@ inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t*
     }
 }
 
-// Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key. Returns their number.
-inline size_t clusters(const uint64_t* words, size_t n, const double* x, size_t stride, double half, double range, const Flag& cancel, uint32_t* starts) {
-    const double tolerance = equal_share * range;
-    // Values whose keys differ by 1 to 8: the largest that shares the lower key against the smallest that shares the higher.
-    auto apart = [&](size_t i) {
-        double below = x[(words[i - 1] & 0xffffffffu) * stride], above = x[(words[i] & 0xffffffffu) * stride];
-        for (size_t j = i - 1; j > 0 && words[j - 1] >> 32 == words[i - 1] >> 32; --j) below = std::max(below, x[(words[j - 1] & 0xffffffffu) * stride]);
-        for (size_t j = i + 1; j < n && words[j] >> 32 == words[i] >> 32; ++j) above = std::min(above, x[(words[j] & 0xffffffffu) * stride]);
-        return above * half - below * half > tolerance;
+// One feature: where its values are, and the window in which keys are linear. Values outside it have the first or the last key.
+struct Column {
+    const double* x;
+    size_t stride;
+    double scale, low, width;     // a power of two, and the window of the values times that: neither overflows
+    bool more_below, more_above;  // whether there are values outside
+    double at(uint64_t word) const { return x[(word & 0xffffffffu) * stride]; }
+    double per_key() const { return width / scale / 4294967295.0; }
+    // A little more than it should be, so that the last value surely has the last key. 0 for a constant.
+    double per_step() const { return width > 0 ? 4294967295.0 / width * (1 + 0x1p-50) : 0; }
+    // Whether a key has no values but those within its step.
+    bool inside(uint64_t key) const { return key == 0 ? !more_below : key == UINT32_MAX ? !more_above : true; }
+};
+
+// Whether all words have one value. Values are fetched ahead of their use: in memory they are far apart.
+inline bool all_alike(const uint64_t* words, size_t count, const Column& column) {
+    constexpr size_t piece = 64;
+    const double first = column.at(words[0]);
+    for (size_t a = 1; a < count; a += piece) {
+        bool alike = true;
+        const size_t b = std::min(count, a + piece), more = std::min(count, b + piece);
+        for (size_t i = b; i < more; ++i) __builtin_prefetch(column.x + (words[i] & 0xffffffffu) * column.stride);
+        for (size_t i = a; i < b; ++i) alike &= column.at(words[i]) == first;
+        if (!alike) return false;
+    }
+    return true;
+}
+
+struct Entry {
+    double value;
+    uint64_t word;
+    bool operator<(const Entry& other) const { return value < other.value; }
+};
+
+// Puts words in the order of their values. In pieces, because there may be as many as there are samples, and Ctrl-C must not wait.
+inline void sort_by_value(uint64_t* words, size_t count, const Column& column, const Flag& cancel, std::vector<Entry>& entries) {
+    entries.resize(count);
+    for (size_t i = 0; i < count; ++i) entries[i] = {column.at(words[i]), words[i]};
+    const auto place = [&](size_t i) { return entries.begin() + static_cast<std::ptrdiff_t>(std::min(i, count)); };
+    size_t piece = size_t{1} << 17;
+    for (size_t i = 0; i < count; i += piece) stop_if(cancel), std::sort(place(i), place(i + piece));
+    for (; piece < count; piece *= 2)
+        for (size_t i = 0; i < count; i += 2 * piece) stop_if(cancel), std::inplace_merge(place(i), place(i + piece), place(i + 2 * piece));
+    for (size_t i = 0; i < count; ++i) words[i] = entries[i].word;
+}
+
+// The value at a place of the sorted list; words are sorted by key.
+inline double value_at(uint64_t* words, size_t n, size_t place, const Column& column, const Flag& cancel, std::vector<Entry>& entries) {
+    size_t from = place, to = place + 1;
+    while (from > 0 && words[from - 1] >> 32 == words[place] >> 32) --from;
+    while (to < n && words[to] >> 32 == words[place] >> 32) ++to;
+    if (!all_alike(words + from, to - from, column)) sort_by_value(words + from, to - from, column, cancel, entries);
+    return column.at(words[place]);
+}
+
+// The distance up to which values near 0 count as equal. Where the middle samples are all alike, some of the outer ones join them.
+inline double tolerance(uint64_t* words, size_t n, const Column& column, const Flag& cancel, std::vector<Entry>& entries) {
+    for (size_t outer = std::min((n + outer_part - 1) / outer_part, (n - 1) / 2);; outer /= 2) {
+        const double low = value_at(words, n, outer, column, cancel, entries), high = value_at(words, n, n - 1 - outer, column, cancel, entries);
+        if (low < high || outer == 0) return high * equal_share - low * equal_share;
+    }
+}
+
+// Samples before each cluster of near-equal values (ascending), closed by n; words are sorted by key. Each value belongs to the first
+// of its cluster, so that no chain of them can be longer than the tolerance. Returns their number.
+inline size_t clusters(uint64_t* words, size_t n, const Column& column, const Flag& cancel, uint32_t* starts) {
+    std::vector<Entry> entries;
+    const double equal = tolerance(words, n, column, cancel, entries);
+    // Values whose keys are further apart than this are surely different. (With room for rounded keys, and for a first value that
+    // lies outside the window.)
+    const double size = std::max(std::fabs(column.low), std::fabs(column.low + column.width)) / column.scale;
+    const double far = 2 * std::max(equal, own_share * size) / column.per_key() + 2;
+    const uint64_t limit = far < 4294967295.0 ? static_cast<uint64_t>(far) : UINT32_MAX;
+    auto near = [=](size_t i) { return (words[i] >> 32) - (words[i - 1] >> 32) <= limit; };
+    size_t found = 0, next = 0;
+    auto divide = [&](size_t from, size_t to) {  // neighbours whose keys are near
+        starts[found++] = static_cast<uint32_t>(from);
+        // Values with one key are nearer than its step (a little more, with the rounding): as a rule one that repeats a lot.
+        const uint64_t key = words[from] >> 32;
+        if (key == words[to - 1] >> 32 && 1.001 * column.per_key() <= equal && column.inside(key)) return;
+        if (all_alike(words + from, to - from, column)) return;
+        sort_by_value(words + from, to - from, column, cancel, entries);
+        double first = entries[0].value;
+        for (size_t i = 1; i < to - from; ++i) {
+            if (!(entries[i].value - first > std::max(equal, own_share * std::fabs(first)))) continue;
+            first = entries[i].value;
+            starts[found++] = static_cast<uint32_t>(from + i);
+        }
     };
-    size_t found = 1;
-    starts[0] = 0;
-    in_steps(n, cancel, [&](size_t a, size_t b) {
-        for (size_t i = std::max<size_t>(a, 1); i < b; ++i) {
-            // Keys are 2^-32 of the range apart: with equal ones values are closer than the tolerance, eight steps are surely more.
-            const uint64_t step = (words[i] >> 32) - (words[i - 1] >> 32);
-            starts[found] = static_cast<uint32_t>(i);
-            found += step > 8 || (step > 0 && apart(i));
+    in_steps(n, cancel, [&](size_t, size_t b) {
+        while (next < b) {
+            size_t i = next, k = found;
+            for (; i + 1 < b && !near(i + 1); ++i) starts[k++] = static_cast<uint32_t>(i);  // as a rule
+            found = k, next = i + 1;
+            while (next < n && near(next)) ++next;
+            divide(i, next);
         }
     });
     starts[found] = static_cast<uint32_t>(n);
@@ -114,15 +197,24 @@ struct Words {
     explicit Words(size_t n) : words(make_array<uint64_t>(2 * n + 1)) {}
 };
 
+// Whether a feature has two values only, the first of them with key 0, the other with the last.
+inline bool two_values(const uint32_t* keys, size_t n, const Column& column, double lo, double hi, const Flag& cancel) {
+    if (!(hi - lo > std::max(equal_share * hi - equal_share * lo, own_share * std::fabs(lo)))) return false;
+    for (size_t a = 0; a < n; a += 4096) {
+        bool two = true;
+        if (a % step == 0) stop_if(cancel);
+        for (size_t i = a; i < std::min(n, a + 4096); ++i) two &= keys[i] + 1 < 2;
+        for (size_t i = a; i < std::min(n, a + 4096) && two; ++i) two &= column.x[i * column.stride] == (keys[i] ? hi : lo);
+        if (!two) return false;
+    }
+    return true;
+}
+
 // Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
-inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t stride, double half, double range, size_t bins, bool exact, const Flag& cancel,
-                           Words& room) {
-    bool two_values = true;
-    for (size_t a = 0; a < n && two_values; a += 4096)
-        for (size_t i = a; i < std::min(n, a + 4096); ++i) two_values &= column[i] + 1 < 2;  // the lowest key, or the highest
-    if (two_values)
+inline void encode_feature(uint32_t* codes, size_t n, const Column& column, double lo, double hi, size_t bins, bool exact, const Flag& cancel, Words& room) {
+    if (two_values(codes, n, column, lo, hi, cancel))
         return in_steps(n, cancel, [=](size_t a, size_t b) {
-            for (size_t i = a; i < b; ++i) column[i] = column[i] ? 1u << offset_bits : 0;
+            for (size_t i = a; i < b; ++i) codes[i] = codes[i] ? 1u << offset_bits : 0;
         });
     uint64_t *const words = room.words.get(), *const spare = words + n;
     // Memory is given when first touched, which may take long: a step of the sort would touch all of it.
@@ -131,9 +223,9 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
             for (size_t i = a; i < b; i += 512) words[i] = 0;
         });
     room.fresh = false;
-    sort_keys(column, n, words, spare, cancel);
+    sort_keys(codes, n, words, spare, cancel);
     auto* const starts = reinterpret_cast<uint32_t*>(spare);  // not needed any more
-    const size_t k = clusters(words, n, x, stride, half, range, cancel, starts);
+    const size_t k = clusters(words, n, column, cancel, starts);
     size_t want = bins;
     std::vector<size_t> firsts = divide_clusters(starts, k, heavy_clusters(starts, k, want), want);
     // Bins for repeated values come on top: ask for fewer until all fit.
@@ -149,13 +241,31 @@ inline void encode_feature(uint32_t* column, const double* x, size_t n, size_t s
                        lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0);
         const size_t from = starts[first], to = starts[first + size];
         if (to - from == size) {  // as a rule
-            for (size_t q = from; q < to; ++q) column[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(q - from) * spread;
+            for (size_t q = from; q < to; ++q) codes[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(q - from) * spread;
         } else {
             for (size_t c = 0; c < size; ++c)
-                for (size_t q = starts[first + c]; q < starts[first + c + 1]; ++q) column[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(c) * spread;
+                for (size_t q = starts[first + c]; q < starts[first + c + 1]; ++q) codes[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(c) * spread;
         }
         stop_if(cancel);
     }
+}
+
+// The window of a feature that reaches from lo to hi: some of its values, spaced evenly over the log, tell where most of them are.
+// It changes the speed, not the codes.
+inline Column make_column(const double* x, size_t n, size_t stride, double lo, double hi) {
+    const double scale = std::isinf(hi - lo) ? 0.5 : hi - lo < 0x1p-900 ? 0x1p200 : 1.0;
+    double low = lo * scale, high = hi * scale;
+    constexpr size_t sample = 512, outer = sample / 32;
+    if (n >= 8 * sample) {
+        double some[sample];
+        for (size_t i = 0; i < sample; ++i) some[i] = x[i * n / sample * stride] * scale;
+        std::nth_element(some, some + outer, some + sample);
+        const double a = some[outer];
+        std::nth_element(some, some + sample - 1 - outer, some + sample);
+        const double b = some[sample - 1 - outer], margin = (b - a) / 4;
+        if (margin > 0) low = std::max(low, a - margin), high = std::min(high, b + margin);
+    }
+    return {x, stride, scale, low, high - low, low > lo * scale, high < hi * scale};
 }
 
 // Codes of all features, feature after feature. Eight of them (a cache line of the states) are read at a time.
@@ -166,7 +276,8 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
     for (size_t f0 = 0; f0 < d; f0 += side) {
         const size_t width = std::min(side, d - f0);
         std::vector<double> lo(blocks * side), hi(blocks * side);
-        double half[side], range[side];
+        Column columns[side];
+        double scale[side], low[side], per_step[side];
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);
             const size_t t = static_cast<size_t>(task), a = t * block, b = std::min(n, a + block);
@@ -184,18 +295,17 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         });
         for (size_t k = 0; k < width; ++k) {
             for (size_t t = 1; t < blocks; ++t) lo[k] = std::min(lo[k], lo[t * side + k]), hi[k] = std::max(hi[k], hi[t * side + k]);
-            // Halves avoid overflow of the range; they are exact but for denormal numbers, which have no such range.
-            half[k] = std::isinf(hi[k] - lo[k]) ? 0.5 : 1.0;
-            range[k] = hi[k] * half[k] - lo[k] * half[k];
+            columns[k] = make_column(states + f0 + k, n, d, lo[k], hi[k]);
+            scale[k] = columns[k].scale, low[k] = columns[k].low, per_step[k] = columns[k].per_step();
         }
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
-            hot.make_keys(states + a * d + f0, b - a, d, width, lo.data(), half, range, codes + f0 * n + a, n);
+            hot.make_keys(states + a * d + f0, b - a, d, width, scale, low, per_step, codes + f0 * n + a, n);
         });
         team.run(static_cast<int>(width), [&](int task, int thread) {
             const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
-            if (range[k] > 0) encode_feature(codes + (f0 + k) * n, states + f0 + k, n, d, half[k], range[k], bins, exact, cancel, room[t]);
+            if (columns[k].width > 0) encode_feature(codes + (f0 + k) * n, n, columns[k], lo[k], hi[k], bins, exact, cancel, room[t]);
         });
     }
 }

@@ -27,8 +27,8 @@ struct Grown {
 struct Node {
     size_t begin = 0, end = 0;
     int depth = 0;
-    std::vector<double> sums;             // by lane, exact integers
-    uint64_t squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
+    std::vector<double> sums;         // by lane, exact integers
+    Wide squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
     Histograms::Loan histogram;
     Node* parent = nullptr;
@@ -158,7 +158,7 @@ class Grower {
         root->sums.assign(width, 0.0);
         struct Part {
             std::vector<double> sums;
-            uint64_t squares[2] = {0, 0};
+            Squares squares[2];
             double largest = 0;
         };
         constexpr size_t block = 1 << 12;
@@ -176,11 +176,11 @@ class Grower {
         double largest = 0;
         for (const Part& part : parts) {
             for (size_t k = 0; k < width; ++k) root->sums[k] += part.sums[k];
-            root->squares += part.squares[0], root->squares_d += part.squares[1];
+            root->squares += total(part.squares[0]), root->squares_d += total(part.squares[1]);
             largest = std::max(largest, part.largest);
         }
         table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < static_cast<double>(n);
-        table_.square_unit = std::max(1.0, largest / (1 << 23));
+        table_.square_unit = std::max(1.0, largest / (1 << 23) / (table_.lanes.fine ? limb : 1.0));
         weigh(*root);
         pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : usual_pool);
         const size_t most = n > pool_limit_ ? size_t{1} << (32 - offset_bits) : 0;
@@ -231,14 +231,30 @@ class Grower {
         return table_.missing ? node.sums[static_cast<size_t>(table_.lanes.with_derivative())] : static_cast<double>(node.size());
     }
 
+    Wide total(const Squares& s) const { return table_.lanes.fine ? (Wide{s.first} << 2 * limb_bits) + s.rest : s.first; }
+
+    // The mean of a target is limb x first + second + left / n, all of them whole numbers.
+    struct Mean {
+        double first, second, left;
+    };
+    Mean mean(const std::vector<double>& sums, int k, double n) const {
+        const double sum = sums[static_cast<size_t>(k)], first = std::nearbyint(sum / n), left = sum - n * first;
+        if (!table_.lanes.fine) return {first, 0, left};
+        // Of fewer than 2^29 rows this is a whole number below 2^53.
+        const double fine = left * limb + sums[static_cast<size_t>(k + table_.lanes.second())], second = std::nearbyint(fine / n);
+        return {first, second, fine - n * second};
+    }
+
     // Within sum of squares of one group. Whole parts of the means are taken off in integers, so a pure node gives 0 exactly.
-    static double within(uint64_t squares, const std::vector<double>& sums, int from, int to, double n) {
+    double within(Wide squares, const std::vector<double>& sums, int from, int to, double n) const {
         double rest = 0;
+        const auto whole = [](double x) { return static_cast<Wide>(static_cast<int64_t>(x)); };
         for (int k = from; k < to; ++k) {
-            const double sum = sums[static_cast<size_t>(k)], whole = std::nearbyint(sum / n), left = sum - n * whole;
-            const auto m = static_cast<uint64_t>(static_cast<int64_t>(whole)), s = static_cast<uint64_t>(static_cast<int64_t>(sum));
-            squares += static_cast<uint64_t>(n) * m * m - 2 * m * s;  // modulo 2^64; the result itself fits
-            rest += left * left / n;
+            const Mean at = mean(sums, k, n);
+            Wide m = whole(at.first), s = whole(sums[static_cast<size_t>(k)]);
+            if (table_.lanes.fine) m = (m << limb_bits) + whole(at.second), s = (s << limb_bits) + whole(sums[static_cast<size_t>(k + table_.lanes.second())]);
+            squares += whole(n) * m * m - 2 * m * s;  // modulo 2^128; the result itself fits
+            rest += at.left * at.left / n;
         }
         return std::max(0.0, static_cast<double>(squares) - rest);
     }
@@ -322,11 +338,15 @@ class Grower {
             const auto i = static_cast<size_t>(k);
             const bool derivative = c.two_groups && k >= table_.lanes.plain;
             const double n = derivative ? c.nd : c.n;
-            c.whole[i] = n > 0 ? std::nearbyint(node.sums[i] / n) : 0;
-            c.rest[i] = n > 0 ? (node.sums[i] - n * c.whole[i]) / n : 0;
+            const Mean at = n > 0 ? mean(node.sums, k, n) : Mean{0, 0, 0};
+            c.whole[i] = at.first;
+            c.rest[i] = n > 0 ? at.left / n : 0;
+            squares += c.rest[i] * c.rest[i];
             c.plain[i] = !derivative;
             c.derivative[i] = derivative;
-            squares += c.rest[i] * c.rest[i];
+            if (!table_.lanes.fine) continue;
+            const size_t second = i + static_cast<size_t>(table_.lanes.second());
+            c.whole[second] = at.second, c.plain[second] = !derivative, c.derivative[second] = derivative;
         }
         c.rest_length = std::sqrt(squares);
     }
@@ -382,7 +402,7 @@ class Grower {
     void sum(const uint32_t* rows, Node& node, Team* team) {
         const size_t width = node.sums.size();
         std::vector<double> part(team ? most_blocks * width : 0);
-        std::vector<uint64_t> squares(team ? most_blocks * 2 : 2, 0);
+        std::vector<Squares> squares(team ? most_blocks * 2 : 2);
         for (size_t a = 0; a < node.size(); a += step) {
             stop_if(cancel_);
             const size_t count = std::min(step, node.size() - a);
@@ -395,7 +415,7 @@ class Grower {
                 in_blocks(team, count, [&](size_t i, size_t j, size_t k) { hot.sum_rows(table_, rows + a + i, j - i, &part[k * width], &squares[2 * k]); });
             for (size_t k = 0; k < blocks * width; ++k) node.sums[k % width] += part[k];
         }
-        for (size_t k = 0; k < squares.size(); k += 2) node.squares += squares[k], node.squares_d += squares[k + 1];
+        for (size_t k = 0; k < squares.size(); k += 2) node.squares += total(squares[k]), node.squares_d += total(squares[k + 1]);
     }
 
     void divide(Node& node, const Candidate& chosen, Search& s, Team* team) {

@@ -14,8 +14,8 @@ struct Hot {
     void (*widen_ranges)(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest);
     size_t (*add_sums)(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums);
     void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
-                     const double* mean, const double* scale, int32_t* out, size_t width);
-    void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* lo, const double* half, const double* range, uint32_t* keys,
+                     const double* mean, const double* scale, int32_t* out, size_t width, size_t second);
+    void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* scale, const double* low, const double* per_step, uint32_t* keys,
                       size_t apart);
     void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
     void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram);
@@ -34,7 +34,7 @@ struct Hot {
     void (*sum_places)(const Table& table, const uint32_t* rows, const uint16_t* list, size_t count, double* sums);
     size_t (*try_cuts)(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count, const Base& base,
                        double floor, double* generic, Cut* cuts);
-    void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums, uint64_t* squares);
+    void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares);
     double (*largest_square)(const Table& table, size_t a, size_t b);  // an upper bound
     void (*complete_rows)(const Table& table, size_t a, size_t b);
 };

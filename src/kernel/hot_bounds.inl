@@ -33,10 +33,10 @@ TT_INLINE double bound_of(double l0, double c, double u0, double u1, double spre
     return (by_reach < by_isolation ? by_reach : by_isolation) * (1 + tie_share);
 }
 
-template <int NV, bool TWO>
+template <int NV, bool TWO, bool FINE>
 TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base,
                          double* generic_prefix, Scan& scan) {
-    const int nv = NV ? NV : lanes.vectors;
+    const int nv = NV ? NV : lanes.vectors, nu = FINE ? nv / 2 : nv;
     const size_t width = static_cast<size_t>(nv) * 8;
     const double *whole = centre.whole.data(), *rest = centre.rest.data(), *plain = centre.plain.data(), *deriv = centre.derivative.data();
     double *before = scan.before.data(), *count = scan.count.data(), *out_uu = scan.uu.data(), *ss = scan.ss.data();
@@ -46,11 +46,12 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
     V8 local[NV ? NV : 1];
     V8* prefix = NV ? local : reinterpret_cast<V8*>(generic_prefix);
     double left = base.left, left_d = base.left_d, uu = 0, uu_d = 0;
+    auto joint = [&](int j) { return FINE ? prefix[j] * limb + prefix[j + nu] : prefix[j]; };
     {
         V8 a = {}, a_d = {};
-        for (int j = 0; j < nv; ++j) {
-            prefix[j] = load(base.sums + 8 * j);
-            const V8 u = prefix[j] - (TWO ? left * load(plain + 8 * j) + left_d * load(deriv + 8 * j) : left * load(plain + 8 * j)) * load(rest + 8 * j);
+        for (int j = 0; j < nv; ++j) prefix[j] = load(base.sums + 8 * j);
+        for (int j = 0; j < nu; ++j) {
+            const V8 u = joint(j) - (TWO ? left * load(plain + 8 * j) + left_d * load(deriv + 8 * j) : left * load(plain + 8 * j)) * load(rest + 8 * j);
             a += u * u * load(plain + 8 * j);
             if (TWO) a_d += u * u * load(deriv + 8 * j);
         }
@@ -72,23 +73,30 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
         left += c;
         left_d += c_d;
         V8 a_u = {}, a_v = {}, d_u = {}, d_v = {};
-        for (int j = 0; j < nv; ++j) {
+        for (int j = 0; j < nu; ++j) {
             // `whole` and `rest` are 0 in the lanes beyond the targets.
-            const V8 v = load(record + 8 * j) * (TWO ? load(plain + 8 * j) + load(deriv + 8 * j) : load(plain + 8 * j));
+            const V8 used = TWO ? load(plain + 8 * j) + load(deriv + 8 * j) : load(plain + 8 * j);
+            V8 v = load(record + 8 * j) * used;
             const V8 here = TWO ? c * load(plain + 8 * j) + c_d * load(deriv + 8 * j) : V8{} + c,
                      all = TWO ? left * load(plain + 8 * j) + left_d * load(deriv + 8 * j) : V8{} + left;
             prefix[j] += v - here * load(whole + 8 * j);
-            const V8 u = prefix[j] - all * load(rest + 8 * j);
+            if (FINE) {
+                const V8 second = load(record + 8 * (j + nu)) * used;
+                prefix[j + nu] += second - here * load(whole + 8 * (j + nu));
+                v = v * limb + second;
+            }
+            const V8 u = joint(j) - all * load(rest + 8 * j);
             a_u += TWO ? u * u * load(plain + 8 * j) : u * u, a_v += TWO ? v * v * load(plain + 8 * j) : v * v;
             if (TWO) d_u += u * u * load(deriv + 8 * j), d_v += v * v * load(deriv + 8 * j);
         }
         out_uu[b + 1] = uu = horizontal_sum(a_u);
         // Rows keep the squares of the groups apart, also for a node that needs one group only. Sums of squares may have
         // lost their last digits; what is missing is added so that the bound stays one.
-        const double q = (TWO ? record[lane_q] : record[lane_q] + record[lane_qd]) * square_unit;
+        auto squares = [&](int lane) { return FINE ? record[lane] * limb + record[lane + 8 * nu] : record[lane]; };
+        const double q = (TWO ? squares(lane_q) : squares(lane_q) + squares(lane_qd)) * square_unit;
         ss[b] = std::max(0.0, q - horizontal_sum(a_v) / c) + 1e-12 * q;
         if (TWO) {
-            const double q_d = record[lane_qd] * square_unit;
+            const double q_d = squares(lane_qd) * square_unit;
             out_uu_d[b + 1] = uu_d = horizontal_sum(d_u);
             ss_d[b] = c_d > 0 ? std::max(0.0, q_d - horizontal_sum(d_v) / c_d) + 1e-12 * q_d : 0;
         }
@@ -99,15 +107,18 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
 // Runs along the bins of one feature: fills everything in `scan` but `hope`.
 static void scan_bins(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base, double* generic_prefix,
                       Scan& scan) {
-#define TT_CASE(NV)                                                                                                 \
-    if (centre.two_groups) scan_impl<NV, true>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan); \
-    else scan_impl<NV, false>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan);                  \
+#define TT_CASE(NV, FINE)                                                                                                 \
+    if (centre.two_groups) scan_impl<NV, true, FINE>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan); \
+    else scan_impl<NV, false, FINE>(sums, bins, square_unit, lanes, centre, base, generic_prefix, scan);                  \
     return;
+    if (lanes.fine) {
+        TT_CASE(0, true)
+    }
     switch (lanes.vectors) {
-        case 1: TT_CASE(1)
-        case 2: TT_CASE(2)
-        case 3: TT_CASE(3)
-        default: TT_CASE(0)
+        case 1: TT_CASE(1, false)
+        case 2: TT_CASE(2, false)
+        case 3: TT_CASE(3, false)
+        default: TT_CASE(0, false)
     }
 #undef TT_CASE
 }
@@ -120,8 +131,10 @@ static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, doub
     // Sum of |u|^2 over the bin: s, and the distance of the bin's mean from the node's.
     const double *p0 = scan.prefix.data() + b * static_cast<size_t>(lanes.width), *p1 = p0 + lanes.width, *rest = centre.rest.data();
     V8 apart = {}, apart_d = {};
-    for (int k = 0; k < lanes.width; k += 8) {
-        const V8 sum = load(p1 + k) - load(p0 + k), x = sum - c * load(rest + k), x_d = sum - c_d * load(rest + k);
+    for (int k = 0; k < 8 * lanes.joint(); k += 8) {
+        V8 sum = load(p1 + k) - load(p0 + k);
+        if (lanes.fine) sum = sum * limb + (load(p1 + k + lanes.second()) - load(p0 + k + lanes.second()));
+        const V8 x = sum - c * load(rest + k), x_d = sum - c_d * load(rest + k);
         apart += x * x * load(centre.plain.data() + k);
         if (centre.two_groups) apart_d += x_d * x_d * load(centre.derivative.data() + k);
     }

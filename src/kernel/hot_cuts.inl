@@ -9,10 +9,10 @@
 namespace tripletree {
 namespace TT_ISA {
 
-template <int NV, bool TWO>
+template <int NV, bool TWO, bool FINE>
 TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count,
                                const Base& base, double floor, double* generic, Cut* cuts) {
-    const int nv = NV ? NV : table.lanes.vectors;
+    const int nv = NV ? NV : table.lanes.vectors, nu = FINE ? nv / 2 : nv;
     const size_t width = static_cast<size_t>(nv) * 8;
     const double *whole = centre.whole.data(), *rest = centre.rest.data(), *plain = centre.plain.data(), *deriv = centre.derivative.data(), n = centre.n;
     V8 local[NV ? NV : 1];
@@ -32,13 +32,14 @@ TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double 
         // The end of the range is weighed by others.
         if (i == count || left < min_leaf || n - left < min_leaf || values[i - 1] == values[i]) return;
         V8 a = {}, a_d = {};
-        for (int j = 0; j < nv; ++j) {
+        for (int j = 0; j < nu; ++j) {
+            const V8 sum = FINE ? prefix[j] * limb + prefix[j + nu] : prefix[j];
             if (TWO) {
-                const V8 u = prefix[j] - (left * load(plain + 8 * j) + left_d * load(deriv + 8 * j)) * load(rest + 8 * j);
+                const V8 u = sum - (left * load(plain + 8 * j) + left_d * load(deriv + 8 * j)) * load(rest + 8 * j);
                 a += u * u * load(plain + 8 * j);
                 a_d += u * u * load(deriv + 8 * j);
             } else {
-                const V8 u = prefix[j] - left * load(rest + 8 * j);
+                const V8 u = sum - left * load(rest + 8 * j);
                 a += u * u;
             }
         }
@@ -48,7 +49,7 @@ TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double 
         cuts[found++] = {static_cast<uint32_t>(i), gain};
         floor = std::max(floor, gain * (1 - tie_share));
     };
-    if (!TWO) {
+    if (!TWO && !FINE) {
         // Four cuts at a time, without a division, and without the rests of the means: |U| is at most (their length) x n away.
         const double slack = 2 * centre.rest_length * n;
         auto enough = [&] { return floor / n * std::max(0.0, 1 - slack / std::sqrt(floor)) * (1 - tie_share); };
@@ -84,15 +85,18 @@ TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double 
 // The cuts strictly inside a range of sorted rows that gain at least `floor`, which rises with them.
 static size_t try_cuts(const Table& table, const Centre& centre, double min_leaf, const uint32_t* rows, const uint32_t* values, size_t count, const Base& base,
                        double floor, double* generic, Cut* cuts) {
-#define TT_CASE(NV)                                                                                                              \
-    return centre.two_groups ? try_cuts_impl<NV, true>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts) \
-                             : try_cuts_impl<NV, false>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts);
+#define TT_CASE(NV, FINE)                                                                                                              \
+    return centre.two_groups ? try_cuts_impl<NV, true, FINE>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts) \
+                             : try_cuts_impl<NV, false, FINE>(table, centre, min_leaf, rows, values, count, base, floor, generic, cuts);
+    if (table.lanes.fine) {
+        TT_CASE(0, true)
+    }
     switch (table.lanes.vectors) {
-        case 1: TT_CASE(1)
-        case 2: TT_CASE(2)
-        case 3: TT_CASE(3)
-        case 8: TT_CASE(8)
-        default: TT_CASE(0)
+        case 1: TT_CASE(1, false)
+        case 2: TT_CASE(2, false)
+        case 3: TT_CASE(3, false)
+        case 8: TT_CASE(8, false)
+        default: TT_CASE(0, false)
     }
 #undef TT_CASE
 }

@@ -9,7 +9,7 @@ namespace tripletree {
 namespace TT_ISA {
 
 template <int NV>
-TT_INLINE void sum_rows_impl(const Table& table, const uint32_t* order, size_t count, double* sums, uint64_t* squares) {
+TT_INLINE void sum_rows_impl(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares) {
     const int nv = NV ? NV : table.lanes.vectors, plain = table.lanes.plain, targets = table.lanes.targets;
     const size_t width = static_cast<size_t>(nv) * 8;
     V8 local[NV ? NV : 1] = {};
@@ -24,14 +24,29 @@ TT_INLINE void sum_rows_impl(const Table& table, const uint32_t* order, size_t c
             square[j] += v * v;
         }
         for (int j = NV; j < nv; ++j) store(sums + 8 * j, load(sums + 8 * j) + widen(y + 8 * j));
-        for (int k = NV * 8; k < targets; ++k) squares[k < plain ? 0 : 1] += static_cast<uint64_t>(int64_t{y[k]} * y[k]);
+        for (int k = NV * 8; k < targets; ++k) squares[k < plain ? 0 : 1].first += static_cast<uint64_t>(int64_t{y[k]} * y[k]);
     }
     for (int j = 0; j < NV; ++j) store(sums + 8 * j, local[j]);
-    for (int k = 0; k < targets && k < NV * 8; ++k) squares[k < plain ? 0 : 1] += square[NV ? k / 8 : 0][k % 8];
+    for (int k = 0; k < targets && k < NV * 8; ++k) squares[k < plain ? 0 : 1].first += square[NV ? k / 8 : 0][k % 8];
+}
+
+// What long rows have besides.
+static void square_second(const Table& table, const uint32_t* order, size_t count, Squares* squares) {
+    const Lanes& lanes = table.lanes;
+    for (size_t i = 0; i < count; ++i) {
+        const int32_t *y = table.rows + order[i] * static_cast<size_t>(lanes.width), *z = y + lanes.second();
+        int64_t both[2] = {}, second[2] = {};
+        for (int k = 0; k < lanes.targets; ++k) {
+            both[k >= lanes.plain] += int64_t{y[k]} * z[k];
+            second[k >= lanes.plain] += int64_t{z[k]} * z[k];
+        }
+        for (int group = 0; group < 2; ++group) squares[group].rest += (static_cast<Wide>(both[group]) << (limb_bits + 1)) + static_cast<Wide>(second[group]);
+    }
 }
 
 // Sums of some rows by lane, and their squares, plain and derivative; all must be zero before.
-static void sum_rows(const Table& table, const uint32_t* order, size_t count, double* sums, uint64_t* squares) {
+static void sum_rows(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares) {
+    if (table.lanes.fine) square_second(table, order, count, squares);
     switch (table.lanes.vectors) {
         case 1: return sum_rows_impl<1>(table, order, count, sums, squares);
         case 2: return sum_rows_impl<2>(table, order, count, sums, squares);

@@ -57,15 +57,18 @@ static size_t add_sums(const double* x, size_t n, size_t stride, bool eight, con
 }
 
 // out[i][k] = ((x[i][k] - centre[k]) * unit[k] - mean[k]) * scale[k], rounded half to even; 0 for NaN. |result| must stay below 2^31.
+// What rounding leaves goes to out[i][k + second], in units of 1 / limb, unless `second` is 0.
 static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
-                     const double* mean, const double* scale, int32_t* out, size_t width) {
+                     const double* mean, const double* scale, int32_t* out, size_t width, size_t second) {
     const double magic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
     if (m >= 8 && column_stride == 1) {
         for (size_t i = 0; i < n; ++i, x += row_stride, out += width)
             for (size_t from = 0; from < m; from += 8) {
                 const size_t k = std::min(from, m - 8);  // the last eight overlap those before
                 const V8 y = ((load(x + k) - load(centre + k)) * load(unit + k) - load(mean + k)) * load(scale + k);
-                narrow(y == y ? (y + magic) - magic : V8{}, out + k);
+                const V8 rounded = y == y ? (y + magic) - magic : V8{};
+                narrow(rounded, out + k);
+                if (second) narrow(y == y ? ((y - rounded) * limb + magic) - magic : V8{}, out + k + second);
             }
         return;
     }
@@ -74,6 +77,7 @@ static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, in
             const double v = x[static_cast<int64_t>(i) * row_stride + static_cast<int64_t>(k) * column_stride];
             const double y = ((v - centre[k]) * unit[k] - mean[k]) * scale[k], rounded = (y + magic) - magic;
             out[i * width + k] = y == y ? static_cast<int32_t>(rounded) : 0;
+            if (second) out[i * width + k + second] = y == y ? static_cast<int32_t>(((y - rounded) * limb + magic) - magic) : 0;
         }
 }
 
@@ -81,47 +85,61 @@ static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, in
 static double largest_square(const Table& table, size_t a, size_t b) {
     const size_t width = static_cast<size_t>(table.lanes.width);
     double sum = 0;
-    for (int j = 0; j < table.lanes.vectors; ++j) {
+    for (int j = 0; j < table.lanes.joint(); ++j) {
         I8 lo = {}, hi = {};
         for (size_t i = a; i < b; ++i) {
             const I8 y = load(table.rows + i * width + 8 * j);
             lo = y < lo ? y : lo, hi = y > hi ? y : hi;
         }
         for (int k = 8 * j; k < 8 * j + 8 && k < table.lanes.targets; ++k) {
-            const double most = std::max(hi[k % 8], -lo[k % 8]);
+            const double most = table.lanes.fine ? (std::max(hi[k % 8], -lo[k % 8]) + 1) * limb : std::max(hi[k % 8], -lo[k % 8]);
             sum += most * most;
         }
     }
     return sum;
 }
 
-template <int NV>
+// Squares of one group of a row: in one lane, or in two.
+TT_INLINE void store_square(const Lanes& lanes, double square, int32_t* y) {
+    if (!lanes.fine) {
+        *y = static_cast<int32_t>(square) + 1;
+        return;
+    }
+    const int64_t whole = static_cast<int64_t>(square) + 1;
+    *y = static_cast<int32_t>(whole >> limb_bits);
+    y[lanes.second()] = static_cast<int32_t>(whole & ((1 << limb_bits) - 1));
+}
+
+template <int NV, bool FINE>
 TT_INLINE void complete_impl(const Table& table, size_t a, size_t b) {
     const Lanes& lanes = table.lanes;
-    const int nv = NV ? NV : lanes.vectors, plain = table.missing ? lanes.plain : lanes.targets;
+    const int nv = NV ? NV : lanes.vectors, nu = FINE ? nv / 2 : nv, plain = table.missing ? lanes.plain : lanes.targets;
     const double per_unit = 1 / table.square_unit;
     const I8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
     for (size_t i = a; i < b; ++i) {
         int32_t* y = table.rows + i * static_cast<size_t>(nv) * 8;
         V8 sum = {}, sum_d = {};
-        for (int j = 0; j < nv; ++j) {
-            const I8 v = load(y + 8 * j), at = lane + 8 * j;
-            const V8 p = widen(at < plain ? v : I8{}), q = widen((at >= plain) & (at < lanes.targets) ? v : I8{});
-            sum += p * p, sum_d += q * q;
+        for (int j = 0; j < nu; ++j) {
+            const I8 at = lane + 8 * j, p = at < plain, q = (at >= plain) & (at < lanes.targets), v = load(y + 8 * j);
+            V8 a = widen(v & p), b = widen(v & q);
+            if (FINE) a = a * limb + widen(load(y + 8 * (j + nu)) & p), b = b * limb + widen(load(y + 8 * (j + nu)) & q);
+            sum += a * a, sum_d += b * b;
         }
         y[lanes.count()] = 1;
-        y[lanes.squares()] = static_cast<int32_t>(horizontal_sum(sum) * per_unit) + 1;
-        y[lanes.derivative_squares()] = table.missing ? static_cast<int32_t>(horizontal_sum(sum_d) * per_unit) + 1 : 0;
+        store_square(lanes, horizontal_sum(sum) * per_unit, y + lanes.squares());
+        if (table.missing) store_square(lanes, horizontal_sum(sum_d) * per_unit, y + lanes.derivative_squares());
+        else y[lanes.derivative_squares()] = 0;
     }
 }
 
 // Fills in count and squares of rows a .. b.
 static void complete_rows(const Table& table, size_t a, size_t b) {
+    if (table.lanes.fine) return complete_impl<0, true>(table, a, b);
     switch (table.lanes.vectors) {
-        case 1: return complete_impl<1>(table, a, b);
-        case 2: return complete_impl<2>(table, a, b);
-        case 3: return complete_impl<3>(table, a, b);
-        default: return complete_impl<0>(table, a, b);
+        case 1: return complete_impl<1, false>(table, a, b);
+        case 2: return complete_impl<2, false>(table, a, b);
+        case 3: return complete_impl<3, false>(table, a, b);
+        default: return complete_impl<0, false>(table, a, b);
     }
 }
 

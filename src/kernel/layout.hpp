@@ -26,9 +26,16 @@ struct alignas(64) Block {
     double lane[8];
 };
 
-// Lanes of a row of targets and of a record of sums: targets (plain, then derivative), then these.
+// Lanes of a row of targets and of a record of sums: targets (plain, then derivative), then these. Where 24 bits are not enough, rows
+// are twice as long: a target is limb x (its lane) + (the same lane of the second half), and so are squares. Every lane stays as
+// short as it is without, so that its sums are exact as before.
+constexpr int limb_bits = 22;
+constexpr double limb = 1 << limb_bits;
 struct Lanes {
     int plain, targets, width, vectors;
+    bool fine;                                                  // rows have a second half
+    int joint() const { return fine ? vectors / 2 : vectors; }  // vectors of the first
+    int second() const { return 8 * joint(); }                  // lane where the second begins
     int with_derivative() const { return targets; }
     int count() const { return targets + 1; }
     int squares() const { return targets + 2; }             // sum of |y|^2, plain group
@@ -36,7 +43,7 @@ struct Lanes {
 };
 
 // One node seen by the search. Targets are integers, so `mean` is split into a whole part, which keeps sums exact, and a
-// rest of at most one half.
+// rest of at most one half (0 in the second half of a row).
 struct Centre {
     double n = 0, nd = 0;
     bool two_groups = false;                             // some sample of the node lacks a derivative
@@ -57,6 +64,13 @@ struct Table {
     std::vector<uint32_t> first_bin;  // of each feature in a histogram, closed by the number of bins
     std::vector<uint8_t> one_value;   // by bin: holds a single code, so there is nothing to open
     size_t all_bins() const { return first_bin.back(); }
+};
+
+// The sum of squares of some rows' targets. They are limb x first + second; without a second half that is all of it.
+__extension__ typedef unsigned __int128 Wide;
+struct Squares {
+    uint64_t first = 0;  // of the first halves
+    Wide rest = 0;       // what the second halves add, modulo 2^128
 };
 
 // Scratch for one scan over the bins of a feature.

@@ -5,11 +5,13 @@
 #include <nanobind/stl/tuple.h>
 
 #include <chrono>
+#include <cstring>
 
 #include "apply.hpp"
 #include "csv.hpp"
 #include "encode.hpp"
 #include "grow.hpp"
+#include "resolution.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -129,6 +131,37 @@ Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double g
     return Out1<double>(values, {n}, owner);
 }
 
+// A well-mixed image of 64 bits, one to one (the finaliser of splitmix64: Steele, Lea and Flood 2014).
+uint64_t mixed(uint64_t bits) {
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
+
+// Adds to each episode's hash those of its numbers, by column and by step. A sum, so that the order of the columns, each
+// of which has a key of its own, does not matter.
+void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> sums) {
+    const size_t n = columns.shape(0), d = columns.shape(1), episodes = sums.shape(0);
+    require(keys.shape(0) == d, "keys must have one entry for each column");
+    require(starts.shape(0) == episodes + 1 && starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n), "starts must run from 0 to the number of rows");
+    for (size_t e = 0; e < episodes; ++e) require(starts(e) <= starts(e + 1), "starts must ascend");
+    nb::gil_scoped_release released;
+    for (size_t e = 0; e < episodes; ++e) {
+        uint64_t sum = sums.data()[e];
+        for (int64_t t = starts.data()[e]; t < starts.data()[e + 1]; ++t) {
+            const double* row = columns.data() + t * d;
+            const uint64_t step = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(t - starts.data()[e]);
+            for (size_t f = 0; f < d; ++f) {
+                const double number = row[f] + 0.0;  // -0 and 0 are the same number
+                uint64_t bits;
+                std::memcpy(&bits, &number, sizeof bits);
+                sum += mixed(mixed(bits ^ keys.data()[f]) + step);
+            }
+        }
+        sums.data()[e] = sum;
+    }
+}
+
 Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int threads) {
     const size_t n = states.shape(0), d = states.shape(1);
     require(n > 0 && d > 0, "states must not be empty");
@@ -191,26 +224,48 @@ size_t add_sums(Columns columns, In1<double> centre, In1<double> unit, std::tupl
 }
 
 void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> unit, In1<double> mean, In1<double> scale,
-                    nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane) {
+                    nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane, bool fine) {
     const size_t n = matrix.shape(0), m = matrix.shape(1), width = out.shape(1);
     for (const auto* v : {&centre, &unit, &mean, &scale}) require(v->shape(0) == m, "centre, unit, mean and scale must have one entry per column");
-    require(out.shape(0) == n && lane >= 0 && static_cast<size_t>(lane) + m <= width, "out must have room for the columns");
-    hot.quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), unit.data(), mean.data(), scale.data(), out.data() + lane, width);
+    require(out.shape(0) == n && lane >= 0 && static_cast<size_t>(lane) + m <= (fine ? width / 2 : width), "out must have room for the columns");
+    hot.quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), unit.data(), mean.data(), scale.data(), out.data() + lane, width,
+                 fine ? width / 2 : 0);
+}
+
+Out1<uint8_t> narrow_lanes(Rows rows, int n_plain, int n_derivative) {
+    const size_t n = rows.shape(0), width = rows.shape(1), plain = static_cast<size_t>(n_plain), targets = plain + static_cast<size_t>(n_derivative);
+    require(n_plain >= 0 && n_derivative >= 0 && targets < width, "rows must have a lane for each target, and one more");
+    nb::capsule owner;
+    uint8_t* narrow = allocate<uint8_t>(targets, owner);
+    find_narrow(rows.data(), n, width, 0, plain, -1, narrow);
+    find_narrow(rows.data(), n, width, plain, targets, static_cast<int>(targets), narrow + plain);
+    return Out1<uint8_t>(narrow, {targets}, owner);
 }
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
 
 GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves, int64_t max_depth,
-                        int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool) {
+                        int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool, bool fine) {
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
     require(codes.shape(0) == n && codes.shape(1) == d && rows.shape(0) == n, "states, codes and rows must match");
     require(n_plain >= 0 && n_derivative >= 0, "numbers of targets must not be negative");
-    require(width % 8 == 0 && width >= static_cast<size_t>(n_plain + n_derivative) + 4, "rows must have a multiple of 8 lanes, at least targets + 4");
+    const size_t halves = fine ? 2 : 1;
+    require(width % (8 * halves) == 0 && width / halves >= static_cast<size_t>(n_plain + n_derivative) + 4,
+            "rows must have a multiple of 8 lanes, at least targets + 4 (fine: twice as many)");
     require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1 && pool >= 0, "sizes must be positive");
     const int targets = n_plain + n_derivative;
-    Table table{
-        states.data(), codes.data(), nullptr, rows.data(), n, d, {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8)}, false, 1, {}, {}};
+    Table table{states.data(),
+                codes.data(),
+                nullptr,
+                rows.data(),
+                n,
+                d,
+                {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8), fine},
+                false,
+                1,
+                {},
+                {}};
     const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint, static_cast<size_t>(pool)};
     std::atomic<int64_t> leaves{1};
     Grown grown;
@@ -333,11 +388,13 @@ NB_MODULE(_kernel, m) {
     m.def("csv_header", &csv_header, "data"_a, "separator"_a, "last"_a);
     m.def("csv_columns", &csv_columns, "data"_a, "separator"_a, "last"_a, "as_text"_a);
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
+    m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert());
     m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
     m.def("widen_ranges", &widen_ranges, "columns"_a, "lowest"_a.noconvert(), "highest"_a.noconvert());
     m.def("add_sums", &add_sums, "columns"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert());
-    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a);
+    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a, "fine"_a = false);
+    m.def("narrow_lanes", &narrow_lanes, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a);
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
-          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0);
+          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0, "fine"_a = false);
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
 }

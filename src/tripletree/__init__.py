@@ -1,10 +1,14 @@
 """Understand what an autonomous agent does, from its log alone."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
 __version__ = "0.1.0"
 
+# Not from typing, which takes longer to import than all of this file: the command line passes through here first.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tripletree import answers as answers
     from tripletree import demos as demos
     from tripletree import plot as plot

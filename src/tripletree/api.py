@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, overload
+from dataclasses import replace
+from typing import Any, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +25,14 @@ from tripletree.answers.rules import Rules
 from tripletree.answers.story import Story
 from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
+from tripletree.asking.states import complete
 from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_log, losses, transitions_on
+from tripletree.markup import notebook_box, tag
+from tripletree.model.card import tree_card
+from tripletree.model.evaluate import check_log, in_labels, losses, score, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
@@ -45,6 +50,25 @@ from tripletree.questions.simulate import simulate
 from tripletree.questions.story import story
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def question(method: Method) -> Method:
+    """Make numbers that no double can hold an error, not a NaN in an answer."""
+
+    @functools.wraps(method)
+    def asked(*arguments: Any, **options: Any) -> Any:
+        try:
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                return method(*arguments, **options)
+        except FloatingPointError:
+            raise ParameterError(
+                "The numbers are too large, or too far apart, to compute with: a result does not fit a double. Are the "
+                "log and the model in the same units?"
+            ) from None
+
+    return cast(Method, asked)
 
 
 class TripleTree:
@@ -74,7 +98,8 @@ class TripleTree:
         Divide derivatives by their standard deviation, or by its root (the paper's printed formula, which depends on
         the units of the features).
     truncation : {"paper", "bootstrap"}
-        What follows the end of a truncated episode: nothing, or the tree's own value of the final state.
+        What follows the end of an episode that was cut off: nothing, as in the paper, or the tree's own value of the
+        final state (of the last recorded one where there is none). Without a discount (``gamma=1``) it is nothing.
     min_samples_leaf : int
         Minimum samples per leaf.
     max_depth : int or None
@@ -102,7 +127,7 @@ class TripleTree:
 
     def __init__(
         self,
-        max_leaves: int = 200,
+        max_leaves: int = 1000,
         theta: tuple[float, float, float] = (1, 1, 1),
         gamma: float = 0.99,
         *,
@@ -111,7 +136,7 @@ class TripleTree:
         bins: int = 1024,
         thresholds: str = "short",
         derivative_scale: str = "sigma",
-        truncation: str = "paper",
+        truncation: str = "bootstrap",
         min_samples_leaf: int = 1,
         max_depth: int | None = None,
         min_quality: float = 0.0,
@@ -159,13 +184,18 @@ class TripleTree:
         )
         return f"TripleTree({', '.join(changed)})"
 
-    def fit(self, log: Log, validation: Log | None = None) -> TripleTree:
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "_fitted"):
+            return notebook_box(tag("b", repr(self)), "Not fitted yet: call fit(log).")
+        return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
+
+    def fit(self, log: Log | Sequence[Log], validation: Log | None = None) -> TripleTree:
         """Grow the tree on a log and return self.
 
         Parameters
         ----------
-        log : Log
-            The training log.
+        log : Log, or list of them
+            The training log; several, such as ``Log.episodes()``, are joined.
         validation : Log or None
             Held-out episodes (see ``Log.split``): the losses at every size are measured on them too, and with
             ``early_stopping`` the best size is kept.
@@ -179,7 +209,7 @@ class TripleTree:
         """
         self.__dict__.pop("_fitted", None)
         check_parameters(self.get_params())
-        check_log(log, "log")
+        log = _one_log(log)
         check_log(validation, "validation", none="no validation")
         self._fitted = fit(log, validation, self.get_params())
         return self
@@ -191,6 +221,24 @@ class TripleTree:
             return self._fitted
         except AttributeError:
             raise NotFittedError("This TripleTree has not been fitted. Call fit(log) first.") from None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags  # only scikit-learn asks
+
+        return Tags(None, TargetTags(required=False), input_tags=InputTags(two_d_array=False))
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """Names of the features, as scikit-learn has them."""
+        return np.array(self.fitted_.schema.feature_names, object)
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features."""
+        return len(self.fitted_.schema.features)
 
     @property
     def tree_(self) -> Tree:
@@ -216,6 +264,7 @@ class TripleTree:
         """
         return curve_table(self.fitted_)
 
+    @question
     def predict(self, states: Any) -> Prediction:
         """Return action, value, derivative and leaf in one or several states, with their spread.
 
@@ -223,9 +272,11 @@ class TripleTree:
         ----------
         states : array, sequence, dict, DataFrame or text
             One state of shape (features,), several of shape (states, features), columns by feature name, or one state
-            as text: ``"pos = 1.2, speed = 0.03"``.
+            as text: ``"pos = 1.2, speed = 0.03"``. Features that a text does not name are the training log's medians,
+            and the answer says so.
         """
-        return predict(self.fitted_, states, self._threads())
+        written = complete(states, self.fitted_, "states")
+        return predict(self.fitted_, written.state, self._threads()).assuming(written.assumed)
 
     def apply(self, states: Any) -> Any:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
@@ -251,6 +302,7 @@ class TripleTree:
         verified: bool = False,
     ) -> Counterfactual: ...
 
+    @question
     def explain(
         self,
         state: Any,
@@ -276,8 +328,8 @@ class TripleTree:
 
         Parameters
         ----------
-        state : sequence or dict of numbers
-            One state.
+        state : sequence, dict of numbers or text
+            One state, as in :meth:`predict`.
         foil : dict, text or None
             What should be predicted instead: ``{"action": "left"}`` (or several labels); or a pair ``(low, high)``,
             which means ``low <= x < high`` with None for no bound, for a continuous action,
@@ -331,11 +383,12 @@ class TripleTree:
                         about,
                     )
                 )
-            return counterfactual(self.fitted_, state, foil, **options)
-        defaults = TripleTree.explain.__kwdefaults__ or {}
+            written = complete(state, self.fitted_)
+            return counterfactual(self.fitted_, written.state, foil, **options).assuming(written.assumed)
+        defaults = inspect.signature(TripleTree.explain).parameters
         for name, value in options.items():
             # By their text: an array or a function can be given, too, and has no plain equality.
-            if repr(value) != repr(defaults[name]):
+            if repr(value) != repr(defaults[name].default):
                 raise ParameterError(
                     Message(
                         "{} is for explain with a foil; got {!r}. Say what should be predicted instead, such as {}.",
@@ -344,8 +397,10 @@ class TripleTree:
                         Option("foil", "action = left"),
                     )
                 )
-        return factual(self.fitted_, state, about)
+        written = complete(state, self.fitted_)
+        return factual(self.fitted_, written.state, about).assuming(written.assumed)
 
+    @question
     def counterfactuals(
         self,
         states: Any,
@@ -378,6 +433,7 @@ class TripleTree:
             min_purity=min_purity,
         )
 
+    @question
     def explain_change(
         self, before: Any, after: Any, *, about: str = "action", threshold: float | None = None
     ) -> Change:
@@ -388,16 +444,19 @@ class TripleTree:
 
         Parameters
         ----------
-        before, after : sequences or dicts of numbers
-            Two states, usually consecutive.
+        before, after : sequences, dicts of numbers or texts
+            Two states as in :meth:`predict`, usually consecutive.
         about : str
             ``"action"`` (of several dimensions the one that changes most), the name of an action dimension,
             ``"value"``, or ``"derivative of pos"`` for a feature ``pos``.
         threshold : float or None
             A number counts as changed when it crosses this; None: the middle of the two predictions.
         """
-        return explain_change(self.fitted_, before, after, about, threshold)
+        here, there = complete(before, self.fitted_, "before"), complete(after, self.fitted_, "after")
+        answer = explain_change(self.fitted_, here.state, there.state, about, threshold)
+        return answer.assuming(here.assumed | there.assumed)
 
+    @question
     def explain_changes(
         self, log: Any, *, about: str = "action", threshold: float | None = None, at_least: float = 0.0
     ) -> Changes:
@@ -414,6 +473,7 @@ class TripleTree:
         """
         return explain_changes(self.fitted_, log, about, threshold, at_least)
 
+    @question
     def story(
         self,
         episode: Any,
@@ -432,8 +492,9 @@ class TripleTree:
         Parameters
         ----------
         episode : int, Log, Trajectory or states
-            Position of an episode in ``log``; a log of one episode; a simulated trajectory (what :meth:`simulate`
-            returns, or one of them); or states in their order, shape (steps, features).
+            Position of an episode in ``log``, which the text calls by its id; a log of one episode; a simulated
+            trajectory (what :meth:`simulate` returns, or one of them); or states in their order, shape (steps,
+            features).
         log : Log or None
             The log in which ``episode`` is a position.
         about : str
@@ -450,10 +511,12 @@ class TripleTree:
         check_log(log, "log", none="no log")
         return story(fitted, episode, log, about=about, levels=levels, shortest=shortest, most=most)
 
+    @question
     def importance(self) -> Importance:
         """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""
         return importance(self.fitted_)
 
+    @question
     def rules(
         self, *, about: str = "action", levels: int | Sequence[float] = 3, log: Log | None = None, most: int = 5
     ) -> Rules:
@@ -467,7 +530,8 @@ class TripleTree:
         levels : int or sequence of float
             Number of levels, each with about the same number of samples, or the numbers at which levels end.
         log : Log or None
-            Where to take coverage and accuracy from; None: the training log, as far as the tree remembers it.
+            Where to take coverage from and, on those of its episodes that the tree has not seen, accuracy; None:
+            coverage of the training log.
         most : int
             Maximum number of rules shown for each outcome; the text sums up the others, the answer holds all of them.
         """
@@ -475,6 +539,7 @@ class TripleTree:
         check_log(log, "log", none="the training log")
         return rules(fitted, about=about, levels=levels, log=log, most=most, threads=self._threads())
 
+    @question
     def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
         """Return action, value and derivative loss on a log.
 
@@ -492,19 +557,43 @@ class TripleTree:
         check_log(log, "log")
         return losses(fitted, log, n_leaves, self._threads())
 
+    @question
+    def score(self, log: Log | Sequence[Log], y: None = None) -> float:  # noqa: ARG002 (scikit-learn's signature)
+        """Return how much better the tree predicts a log than its own root: 1 is perfect, 0 no better.
+
+        The share of the loss of the one-leaf tree that is gone, averaged over action, value and derivative, as far as
+        the log has anything to predict. It does not depend on ``theta``, so that scikit-learn can compare weights.
+
+        Parameters
+        ----------
+        log : Log, or list of them
+            Preferably episodes that the tree has not seen.
+        y : None
+            There for scikit-learn.
+        """
+        fitted = self.fitted_
+        return score(fitted, in_labels(fitted.schema, _one_log(log)), self._threads())
+
+    @question
     def held_out(self, log: Log) -> HeldOut:
         """Return losses and calibration on episodes that the tree has not seen.
+
+        The losses stay with the tree: :meth:`save` keeps them, and ``tripletree info`` shows them.
 
         Parameters
         ----------
         log : Log
-            Any log with the same features and actions. When it is the training log, a second tree of the same size is
-            grown on 4 of 5 episodes and judged on the others.
+            Any log with the same features and actions. Only episodes that the tree has not seen count; when it has
+            seen all of them, a second tree of the same size is grown on 4 of 5 episodes and judged on the others.
         """
         fitted = self.fitted_
         check_log(log, "log")
-        return held_out(fitted, log, self._threads())
+        answer = held_out(fitted, in_labels(fitted.schema, log), self._threads())
+        if answer.judged is not None:
+            self._fitted = replace(fitted, judged=answer.judged)
+        return answer
 
+    @question
     def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
         """Return predictions against what a log shows, in groups of steps with about the same prediction.
 
@@ -522,6 +611,7 @@ class TripleTree:
         check_log(log, "log")
         return calibration(fitted, log, about, groups)
 
+    @question
     def outline(self, log: Log, *, regions: int = 10) -> Outline:
         """Return the tree seen from afar: a few regions, what the agent does in each, and how it moves between them.
 
@@ -536,6 +626,7 @@ class TripleTree:
         check_log(log, "log")
         return outline(fitted, log, regions, threads=self._threads())
 
+    @question
     def trust(self, log: Log) -> Trust:
         """Return where not to trust the tree: too few samples, samples that disagree, states outside its range.
 
@@ -548,6 +639,7 @@ class TripleTree:
         check_log(log, "log")
         return trust(fitted, log, self._threads())
 
+    @question
     def transitions(self, log: Log | None = None) -> Transitions:
         """Return how a log moves from leaf to leaf: counts, probabilities and durations by sequences.
 
@@ -558,6 +650,7 @@ class TripleTree:
         """
         return self._transitions(log)
 
+    @question
     def chance(
         self,
         reach: Any,
@@ -592,6 +685,7 @@ class TripleTree:
         """
         return chance.chance(self.fitted_, self._transitions(log), reach, start, before, within, draws, seed)
 
+    @question
     def expected_steps(
         self,
         reach: Any,
@@ -605,6 +699,7 @@ class TripleTree:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
         return chance.expected_steps(self.fitted_, self._transitions(log), reach, start, before, draws, seed)
 
+    @question
     def after(
         self,
         steps: int,
@@ -617,16 +712,19 @@ class TripleTree:
         """Return where the agent is this many steps after the start, leaf by leaf; other arguments as in `chance`."""
         return chance.after(self.fitted_, self._transitions(log), steps, start, draws, seed)
 
+    @question
     def occupancy(
         self, start: Any = None, *, log: Log | None = None, draws: int = 200, seed: int | np.random.Generator = 0
     ) -> Whereabouts:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
         return chance.occupancy(self.fitted_, self._transitions(log), start, draws, seed)
 
+    @question
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
         """Return the leaves that no recorded transitions lead to; arguments as in `chance`."""
         return chance.unreachable(self.fitted_, self._transitions(log), start)
 
+    @question
     def rollouts(
         self,
         n: int,
@@ -642,6 +740,7 @@ class TripleTree:
         """
         return chance.rollouts(self.fitted_, self._transitions(log), n, steps, start, seed)
 
+    @question
     def paths(
         self, start: Any, end: Any, k: int = 1, *, pairs: bool | int = False, log: Log | None = None
     ) -> Trajectories:
@@ -667,6 +766,7 @@ class TripleTree:
         moves = self.transitions(log)
         return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, aligned=False)
 
+    @question
     def simulate(
         self,
         start: Any,
@@ -693,6 +793,7 @@ class TripleTree:
         moves = self.transitions(log)
         return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
 
+    @question
     def report(self, log: Log, path: str | os.PathLike[str], *, title: str | None = None) -> None:
         """Write one HTML file that shows what the agent does, and answers questions without a network.
 
@@ -701,7 +802,7 @@ class TripleTree:
         log : Log
             The log to report on: the one that the tree was grown on, or another with the same features and actions.
         path : str or path
-            The file; what was there before is replaced in one step.
+            The file, whose name ends in ``.html``; what was there before is replaced in one step.
         title : str or None
             The heading.
         """
@@ -742,6 +843,13 @@ class TripleTree:
         return self.threads or available_cores()
 
 
+def _one_log(log: Any) -> Log:
+    """Return the log, or the one that several make."""
+    joined: Log = Log.concatenate(log) if isinstance(log, list | tuple) else log
+    check_log(joined, "log")
+    return joined
+
+
 def load(path: str | os.PathLike[str]) -> TripleTree:
     """Read a tree from a ``.tripletree`` file; files from strangers are safe to read."""
     return TripleTree.load(path)
@@ -770,7 +878,7 @@ def compare_weights(
     leaves : sequence of int
         Leaf counts to compare at; a tree that stops growing earlier counts as it is.
     steps : int
-        Steps along each side of the simplex: 5 for 21 weights, 10 for 66.
+        Steps along each side of the simplex: 5 for 21 weights, 10 for 66; at most 100.
     progress : function of (trees so far, all), or None
         Called after each tree.
     **parameters
@@ -780,7 +888,7 @@ def compare_weights(
     --------
     >>> from tripletree import compare_weights
     >>> from tripletree.demos import road
-    >>> answer = compare_weights(road.record("left", n_samples=2000), leaves=(10, 50), truncation="bootstrap")
+    >>> answer = compare_weights(road.record("left", n_samples=2000), leaves=(10, 50))
     >>> answer.worst.shape
     (2, 21)
     """

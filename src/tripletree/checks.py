@@ -5,13 +5,18 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tripletree.errors import ParameterError
 from tripletree.text import Message, Nothing, Option, some_of
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
 
 
 def did_you_mean(word: object, known: Iterable[str]) -> str:
@@ -198,12 +203,39 @@ def check_choice(value: object, name: str, choices: Iterable[str], example: Any 
     choice(choices, example, none).check(value, name)
 
 
+def check_ending(path: str | os.PathLike[str], endings: Sequence[str], name: str = "path") -> Path:
+    """Return ``path``; raise ParameterError unless its name ends in one of ``endings``, the usual one first."""
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"Expected a path, got {type(path).__name__}.")
+    target = Path(path)
+    if target.suffix.lower() not in endings:
+        raise ParameterError(
+            Message(
+                "{} must end in {}; got {!r}. Try {}.",
+                Option(name),
+                " or ".join(endings),
+                str(path),
+                Option(name, str(target.parent / f"{target.stem}{endings[0]}")),
+            )
+        )
+    return target
+
+
+def generator(seed: Any) -> Generator:
+    """Return the random generator that an argument ``seed`` means: a whole number, or the generator itself."""
+    from numpy.random import Generator, default_rng
+
+    if not isinstance(seed, Generator):
+        check_whole(seed, "seed", 0)
+    return default_rng(seed)
+
+
 def _is_theta(value: Any) -> bool:
     # A tuple, a list or an array: what has an order and can be read twice.
     if not isinstance(value, Sequence) and getattr(value, "ndim", 0) != 1:
         return False
     weights = list(value)
-    return len(weights) == 3 and all(is_number(w) and w >= 0 for w in weights) and any(w > 0 for w in weights)
+    return len(weights) == 3 and all(is_number(w) and 0 <= w <= 1e100 for w in weights) and any(w > 0 for w in weights)
 
 
 MOST_THREADS = 1024
@@ -211,7 +243,7 @@ MOST_THREADS = 1024
 
 PARAMETERS: dict[str, Rule] = {
     "max_leaves": whole(1, example=200),
-    "theta": Rule(_is_theta, "three non-negative numbers, not all zero", (1, 1, 1)),
+    "theta": Rule(_is_theta, "three non-negative numbers, not all zero, up to 1e100", (1, 1, 1)),
     "gamma": number(0, 1, 0.99),
     "priority": choice(("impurity", "gain")),
     "mode": choice(("exact", "histogram")),
@@ -235,16 +267,6 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
     """Raise ParameterError for the first of ``parameters`` that breaks its rule in ``PARAMETERS``."""
     for name, value in parameters.items():
         PARAMETERS[name].check(value, name)
-    if parameters.get("truncation") == "bootstrap" and parameters.get("gamma") == 1:
-        raise ParameterError(
-            Message(
-                "{} needs {} below 1, otherwise the value of an endless episode has no bound; got {}. Try {}.",
-                Option("truncation", "bootstrap"),
-                Option("gamma"),
-                Option("gamma", 1),
-                Option("gamma", 0.99),
-            )
-        )
 
 
 def check_names(given: Iterable[str], known: Collection[str], what: str | Option) -> None:

@@ -17,6 +17,14 @@ class ModelFileError(TripleTreeError, ValueError):
     """A model file cannot be read (damaged, hostile, of another format) or cannot be written."""
 
 
+class LogNotFoundError(LogError, FileNotFoundError):
+    """The file of a log, or of its description, is not there."""
+
+
+class ModelNotFoundError(ModelFileError, FileNotFoundError):
+    """The model file is not there."""
+
+
 class NotFittedError(TripleTreeError, AttributeError):
     """A question was asked of a tree that has not been grown."""
 

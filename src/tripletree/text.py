@@ -3,9 +3,64 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+# Control characters, and those that change the direction of text or take no room: a terminal would obey them, a reader
+# would not see them. Not among them are the joiners of emoji and of many scripts.
+_UNSEEN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_BREAKS = {ord("\n"): "\\n"}
+
+
+def visible(text: str, line_breaks: bool = True) -> str:
+    r"""Return text in which every character can be seen, and none is an order to a terminal or to a browser.
+
+    Parameters
+    ----------
+    text : str
+        Any text; names in it come from logs and model files, which may be anybody's.
+    line_breaks : bool
+        Whether line breaks stay; a name has none to keep.
+
+    Examples
+    --------
+    >>> print(visible("speed\x1b[2J"), visible("safe\u202exe"), visible("a\nb", line_breaks=False))
+    speed\x1b[2J safe\u202exe a\nb
+    """
+    seen = _UNSEEN.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
+    return seen if line_breaks else seen.translate(_BREAKS)
+
+
+def visible_json(text: str) -> str:
+    """Return JSON that says the same in characters that can be seen: such as are not are written as escapes."""
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+# Letters that are written from right to left, with what lies between them.
+_RIGHT_TO_LEFT = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff"
+_LEFTWARDS = re.compile(f"[{_RIGHT_TO_LEFT}](?:[{_RIGHT_TO_LEFT}\\s]*[{_RIGHT_TO_LEFT}])?")
+
+
+def on_a_page(text: str) -> str:
+    """Return text for a browser: visible, and with words from right to left set apart by the marks that Unicode has.
+
+    Without these, "x >= 3" with an Arabic x would be shown as "3 =< x".
+    """
+    return _LEFTWARDS.sub("\u2068\\g<0>\u2069", visible(text))
+
+
+def shortened(text: str, letters: int) -> str:
+    """Return text that is cut to a number of letters, at least one.
+
+    >>> shortened("temperature", 11), shortened("temperature", 6)
+    ('temperature', 'tempe…')
+    """
+    return text if len(text) <= letters else f"{text[: max(letters - 1, 1)]}…"
 
 
 class Nothing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from tests.logs import make_log
 from tests.test_api import quietly_fitted
 from tripletree import Action, Feature, Log, Schema
-from tripletree.answers.change import Changes
+from tripletree.answers.change import Change, Changes, because
 from tripletree.log.log import TERMINATED
 
 # Four leaves, one for each quarter of a square; the reward of a step is its value.
@@ -61,6 +62,49 @@ def test_a_threshold_that_was_asked_for_is_told(numbers):
     assert (rose.given, numbers.explain_change([0, 0], [2, 2]).given) == (True, False)
 
 
+def changed(*conditions) -> Change:
+    """A change that is explained by (feature, relation, border) of the features pos and speed."""
+    features, relations, borders = zip(*conditions, strict=True)
+    schema = Schema((Feature("pos", "m"), Feature("speed")), Action("discrete", ("action",), labels=("a", "b")))
+    return Change(
+        before=np.zeros(2),
+        after=np.ones(2),
+        leaf_before=0,
+        leaf_after=1,
+        about="action",
+        was="a",
+        became="b",
+        threshold=None,
+        given=False,
+        turning=np.ones(2),
+        changed=features,
+        relations=relations,
+        borders=borders,
+        outside=False,
+        attribute=None,
+        schema=schema,
+    )
+
+
+def test_of_several_bounds_on_one_side_only_the_tightest_is_told():
+    assert because(changed((1, "<", 0.4349)), changed((1, "<", 0.431))) == "speed < 0.431"
+    assert because(changed((1, "<", 0.431)), changed((1, "<", 0.4349))) == "speed < 0.431"
+    assert because(changed((0, ">=", 1.0), (1, "<=", 3.0)), changed((0, ">=", 2.0), (1, "<", 3.0))) == (
+        "pos >= 2 m and speed < 3"
+    )
+    assert because(changed((1, ">=", 0.1)), changed((1, "<", 0.2))) == "speed >= 0.1 and speed < 0.2"
+    assert because() == ""
+
+
+def test_borders_that_would_read_the_same_are_told_apart():
+    first, second = changed((1, ">=", 2.740912345)), changed((1, ">=", 2.740912389))
+    assert because(first) == because(second) == "speed >= 2.74091"
+    assert because(first, among=[second]) == "speed >= 2.7409123"
+    assert because(second, among=[first]) == "speed >= 2.7409124"
+    # The borders of another feature do not matter.
+    assert because(first, among=[changed((0, ">=", 2.740912389))]) == "speed >= 2.74091"
+
+
 def test_nothing_changed(numbers, labels):
     same = numbers.explain_change([0, 0], [0.5, 0.5])
     assert not same
@@ -95,12 +139,27 @@ def test_all_changes_are_counted_with_those_of_one_feature(numbers):
     assert len(found) == 3
     # Down from 5, either feature alone leads below 2.5.
     assert found.changed.sum(axis=1).tolist() == [1, 1, 1]
-    assert str(found) == "Thrust changes 3 times in 4 steps; one feature explains 100 % of the changes."
+    assert str(found) == (
+        "Thrust changes 3 times in 4 steps; one feature alone explains 100 % of the changes: "
+        "pos (67 %) or speed (33 %)."
+    )
     some = walk(numbers, 0, 3, 2)
     assert some.changed.sum(axis=1).tolist() == [2, 1]
-    assert str(some) == "Thrust changes 2 times in 2 steps; one feature explains 50 % of the changes."
-    assert str(walk(numbers, 0, 1)) == "Thrust changes 1 time in 1 step; one feature explains 100 % of the changes."
+    assert str(some) == "Thrust changes 2 times in 2 steps; speed alone explains 50 % of the changes."
+    assert str(walk(numbers, 0, 3)) == "Thrust changes 1 time in 1 step; no feature explains any of the changes alone."
     assert str(walk(numbers, 0, 0, 0)) == "Thrust never changes in 2 steps."
+
+
+def test_of_many_features_that_explain_changes_the_first_are_named(numbers):
+    alone = np.eye(6, dtype=bool).repeat([5, 1, 1, 3, 0, 1], axis=0)
+    found = replace(
+        walk(numbers, 0, 1),
+        step=np.arange(11),
+        before=np.zeros((11, 6)),
+        turning=alone.astype(float),
+        features=tuple("abcdef"),
+    )
+    assert str(found).endswith("explains 100 % of the changes: a (45 %), d (27 %), b (9.1 %) or 2 others (18 %).")
 
 
 def test_small_changes_may_be_left_out(numbers):

@@ -16,7 +16,8 @@ SCHEMA = Schema((Feature("pos"),), Action("discrete", labels=("left", "right")))
 
 def rule(outcome, low, high, samples, accuracy=1.0) -> Rule:
     when = tuple(clauses(SCHEMA, [low], [high]))
-    return Rule(outcome, when, np.array([low]), np.array([high]), samples, samples / 100, accuracy, (0,))
+    tested = 0 if accuracy is None else samples
+    return Rule(outcome, when, np.array([low]), np.array([high]), samples, samples / 100, tested, accuracy, (0,))
 
 
 def rules(most=2, accuracy=(1.0, 0.5, 0.75, 0.9)) -> Rules:
@@ -28,16 +29,16 @@ def rules(most=2, accuracy=(1.0, 0.5, 0.75, 0.9)) -> Rules:
         rule("Action = left", 5.0, np.inf, 10, third),
         rule("Action = right", 3.0, 5.0, 30, other),
     )
-    return Rules("action", made, most, ("pos",), "training", SCHEMA)
+    return Rules("action", made, most, ("pos",), "unseen", SCHEMA)
 
 
 def test_as_many_rules_are_shown_as_asked_for():
     # Right: 40 + 10 + 7.5 of 70 is 82 %; of the last two, 17.5 of 30 is 58 %.
     assert str(rules(most=1)).splitlines() == [
-        "Action = left (70 % of the samples, 82 % right)",
+        "Action = left (70 % of the samples, 82 % right on unseen episodes)",
         "  when pos < 1 (40 %, 100 % right)",
         "  or in 2 more rules (30 %, 58 % right)",
-        "Action = right (30 % of the samples, 90 % right)",
+        "Action = right (30 % of the samples, 90 % right on unseen episodes)",
         "  when pos in [3, 5) (30 %, 90 % right)",
     ]
     assert str(rules(most=2)).splitlines()[2:4] == [
@@ -52,7 +53,7 @@ def test_markdown_and_notebooks_show_as_many():
     assert markdown[:7] == [
         "### Action = left",
         "",
-        "70 % of the samples, 82 % right.",
+        "70 % of the samples, 82 % right on unseen episodes.",
         "",
         "- pos \\< 1 (40 %, 100 % right)",
         "- pos in \\[2, 3) (20 %, 50 % right)",
@@ -79,10 +80,12 @@ def test_what_is_not_known_to_be_right_is_not_told():
 
 def test_a_rule_without_conditions_holds_always():
     always = rule("Action = left", -np.inf, np.inf, 100)
-    assert str(always) == "Action = left always (100 % of the samples, 100 % right)."
+    assert str(always) == "Action = left always (100 % of the samples, 100 % right on unseen episodes)."
     assert str(Rules("action", (always,), 5, ("pos",), "log", SCHEMA)) == str(always)
     assert conditions(()) == "always"
-    assert str(rules()[3]) == ("Action = right when pos in [3, 5) (30 % of the samples, 90 % right).")
+    assert str(rules()[3]) == (
+        "Action = right when pos in [3, 5) (30 % of the samples, 90 % right on unseen episodes)."
+    )
 
 
 @pytest.mark.parametrize(

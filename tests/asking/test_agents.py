@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,10 @@ def test_what_agents_may_return(road):
     assert ask_agent(lambda s: np.array([0, 1]), states, schema).tolist() == ["left", "right"]
     assert ask_agent(lambda s: (np.array([1, 1]), None), states, schema).tolist() == ["right", "right"]
     assert ask_agent(lambda s: ["left", "up"], states, schema).tolist() == ["left", "up"]
+    coded = replace(schema, action=replace(schema.action, codes=("1", "7")))
+    assert ask_agent(lambda s: np.array([1, 7]), states, coded).tolist() == ["left", "right"]
+    assert ask_agent(lambda s: np.array([0, 7]), states, coded).tolist() == ["left", "right"]
+    assert ask_agent(lambda s: ["left", "9"], states, coded).tolist() == ["left", "9"]
     assert confirms(read_foil(road, {"action": "left"}), np.array(["left", "up"])).tolist() == [True, False]
     numbers = random_fitted(1, 2, 6, discrete=False).schema
     assert ask_agent(lambda s: [[1, 2], [3, 4]], states, numbers).tolist() == [[1, 2], [3, 4]]

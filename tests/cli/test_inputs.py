@@ -22,7 +22,8 @@ def test_a_description_and_options_go_together(run, tmp_path):
         ("pos", "m", "real"),
         ("speed", "m/s", "angle"),
     ]
-    assert schema["action"] == {"kind": "discrete", "names": ["acc"], "labels": ["left", "right"], "units": [""]}
+    expected = {"kind": "discrete", "names": ["acc"], "labels": ["left", "right"], "units": [""], "codes": ["0", "1"]}
+    assert schema["action"] == expected
     same = [
         "--column",
         "action=acc",
@@ -38,6 +39,40 @@ def test_a_description_and_options_go_together(run, tmp_path):
     schema = run("grow", "coded.csv", "-o", model, *same, "--max-leaves", 5, "--json").json()["schema"]
     assert [feature["name"] for feature in schema["features"]] == ["speed"]
     assert schema["action"]["labels"] == ["left", "right"]
+
+
+COMMANDS = (
+    ["predict"],
+    ["explain"],
+    ["story", "--episode", 3],
+    ["rules"],
+    ["chance", "--reach", "end"],
+    ["paths", "--from", "leaf 0", "--to", "end"],
+    ["simulate", "--from", "leaf 0", "--to", "leaf 3"],
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_a_model_remembers_what_its_codes_mean(run, folder, tmp_path, command):
+    lines = (folder / "coded.csv").read_text().replace("acc", "action", 1)
+    (tmp_path / "codes.csv").write_text(lines)
+    model = tmp_path / "m.tripletree"
+    grown = run(
+        "grow", tmp_path / "codes.csv", "-o", model, "--label", "0=left", "--label", "1=right", "--max-leaves", 9
+    )
+    assert grown.code == 0
+    name, *options = command
+    told = [run(name, model, "--log", log, *options) for log in (tmp_path / "codes.csv", folder / "run.csv")]
+    assert [one.code for one in told] == [0, 0], told[0].err
+    assert told[0].out == told[1].out
+
+
+def test_a_report_needs_no_labels(run, folder, tmp_path):
+    model, log = tmp_path / "m.tripletree", tmp_path / "codes.csv"
+    log.write_text((folder / "coded.csv").read_text().replace("acc", "action", 1))
+    run("grow", log, "-o", model, "--label", "0=left", "--label", "1=right", "--max-leaves", 9)
+    assert run("report", model, "--log", log, "-o", tmp_path / "r.html").code == 0
+    assert run("plot", "curves", model, "--log", log, "-o", tmp_path / "c.svg").code == 0
 
 
 def test_predict_a_step_of_a_log(run, tree, folder):

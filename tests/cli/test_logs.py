@@ -46,6 +46,19 @@ def record(tmp_path, monkeypatch):
     return lambda *arguments: CliRunner().invoke(main, ["record", *arguments])
 
 
+def test_a_column_that_was_set_aside_can_be_called_back(run, tmp_path):
+    rows = "".join(f"{e},{t},{e + t / 2},{t % 3},{t % 2},{t + e / 3}\n" for e in range(3) for t in range(4))
+    (tmp_path / "run.csv").write_text("episode,step,pos,value,action,reward\n" + rows)
+    told = run("check", tmp_path / "run.csv")
+    assert "set aside    value" in told.out
+    assert "If `value` is a feature, type --features ...,value; if not, --ignore value." in told.out
+    told = run("check", tmp_path / "run.csv", "--features", "...,value")
+    assert "features     pos (real); value (integer)" in told.out
+    (tmp_path / "run.toml").write_text('[columns]\nfeatures = ["value", "..."]\n')
+    told = run("check", tmp_path / "run.csv", "--describe", tmp_path / "run.toml")
+    assert "features     value (integer); pos (real)" in told.out
+
+
 def test_a_driver_is_recorded_to_a_file_that_can_be_read(record):
     result = record("alive", "--samples", "700", "--seed", "3")
     assert result.exit_code == 0, result.output
@@ -71,3 +84,10 @@ def test_mistakes_are_one_line(record):
     result = record("left", "--out", "log.csv")
     assert result.exit_code == 1
     assert "must end in .npz" in result.stderr
+
+
+def test_a_log_is_recorded_to_an_npz_file_only(record, tmp_path):
+    result = record("left", "--out", "x.csv")
+    assert result.exit_code == 1
+    assert result.output == "error: --out must end in .npz; got 'x.csv'. Try --out x.npz.\n"
+    assert list(tmp_path.iterdir()) == []

@@ -202,3 +202,37 @@ def test_an_existing_model_is_replaced(run, work, monkeypatch):
     monkeypatch.chdir(work)
     assert run("grow", "run.csv", "-o", "run.tripletree", "--max-leaves", 3).code == 0
     assert tripletree.load("run.tripletree").n_leaves_ == 3
+
+
+@pytest.mark.parametrize("module", ["tripletree.cli", "click", "rich.console", "tripletree.cli.trees", "numpy"])
+def test_ctrl_c_while_modules_are_imported_is_a_word_not_a_traceback(work, module):
+    code = (
+        "import sys\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "sys.argv = ['tripletree', 'info', 'run.tripletree']\n"
+        "from tripletree.__main__ import main\n"
+        "main()"
+    )
+    told = subprocess.run([sys.executable, "-c", code], cwd=work, text=True, check=False, capture_output=True)
+    assert (told.returncode, told.stdout, told.stderr) == (130, "", "note: Stopped.\n")
+
+
+def test_the_way_in_imports_next_to_nothing():
+    code = "import sys; import tripletree.__main__; print(*sys.modules)"
+    told = subprocess.run([sys.executable, "-I", "-c", code], text=True, check=True, capture_output=True)
+    assert {name for name in told.stdout.split() if name.startswith("tripletree")} == {
+        "tripletree",
+        "tripletree.__main__",
+    }
+    assert not {"click", "rich", "numpy"} & set(told.stdout.split())
+
+
+@pytest.mark.parametrize("columns", ["0", "00", "", "1"])
+def test_a_terminal_of_no_width_still_gets_everything(work, columns):
+    told = shell(work, "info", "run.tripletree", env={**os.environ, "COLUMNS": columns})
+    assert told.returncode == 0
+    assert "".join(["2,000", "samples"]) in "".join(told.stdout.split())

@@ -64,3 +64,9 @@ def test_a_log_on_a_map_needs_both_axes(run, tmp_path):
     told = run("plot", "map", MODEL, "-o", tmp_path / "picture")
     assert told.err == "error: picture has no ending; pictures are written as `.png`, `.pdf`, `.svg`.\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_is_html(run):
+    told = run("report", "run.tripletree", "--log", "run.csv", "-o", "x.pdf")
+    assert told.code == 1
+    assert "error: --out must end in .html or .htm; got 'x.pdf'. Try --out x.html." in told.err

@@ -12,12 +12,13 @@ import tripletree
 def test_grow_writes_a_model_and_says_how_good(run, tmp_path):
     told = run("grow", "run.csv", "-o", tmp_path / "m.tripletree", "--max-leaves", 30, "--theta", "0.2,0.6,0.2")
     assert told.code == 0
-    assert "2,000 samples in" in told.lines[0]
-    assert "a tree of 30 leaves" in told.lines[0]
-    assert told.err.startswith("note: ")
-    assert "Try --truncation bootstrap" in told.err
     tree = tripletree.load(tmp_path / "m.tripletree")
-    assert (tree.n_leaves_, tree.theta) == (30, (0.2, 0.6, 0.2))
+    assert told.lines[0].startswith(f"A tree of {tree.n_leaves_} leaves, grown on ")
+    assert re.search(r"samples in \d+ episodes; \d+ other episodes chose its size\.$", told.lines[0])
+    assert re.search(r"^What it gets wrong on \d+ unseen episodes$", told.out, re.MULTILINE)
+    assert "The tree has seen all of this log: it was grown on" in told.out
+    assert (tree.max_leaves, tree.theta) == (30, (0.2, 0.6, 0.2))
+    assert tree.fitted_.judged is not None
     assert "--theta" in run("grow", "--help").out
 
 
@@ -53,14 +54,13 @@ def test_what_cannot_be_meant_is_exit_code_2(run, tmp_path, arguments, message):
         (["--max-leaves", "0"], "--max-leaves must be a whole number of at least 1; got 0. Try --max-leaves 200."),
         (
             ["--theta", "0,0,0"],
-            "--theta must be three non-negative numbers, not all zero; got (0.0, 0.0, 0.0). Try --theta 1,1,1.",
+            "--theta must be three non-negative numbers, not all zero, up to 1e100; got (0.0, 0.0, 0.0). Try --theta",
         ),
-        (["--gamma", "1", "--truncation", "bootstrap"], "--truncation bootstrap needs --gamma below 1"),
         (["--validation", "1.5"], "validation must be"),
         (["--validation", "nowhere.csv"], "There is no file nowhere.csv."),
         (["--column", "action=acc"], "There is no column `acc` (given as --column action)."),
         (["--encoding", "utf-99"], "There is no encoding 'utf-99'. Type --encoding utf-8"),
-        (["--describe", "nowhere.toml"], "nowhere.toml cannot be read: No such file or directory."),
+        (["--describe", "nowhere.toml"], "There is no file nowhere.toml."),
     ],
 )
 def test_what_is_wrong_with_data_is_exit_code_1(run, tmp_path, arguments, message):
@@ -93,18 +93,50 @@ def test_info_prints_leaves_and_losses_as_csv(run):
 
 def sizes(told):
     """The first column of the table of losses."""
-    rows = told.out[told.out.index("What trees of several sizes get wrong") :].splitlines()[2:]
+    rows = told.out[told.out.index("On the episodes that chose its size") :].splitlines()[2:]
     return [int(row.split()[0].replace(",", "")) for row in rows[: rows.index("")] if row.split()[0][0].isdigit()]
 
 
 def test_losses_are_shown_at_round_sizes_up_to_the_largest(run, tmp_path):
-    assert sizes(run("info", "run.tripletree")) == [1, 10, 50, 100, 120]
     model = tmp_path / "m.tripletree"
-    assert sizes(run("grow", "run.csv", "-o", model, "--max-leaves", 50)) == [1, 10, 50]
-    assert sizes(run("grow", "run.csv", "-o", model, "--max-leaves", 51)) == [1, 10, 50, 51]
-    assert sizes(run("grow", "run.csv", "-o", model, "--max-leaves", 1)) == [1]
-    # Two hundred leaves are the default.
-    assert sizes(run("grow", "run.csv", "-o", model)) == [1, 10, 50, 100, 200]
+
+    def shown(*arguments):
+        return sizes(run("grow", "run.csv", "-o", model, "--no-early-stopping", *arguments))
+
+    assert shown("--max-leaves", 50) == [1, 10, 50]
+    assert shown("--max-leaves", 51) == [1, 10, 50, 51]
+    assert shown("--max-leaves", 1) == [1]
+    assert sizes(run("info", model)) == [1]
+    assert shown()[:6] == [1, 10, 50, 100, 200, 500]  # a thousand leaves are the default
+
+
+def test_what_a_tree_does_on_its_own_log_is_never_shown(run, tmp_path):
+    model = tmp_path / "m.tripletree"
+    told = run("grow", "run.csv", "-o", model, "--validation", "none", "--max-leaves", 40)
+    tree = tripletree.load(model)
+    assert (tree.n_leaves_, tree.fitted_.validation_episodes) == (40, None)
+    own = f"{tree.curve_['training_value'][-1]:.4g}"
+    for text in (told.out, run("info", model).out):
+        assert own not in text
+        assert f"{tree.fitted_.judged.losses[1]:.4g}" in text
+        assert "chose its size" not in text
+    assert "was not measured" in run("info", "run.tripletree").out
+
+
+def test_a_limit_that_was_too_low_is_told(run, tmp_path):
+    told = run("grow", "run.csv", "-o", tmp_path / "m.tripletree", "--max-leaves", 10)
+    assert re.search(r"note: Growth ended at the limit of 10 leaves while .* Try --max-leaves 40\.", told.err)
+    told = run("grow", "run.csv", "-o", tmp_path / "m.tripletree")
+    assert "Growth ended" not in told.err
+
+
+def test_a_single_episode_cannot_be_held_out(run, tmp_path):
+    log = tmp_path / "one.csv"
+    log.write_text("episode,x,action,reward\n" + "\n".join(f"1,{k},{k % 2},{k % 3}" for k in range(30)))
+    told = run("grow", log, "-o", tmp_path / "m.tripletree")
+    assert told.code == 0
+    assert "note: The log has one episode" in told.err
+    assert "too few episodes to put some of them aside" in told.out
 
 
 def test_a_size_that_was_chosen_is_shown_among_the_others(run, tmp_path):

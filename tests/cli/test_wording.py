@@ -32,7 +32,7 @@ def command(name: str) -> click.Command:
         ("chance", Option("steps", 3), "--after 3"),
         ("chance", Option("log", ...), "--log LOG"),
         ("grow", Option("log"), "LOG"),
-        ("grow", Option("validation", ...), "--validation SHARE|LOG"),
+        ("grow", Option("validation", ...), "--validation SHARE|LOG|none"),
         ("grow", Option("gamma", ...), "--gamma VALUE"),
         ("grow", Option("max_depth", None), "no --max-depth"),
         ("grow", Option("truncation", "bootstrap"), "--truncation bootstrap"),
@@ -50,7 +50,8 @@ def command(name: str) -> click.Command:
         ("grow", Option("action", ["main", ...]), "--column action=main,NAME"),
         ("grow", Option("action", "left leg"), "--column 'action=left leg'"),
         ("grow", Option("ignore", ["x", "y"]), "--ignore x,y"),
-        ("grow", Option("features", [..., "x"]), "--features NAME,x"),
+        ("grow", Option("features", [..., "x"]), "--features ...,x"),
+        ("rules", Option("features", [..., "x"]), '`features = ["...", "x"]` in --describe FILE.toml'),
         ("grow", Option("labels", {0: "left", 1: "right"}), "--label 0=left --label 1=right"),
         ("grow", Option("units", {"v x": "m/s"}), "--unit 'v x=m/s'"),
         ("plot", Option("colour", "value"), "--colour value"),
@@ -104,6 +105,16 @@ ASKED = {
     "rules": [MODEL, "--about", "value"],
     "plot": ["map", MODEL, "-x", "pos", "-y", "speed", "-o", "new.png"],
     "report": [MODEL, "--log", "run.csv", "-o", "new.html"],
+    "weights": ["run.csv", "--leaves", "5", "--steps", "1"],
+    "changes": [MODEL, "--log", "run.csv"],
+    "outline": [MODEL, "--log", "run.csv"],
+    "importance": [MODEL],
+    "rollouts": [MODEL, "-n", "2", "--steps", "3"],
+    "transitions": [MODEL],
+    "held-out": [MODEL, "--log", "run.csv"],
+    "losses": [MODEL, "--log", "run.csv"],
+    "calibration": [MODEL, "--log", "run.csv"],
+    "trust": [MODEL, "--log", "run.csv"],
     "demo": [],
     "record": ["left"],
 }
@@ -127,7 +138,7 @@ INSTEAD = {
 FREE = ("--title", "--out", "-o")
 PAIRED = {"--unit": ["nonsense=m"], "--kind": ["pos=nonsense"], "--label": ["nonsense=x"]}
 # States and zones in every way that they can be wrong: unknown, empty, of another shape, unfinished.
-STATES = ["nonsense", "-3", "", "leaf 3", "pos > 1", "pos = 1", "1, 2, 3", "pos = 1, sped = 2", "pos = 1 and"]
+STATES = ["nonsense", "-3", "", "leaf 3", "pos > 1", "1, 2, 3", "pos = 1, sped = 2", "pos = 1 and"]
 ZONES = [
     "nonsense",
     "-3",
@@ -142,7 +153,7 @@ ZONES = [
 PLACES = {
     "--state": STATES,
     "--then": STATES,
-    "--at": STATES,
+    "--at": [*STATES, "pos = 1"],
     "--reach": [*ZONES, "action = up"],
     "--before": [*ZONES, "pos < 0.6"],
     "--from": [*ZONES, "end"],
@@ -268,7 +279,7 @@ BAD_LOGS = {
     "set aside": (
         "episode,x,rewards,action,reward\n0,0.5,1,0,1\n0,1.5,2,1,0\n",
         [],
-        "type --features NAME,rewards; if not, --ignore rewards.",
+        "type --features ...,rewards; if not, --ignore rewards.",
     ),
 }
 
@@ -308,7 +319,7 @@ def test_warnings_are_worded_too(run, work, monkeypatch):
     (work / "odd.csv").write_text("episode,x,rewards,action,reward\n" + "0,0.5,1,0,1\n0,1.5,2,1,0\n" * 3)
     told = run("grow", "odd.csv", "-o", "new.tripletree")
     assert told.code == 0
-    assert "type --features NAME,rewards; if not, --ignore rewards." in told.err
+    assert "type --features ...,rewards; if not, --ignore rewards." in told.err
 
 
 def test_options_that_a_file_refuses_are_named(run, work, monkeypatch):

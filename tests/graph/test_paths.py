@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tripletree.graph import paths
 from tripletree.graph.paths import Graph, all_pairs, best_paths, most_probable
 from tripletree.graph.transitions import Transitions
 
@@ -85,6 +86,69 @@ def test_all_pairs_are_the_best_path_of_each(moves):
                 assert (start, end) not in made
             else:
                 assert made[start, end] == pytest.approx(best.probability)
+
+
+@given(moves(), st.data(), st.integers(1, 12))
+@settings(max_examples=150, deadline=None)
+def test_the_best_pairs_are_the_first_of_all(moves, data, most):
+    leaf, place = st.integers(0, moves.n_leaves - 1), st.integers(0, moves.n_leaves)
+    starts, ends = data.draw(st.sets(leaf, min_size=1)), data.draw(st.sets(place, min_size=1))
+    graph = Graph(moves)
+    truth = {}
+    for start in starts:
+        for end in ends - {start}:
+            # The best path to a pair may pass through other ends, so each end is looked at alone.
+            if between := every_path(moves, {start}, {end}):
+                truth[start, end] = max(between.values())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paths, "TOGETHER", data.draw(st.integers(1, 3)))
+        made = all_pairs(graph, starts, ends, most)
+    assert [path.probability for path in made] == pytest.approx(sorted(truth.values(), reverse=True)[:most])
+    first = all_pairs(graph, starts, ends)[:most]
+    assert [path.leaves.tolist() for path in made] == [path.leaves.tolist() for path in first]
+    for path in made:
+        assert path.probability == pytest.approx(truth[int(path.leaves[0]), int(path.leaves[-1])])
+
+
+def crowd(n):
+    """A graph in which every leaf leads to four others, and the numbers say little about the best."""
+    rng = np.random.default_rng(n)
+    return transitions(
+        n, {(s, int(t)): (int(rng.integers(1, 99)), 99) for s in range(n) for t in rng.choice(n, 5) if t != s}
+    )
+
+
+def test_only_what_is_wanted_is_made(monkeypatch):
+    graph = Graph(crowd(300))
+    made = []
+    monkeypatch.setattr(
+        Graph, "path", lambda self, leaves, plain=Graph.path: made.append(leaves) or plain(self, leaves)
+    )
+    found = all_pairs(graph, range(150), range(150, 300), 20)
+    assert len(found) == 20
+    assert len(made) <= 20 + paths.SPARE
+    assert [path.probability for path in found] == [
+        path.probability for path in all_pairs(graph, range(150), range(150, 300))[:20]
+    ]
+
+
+def test_no_search_is_made_twice(monkeypatch):
+    """Each path that is taken leaves earlier ones at one place: only from there on others are looked for."""
+    graph = Graph(crowd(60))
+    asked = []
+    plain = Graph.best
+    monkeypatch.setattr(Graph, "best", lambda self, *given: asked.append(given[:1] + given[2:]) or plain(self, *given))
+    found = best_paths(graph, [0], [59], 40)
+    assert len(found) == 40
+    assert len(set(asked)) == len(asked)
+
+
+def test_many_equal_pairs_are_cut_in_their_order():
+    n = 40
+    ring = transitions(n, {(s, (s + 1) % n): (1, 1) for s in range(n)})
+    found = all_pairs(Graph(ring), range(n), range(n), 5)
+    assert [path.probability for path in found] == [1.0] * 5
+    assert len({(int(path.leaves[0]), int(path.leaves[-1])) for path in found}) == 5
 
 
 @given(moves(), st.data())

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-DTYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4"}
+DTYPES = {"F64": "<f8", "I64": "<i8", "U64": "<u8", "I32": "<i4"}
 
 
 def split(data: bytes) -> tuple[dict[str, Any], bytes]:

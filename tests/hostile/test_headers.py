@@ -137,7 +137,7 @@ def test_higher_minor_is_read_and_what_is_new_in_it_left_out_aloud(good: bytes, 
     header["__metadata__"]["options"]["speed"] = "fast"
     path = tmp_path / "new"
     path.write_bytes(with_arrays(header, all_arrays(good) | {"tree.flags": np.zeros(5, np.uint8)}))
-    text = "later format than 1.1, .* left out 'colours', 'latex', 'extra', 'speed', 'tree.flags'.*pip install"
+    text = "later format than 1.2, .* left out 'colours', 'latex', 'extra', 'speed', 'tree.flags'.*pip install"
     with pytest.warns(TripleTreeWarning, match=text) as caught:
         assert load(path).options == OPTIONS
     assert len(caught) == 1
@@ -241,6 +241,12 @@ def test_schema_of_wrong_types(place: tuple[Any, ...], value: object, good: byte
         (lambda s: s["action"].update(labels=["left"]), "must be I64 of shape"),
         (lambda s: s["action"].update(labels=["left", "left"]), "two labels named 'left'"),
         (lambda s: s["action"].update(labels=[str(i) for i in range(5000)]), "its schema is not valid|must be I64"),
+        (lambda s: s["action"].update(codes=["0"]), "Got 1 code for 2 labels; give one for each"),
+        (lambda s: s["action"].update(codes=["0", "0"]), "two codes named '0'"),
+        (lambda s: s["action"].update(codes=["0", ""]), "its schema is not valid: An action's code is ''"),
+        (lambda s: s["action"].update(codes=[0, 1]), "the action's codes must be a list of strings"),
+        (lambda s: s["action"].update(codes=None), "the action's codes must be a list of strings"),
+        (lambda s: s["action"].update(codes=[str(i) for i in range(50_000)]), "its schema is not valid"),
         (lambda s: s["action"].update(names=["a", "b"], units=["", ""]), "a discrete action cannot have 2 names"),
         (lambda s: s["action"].update(units=[]), "cannot have 1 name, 0 units and 2 labels"),
         (lambda s: s["action"].update(kind="x" * 500_000), "the action's kind must be one of"),

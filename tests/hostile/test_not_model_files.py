@@ -38,7 +38,7 @@ def test_pickle(protocol: int, refused: Refused, tmp_path: Path, monkeypatch: py
 
 
 def test_pickle_as_text(refused: Refused) -> None:
-    refused(pickle.dumps(Trap(), 0), "its header claims .* bytes")
+    refused(pickle.dumps(Trap(), 0), "not a tripletree file")
 
 
 def test_zip_and_npz(refused: Refused) -> None:
@@ -56,10 +56,12 @@ def test_zip_and_npz(refused: Refused) -> None:
         (b"\0" * 7, "empty or cut off: 7 bytes"),
         (b"\0" * 8, "no JSON header"),
         (b"\0" * 1000, "no JSON header"),
-        (b"\xff" * 1000, "its header claims 18,446,744,073,709,551,615 bytes"),
-        (b"\x89HDF\r\n\x1a\n" * 10, "its header claims"),
-        (b"episode,pos,speed\n" * 10, "its header claims"),
-        (b'{"format": [1, 0]}', "its header claims"),
+        (b"\xff" * 1000, "not a tripletree file"),
+        (b"\xff" * 8 + b"{", "its header claims 18,446,744,073,709,551,615 bytes"),
+        (b"\x89HDF\r\n\x1a\n" * 10, "not a tripletree file"),
+        (b"episode,pos,speed\n" * 10, r"not a tripletree file\. Models are written by TripleTree\.save"),
+        (b"import os\n", "not a tripletree file"),
+        (b'{"format": [1, 0]}', "not a tripletree file"),
         (struct.pack("<Q", 2**20 + 1) + b"{" + b" " * 2**20, "its header claims 1,048,577 bytes; at most 1,048,576"),
         (struct.pack("<Q", 2**63) + b"{}", "its header claims"),
         (struct.pack("<Q", 100) + b"{}", "cut off: its header claims 100 bytes, 2 are there"),
@@ -75,6 +77,14 @@ def test_zip_and_npz(refused: Refused) -> None:
 )
 def test_other_bytes(data: bytes, text: str, refused: Refused) -> None:
     refused(data, text)
+
+
+def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(
+        FileNotFoundError, match=r"Cannot load '.*no\.tripletree': No such file or directory\.$"
+    ) as caught:
+        load(tmp_path / "no.tripletree")
+    assert isinstance(caught.value, ModelFileError)
 
 
 def test_file_above_the_cap_is_not_read(tmp_path: Path, good: bytes) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
@@ -208,3 +209,34 @@ def test_between_two_numbers_lies_zero_or_a_short_one(low, high, end):
 def test_what_lies_between_is_above_the_lower_and_at_most_the_upper(low, width):
     for high in (max(low + width, math.nextafter(low, math.inf)), math.nextafter(low, math.inf)):
         assert low < numbers.short_between(low, high) <= high
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (98_312.4, "98,300"),
+        (1_000.4, "1,000"),
+        (999.4, "999"),
+        (12.345, "12.3"),
+        (0.5, "0.5"),
+        (0.0, "0"),
+        (1.23456e9, "1,230,000,000"),
+        (math.inf, "inf"),
+    ],
+)
+def test_estimates_are_counted_as_people_count(number, text):
+    assert numbers.estimate(number) == text
+
+
+def test_intervals_of_estimates():
+    assert numbers.between((1_234.5, 98_312.0)) == " (95 % interval 1,230 to 98,300)"
+    assert numbers.between((0.1234, 0.5)) == " (95 % interval 0.123 to 0.5)"
+    assert numbers.between(None) == ""
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=6))
+def test_numbers_told_apart_read_differently(given_numbers):
+    found = sorted(set(given_numbers))
+    digits = numbers.digits_apart(found)
+    for a, b in itertools.pairwise(found):
+        assert b <= math.nextafter(a, math.inf) or numbers.exact(a, digits) != numbers.exact(b, digits)

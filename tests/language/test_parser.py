@@ -338,7 +338,11 @@ def test_states_are_written_by_name_or_by_place():
         ("end", "states must have one number for each feature"),
         ("y = 1", "states must have the feature `vx`; got `y`."),
         ("1, 2, 3", r"states must have 2 features"),
-        ("y = 1, vxx = 3", r"states has no `vxx`; it may have `y`, `vx`, `value`, `action`. Did you mean `vx`\?"),
+        ("y = 1, vxx = 3", r"states has no `vxx`; it may have `y`, `vx`. Did you mean `vx`\?"),
+        ("y = 1, value = 3", r"states has no `value`; it may have `y`, `vx`\.\n"),
+        ("action = a", r"states has no `action`; it may have `y`, `vx`\.\n"),
+        ("derivative of y = 1", r"states has no `derivative of y`; it may have `y`, `vx`\."),
+        ("", r"states is empty text\. Try y = 0, vx = 0\.$"),
     ],
 )
 def test_states_that_are_none(text, message):

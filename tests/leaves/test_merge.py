@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
+from tripletree.leaves import merge as module
 from tripletree.leaves.boxes import bounds
 from tripletree.leaves.merge import merge
 
@@ -66,3 +68,90 @@ def test_two_arms_of_an_l_are_two_boxes_that_overlap():
     found = merge(tree, klass, np.array([6, 3, 3]), [0, 1])
     assert len(found.lower) == 3
     assert np.isfinite(found.lower[:2]).sum() + np.isfinite(found.upper[:2]).sum() == 2
+
+
+def widened(lower, upper, classes, box, order):
+    """Return a box as wide as it can be without meeting another class, widened along the features in order."""
+    low, high = lower[box].copy(), upper[box].copy()
+    other = classes != classes[box]
+    lower, upper = lower[other], upper[other]
+    apart = (lower >= high) | (upper <= low)
+    away = apart.sum(axis=1)
+    for f in order:
+        if low[f] == -np.inf and high[f] == np.inf:
+            continue
+        facing = away - apart[:, f] == 0  # those that the box would meet if this feature had no bounds
+        below, above = upper[facing, f], lower[facing, f]
+        low[f] = below[below <= low[f]].max(initial=-np.inf)
+        high[f] = above[above >= high[f]].min(initial=np.inf)
+        away -= apart[:, f]
+        apart[:, f] = (lower[:, f] >= high[f]) | (upper[:, f] <= low[f])
+        away += apart[:, f]
+    return low, high
+
+
+def compared(tree, classes, counts, order):
+    """What `merge` should return, by comparing every region with every other."""
+    regions = module._uniform(tree, classes)
+    leaf_lower, leaf_upper = bounds(tree, len(order))
+    lower = np.minimum.reduceat(leaf_lower, regions.first)
+    upper = np.maximum.reduceat(leaf_upper, regions.first)
+    klass, weight = classes[regions.first], np.add.reduceat(counts, regions.first)
+    wide = [widened(lower, upper, klass, i, order) for i in range(len(klass))]
+    wide_lower, wide_upper = np.array([low for low, _ in wide]), np.array([high for _, high in wide])
+    inside = ((wide_lower[:, None] <= lower) & (wide_upper[:, None] >= upper)).all(axis=2)
+    bounded = (np.isfinite(wide_lower) | np.isfinite(wide_upper)).sum(axis=1)
+    kept, holder = [], np.zeros(len(klass), int)
+    for k in np.unique(klass):
+        left = klass == k
+        while left.any():
+            gain = np.where(klass == k, inside[:, left] @ weight[left], -1)
+            best = int(np.lexsort((bounded, -gain))[0])
+            holder[inside[best] & left] = len(kept)
+            kept.append(best)
+            left = left & ~inside[best]
+    return wide_lower[kept], wide_upper[kept], klass[kept], np.repeat(holder, regions.last - regions.first)
+
+
+@given(
+    seed=st.integers(0, 9999),
+    features=st.integers(1, 4),
+    leaves=st.integers(1, 60),
+    classes=st.integers(1, 5),
+    heaviest=st.sampled_from([1, 2, 100]),
+    together=st.sampled_from([1, 3, 256]),
+)
+def test_the_boxes_are_those_of_comparing_everything(seed, features, leaves, classes, heaviest, together):
+    tree = quietly_fitted(random_log(seed, features=features, grid=seed % 2), max_leaves=leaves).tree_
+    rng = np.random.default_rng(seed)
+    klass = rng.integers(0, classes, tree.n_leaves)
+    count = rng.integers(1, heaviest + 1, tree.n_leaves)
+    order = rng.permutation(features).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "TOGETHER", together)
+        found = merge(tree, klass, count, order)
+    for made, expected in zip(
+        (found.lower, found.upper, found.classes, found.box), compared(tree, klass, count, order), strict=True
+    ):
+        assert np.array_equal(made, expected)
+
+
+def test_the_work_does_not_go_with_the_square_of_the_leaves(monkeypatch):
+    """The pairs of boxes that are looked at, for 16 times as many leaves: with the square they would be 256 times."""
+    rng = np.random.default_rng(0)
+    states = rng.random((4000, 3))
+    log = make_log(states, rng.integers(0, 2, 4000), rng.random(4000), labels=("a", "b"))
+    pairs = []
+    plain = module._met
+
+    def counted(*given):
+        found = plain(*given)
+        pairs[-1] += len(found[0])
+        return found
+
+    monkeypatch.setattr(module, "_met", counted)
+    for leaves in (100, 1600):
+        tree = quietly_fitted(log, max_leaves=leaves).tree_
+        pairs.append(0)
+        merge(tree, rng.integers(0, 2, leaves), np.ones(leaves, np.int64), [0, 1, 2])
+    assert pairs[1] < 16**1.6 * pairs[0]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.log.raw import STATES, make
-from tripletree.errors import LogError, ParameterError
-from tripletree.log import UNKNOWN
+from tripletree.errors import LogError, ParameterError, TripleTreeWarning
+from tripletree.log import UNKNOWN, Log
+from tripletree.log.arrays import ARGUMENTS
 
 
 def test_types_and_shapes() -> None:
@@ -92,3 +94,36 @@ def test_errors_of_several_arguments_come_together() -> None:
         LogError, match=r"it has 3 errors:\n  1\. `states`.*\n  2\. `actions`.*\n  3\. `step` has shape"
     ):
         make(states=None, actions=None, steps=[[1, 2]] * 4)
+
+
+def test_options_of_another_constructor_are_recognised() -> None:
+    one = ([[1.0]], [0], [0])
+    for given, meant in {
+        "features": "feature_names",
+        "episode": "episodes",
+        "step": "steps",
+        "final_state": "final_states",
+    }.items():
+        with pytest.raises(ParameterError, match=rf"There is no option `{given}`\. Did you mean `{meant}`\?"):
+            Log.from_arrays(*one, **{given: ["x"]})  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match=r"There is no option `features`\. Did you mean `feature_names`\?"):
+        Log.from_episodes([one], features=["x"])  # type: ignore[call-arg]
+    with pytest.raises(ParameterError, match=r"There is no option `steps`\. Choose from `feature_names`,"):
+        Log.from_episodes([one], steps=["x"])  # type: ignore[call-arg]
+
+
+def test_the_arguments_are_those_of_the_constructor() -> None:
+    own = inspect.signature(Log.from_arrays).parameters.values()
+    assert tuple(one.name for one in own if one.kind is one.KEYWORD_ONLY) == ARGUMENTS
+
+
+def test_advice_names_the_arguments_of_the_constructor() -> None:
+    with pytest.raises(
+        LogError,
+        match=r"Give episodes=\[\.\.\.\] \(an id for each row\), or steps=\[\.\.\.\], or terminated=\[\.\.\.\] /",
+    ):
+        Log.from_arrays([[1.0]], [0], [0])
+    with pytest.warns(TripleTreeWarning, match=r"give each its own; or give steps=\[\.\.\.\]\."):
+        Log.from_arrays([[1.0], [2.0], [3.0]], [0, 1, 0], [0, 1, 0], episodes=[0, 1, 0])
+    with pytest.raises(LogError, match=r"Give episode=.\.\.\.. \(an id for each row\), or step=.\.\.\.."):
+        Log.from_dict({"x": [1.0], "action": [0], "reward": [0]})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,7 +77,10 @@ def test_integers_beyond_double_precision_are_said() -> None:
         ({"states": [10**400, 1, 2, 3]}, "does not fit in a double"),
         ({"states": [10**400, 1.5, 2, 3]}, "does not fit in a double"),
         ({"actions": [{}, {}, {}, {}]}, r"`actions` holds Python objects \(dict\)"),
-        ({"actions": np.array(["a", 1, "b", 2.5], object)}, r"`actions` holds Python objects \(number, str\)"),
+        ({"actions": np.array(["a", 1, "b", 2.5], object)}, r"mixes numbers and text \('a' in row 0, 1 in row 1\)"),
+        ({"actions": ["a", 1, "b", 2]}, r"`actions` mixes numbers and text \('a' in row 0, 1 in row 1\)"),
+        ({"actions": [[0, "a"], [1, "b"], [0, "c"], ["0", "d"]]}, r"mixes numbers .*\(0 in row 0, '0' in row 3\)"),
+        ({"actions": ["a", b"b", "c", "d"]}, r"`actions` holds Python objects \(bytes, str\)"),
         ({"rewards": np.zeros((4, 2))}, r"`rewards` has shape \(4, 2\); expected one value for each step"),
         ({"rewards": 1}, r"`rewards` has shape \(\)"),
     ],
@@ -106,7 +110,14 @@ def array(values: Any) -> Any:
         ([None, None], np.array([np.nan, np.nan])),
         (["a", "b"], np.array(["a", "b"], object)),
         (["a", None, np.nan], np.array(["a", None, None], object)),
-        (np.array([b"a", b"\xff"]), np.array(["a", "\ufffd"], object)),
+        (np.array([b"a", "ä".encode()]), np.array(["a", "ä"], object)),
+        ([b"a", None], np.array(["a", None], object)),
+        ([[1, "a"], [2, "b"]], np.array([["1", "a"], ["2", "b"]], object)),
+        (pd.Series(["a", None], dtype="category"), np.array(["a", None], object)),
+        (pa.array(["a", None]).dictionary_encode(), np.array(["a", None], object)),
+        (pa.chunked_array([pa.array([7, None, 9]).dictionary_encode()]), np.array([7, np.nan, 9])),
+        (pa.array([True, None]), np.array([1, np.nan])),
+        (pd.to_datetime(["2024-01-01 01:00+01:00"]), np.array(["2024-01-01"], "datetime64[us]")),
         (np.array([1, 2**70], object), np.array([1, 2**70], object)),
         (np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 4]])),
         (pd.Series([[1, 2], (3, 4)]), np.array([[1, 2], [3, 4]])),
@@ -193,11 +204,31 @@ def test_ids(values: Any, expected: list[Any]) -> None:
     assert found.tolist() == expected
 
 
+ROUND = "rounded, and different ids may have become equal."
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [
         ([0.5, 1], "It holds 0.5 in row 0; only whole numbers or text are allowed."),
-        ([1, 1e300], "It holds 1e+300 in row 1; only whole numbers or text are allowed."),
+        (
+            [0, 2.0**53],
+            "It holds 9007199254740992.0 in row 1; from 9007199254740992 on, numbers of type float64 are " + ROUND,
+        ),
+        (
+            np.array([2**24], np.float32),
+            "It holds 16777216.0 in row 0; from 16777216 on, numbers of type float32 are " + ROUND,
+        ),
+        (
+            np.array([0, 2048], np.float16),
+            "It holds 2048.0 in row 1; from 2048 on, numbers of type float16 are " + ROUND,
+        ),
+        (
+            np.array([2**53], np.longdouble),
+            "It holds 9007199254740992.0 in row 0; from 9007199254740992 on, numbers of "
+            f"type {np.dtype(np.longdouble)} are " + ROUND,
+        ),
+        (np.array(["2024", "NaT"], "datetime64[Y]"), "It is missing (NaT) in row 1; every row needs a value."),
         ([1, np.inf], "It is missing (NaN) in row 1; every row needs a value."),
         (np.array(["a", None], object), "It is missing in row 1; every row needs a value."),
     ],
@@ -229,3 +260,51 @@ def test_columns_and_matrices() -> None:
 def test_sorts() -> None:
     sorts = [coerce.sort_of(array(values)) for values in ([1.5], [True], ["a"], np.array(["2024"], "datetime64[Y]"))]
     assert sorts == ["numbers", "numbers", "text", "dates"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.array([b"a", b"\xff", b"\xfe"]), r"It holds bytes that are not UTF-8 (first in row 1: b'\xff')."),
+        ([[b"a", b"b"], [b"a", b"\xff"]], r"It holds bytes that are not UTF-8 (first in row 1: b'\xff')."),
+        (["b", "a\0", "a"], r"It holds text with a NUL character (first in row 1: 'a\x00'); it is not allowed."),
+        (np.array(["b", "a\0b"]), r"It holds text with a NUL character (first in row 1: 'a\x00b'); it is not allowed."),
+        ([None, "a\0"], r"It holds text with a NUL character (first in row 1: 'a\x00'); it is not allowed."),
+    ],
+)
+def test_text_that_numpy_cannot_keep_is_refused(values: Any, message: str) -> None:
+    findings = Findings()
+    assert coerce.as_array(values, "It", findings) is None
+    assert findings.items[0].text == message
+
+
+def test_a_column_that_does_not_become_an_array_is_named() -> None:
+    class Broken:
+        def to_numpy(self) -> Any:
+            raise NotImplementedError
+
+    findings = Findings()
+    assert coerce.as_array(Broken(), "It", findings) is None
+    assert findings.items[0].text.startswith("It cannot be read as an array (NotImplementedError)")
+
+
+@pytest.mark.parametrize(
+    ("texts", "numbers"),
+    [
+        (["007", "7"], [7, 7]),
+        (["-01", " 10", "+2"], [-1, 10, 2]),
+        (["00", "01"], [0, 1]),
+    ],
+)
+def test_numbers_with_zeros_in_front_are_numbers_where_numbers_are_needed(texts: list[str], numbers: list[int]) -> None:
+    found = coerce.as_numbers(np.array(texts, object), "It", Findings())
+    assert found is not None
+    assert found.dtype == np.int64
+    assert found.tolist() == numbers
+
+
+@pytest.mark.parametrize("texts", [["007", "x"], ["7", "8"], ["007", None], ["007", "7.5"], ["07", "--1"]])
+def test_other_text_is_not_a_number(texts: list[str]) -> None:
+    findings = Findings()
+    assert coerce.as_numbers(np.array(texts, object), "It", findings) is None
+    assert findings.items[0].code == "not-numeric"

@@ -93,15 +93,14 @@ def finals(number: int, unknown: int) -> list[list[float]]:
         ),
         (
             GOOD | {"states": [[0.5, 3], [1.5, 3 + 1e-12], [1, 7]], "starts": [0]},
-            "Values that differ by less than 1e-9 of their range (rounding noise) count as equal: `s1` 1 pair.",
+            "Values that differ by rounding noise only count as equal: `s1` 1 pair.",
             "",
         ),
         (
             GOOD
-            | {"states": [[0, 3], [7, 3 + 1e-12], [1e-12, 3 + 2e-12], [7, 99]], "actions": [0, 1, 1, 0]}
-            | {"rewards": [0.5, 1, 0, 2], "starts": [0]},
-            "Values that differ by less than 1e-9 of their range (rounding noise) count as equal: "
-            "`s0` 1 pair, `s1` 2 pairs.",
+            | {"states": [[0, 3], [7, 3 + 1e-12], [1e-12, 3 + 2e-12], [7, 99], [5, 90]], "actions": [0, 1, 1, 0, 1]}
+            | {"rewards": [0.5, 1, 0, 2, 3], "starts": [0]},
+            "Values that differ by rounding noise only count as equal: `s0` 1 pair, `s1` 2 pairs.",
             "",
         ),
         (single_steps(1), "1 of 2 episodes has a single step.", ""),
@@ -349,11 +348,15 @@ def test_an_action_with_ten_values_may_be_a_choice(values: int, noted: bool) -> 
         assert f"has only {values} different values" in found[0].text
 
 
-@pytest.mark.parametrize(("gap", "noted"), [(0.5e-9, True), (1e-9, True), (1.5e-9, False), (1e-8, False)])
-@pytest.mark.parametrize("scale", [1.0, 1000.0])
-def test_values_closer_than_a_billionth_of_the_range_are_rounding_noise(gap: float, scale: float, noted: bool) -> None:
-    states = scale * np.array([0.0, gap, 0.5, 1.0])
-    found = codes(examine(states[:, None], [0, 1, 0, 1], [0.5, 1, 0, 2], starts=[0]))
+@pytest.mark.parametrize(("gap", "noted"), [(1e-18, True), (2.0**-32, True), (2.0**-31, True), (2.0**-30, False)])
+@pytest.mark.parametrize("scale", [1.0, 1024.0, 2.0**-300])
+@pytest.mark.parametrize("outlier", [1.0, 1e6, 1e90])
+def test_an_outlier_does_not_turn_values_into_rounding_noise(
+    gap: float, scale: float, outlier: float, noted: bool
+) -> None:
+    # Five of seven are in the middle, which reaches from 0 to 1.
+    states = scale * np.array([-0.5, 0.0, gap, 0.25, 0.75, 1.0, 1.5 * outlier])
+    found = codes(examine(states[:, None], [0, 1, 0, 1, 0, 0, 1], [0.5, 1, 0, 2, 0, 3, 1], starts=[0]))
     assert ("near-duplicates" in found) == noted
 
 

@@ -257,3 +257,10 @@ def test_own_files_are_read_without_options(tmp_path: Path) -> None:
     assert read_log(tmp_path / "log.npz").fingerprint() == log.fingerprint()
     with pytest.raises(ParameterError, match=r"ending cannot be given\. Read it without options\."):
         read_log(tmp_path / "log.npz", ending="truncated")
+
+
+def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
+    (tmp_path / "run.csv").write_text("a")
+    with pytest.raises(FileNotFoundError, match=r"^There is no file .*run\.cvs\. Did you mean `run\.csv`\?$") as caught:
+        read_log(tmp_path / "run.cvs")
+    assert isinstance(caught.value, LogError)

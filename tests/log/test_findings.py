@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.log.raw import TABLE
+from tests.parsed import lines
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log import Log, check, read_log
 from tripletree.log.findings import BadLogError, Finding, Findings, Report, hint
@@ -184,3 +185,16 @@ def test_a_file_with_a_schema_of_its_own_names_the_options_that_it_refuses(tmp_p
     with pytest.raises(ParameterError, match="reward, ignore cannot be given") as caught:
         read_log(tmp_path / "log.npz", reward="x", ignore=["y"])
     assert "; REWARD, IGNORE cannot be given." in caught.value.args[0].worded(loud)
+
+
+def test_a_notebook_shows_a_report_as_a_table() -> None:
+    findings = Findings("It <b>")
+    findings.note("n", "Fine & good.", Message("Type {}.", Option("ignore", ["<i>"])))
+    findings.error("e", "Wrong.")
+    assert lines(findings.report()._repr_html_()) == [
+        "It <b>: 1 error, 1 note.",
+        "error|Wrong.|",
+        "note|Fine & good.",
+        '→ Type ignore=["<i>"].|',
+    ]
+    assert lines(Report("It", ())._repr_html_()) == ["It: no problems found."]

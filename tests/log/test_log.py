@@ -169,8 +169,10 @@ def test_two_threads_write_one_log(tmp_path: Path) -> None:
 
 
 def test_to_npz_says_what_is_wrong_with_a_path(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"path must end in .npz; got .*log.csv'. Try path=.log.npz"):
+    with pytest.raises(ParameterError, match=r"path must end in .npz; got .*log.csv'. Try path=.*/log.npz.\.$"):
         random_log().to_npz(tmp_path / "log.csv")
+    with pytest.raises(ParameterError, match=r"Expected a path, got int\."):
+        random_log().to_npz(3)  # type: ignore[arg-type]
     with pytest.raises(LogError, match=r"cannot be written to .*: No such file or directory"):
         random_log().to_npz(tmp_path / "no" / "log.npz")
     (tmp_path / "folder.npz").mkdir()
@@ -267,5 +269,24 @@ def test_every_door_has_the_same_limits(tmp_path: Path, change: dict[str, Any], 
     schema = np.array(json.dumps(log.schema.to_dict()))
     if not any(array.dtype.hasobject for array in change.values()):
         np.savez(tmp_path / "log.npz", allow_pickle=False, tripletree_log=schema, **arrays)
-        with pytest.raises(LogError, match=f"log.npz is damaged: {message}"):
+        with pytest.raises(LogError, match=f"log.npz is damaged: ({message}|it does not hold what)"):
             read_log(tmp_path / "log.npz")
+
+
+@given(logs())
+def test_episodes_make_the_log_again(log: Log) -> None:
+    parts = log.episodes()
+    assert [part.n_episodes for part in parts] == [1] * log.n_episodes
+    assert [part.n_samples for part in parts] == np.diff(log.starts).tolist()
+    assert Log.concatenate(parts).fingerprint() == log.fingerprint()
+
+
+def test_logs_that_differ_do_not_become_one() -> None:
+    log = random_log()
+    other = replace(log, schema=replace(log.schema, features=log.schema.features[::-1]))
+    with pytest.raises(LogError, match=r"same features and actions: log 1 is Log\(.*x1, x0;.*log 0 is Log\(.*x0, x1;"):
+        Log.concatenate([log, other])
+    with pytest.raises(ParameterError, match="logs must be at least one Log; got none"):
+        Log.concatenate([])
+    with pytest.raises(ParameterError, match="logs must be at least one Log; got Log, int"):
+        Log.concatenate([log, 3])  # type: ignore[list-item]

@@ -56,6 +56,8 @@ def test_files_equal_arrays(raw: Raw, folder: Path) -> None:
     assert read_log(folder / "log.npz").fingerprint() == expected
     pd.DataFrame(columns).to_parquet(folder / "log.parquet")
     assert read_log(folder / "log.parquet").fingerprint() == expected
+    log.to_parquet(folder / "log.parquet")
+    assert read_log(folder / "log.parquet").fingerprint() == expected
 
 
 @given(raw=raws())

@@ -9,7 +9,7 @@ from tests.leaves.test_attributes import chain, stump
 from tests.logs import make_log, random_log
 from tripletree.log.derive import values
 from tripletree.log.log import TERMINATED, TRUNCATED
-from tripletree.model.bootstrap import ends_of_truncated, settled_tail
+from tripletree.model.bootstrap import end_states, ends_of_truncated, settled_tail
 
 
 def test_an_endless_reward_of_one_is_worth_the_geometric_sum():
@@ -22,7 +22,7 @@ def test_an_endless_reward_of_one_is_worth_the_geometric_sum():
     assert values(log, 0.9, tail).tolist() == pytest.approx([10.0] * 6)
 
 
-def test_only_truncated_episodes_with_a_final_state_count():
+def test_only_truncated_episodes_count_and_the_last_state_may_stand_in():
     log = make_log(
         [[0.0], [1.0], [0.0], [1.0]],
         [0, 1, 0, 1],
@@ -32,10 +32,11 @@ def test_only_truncated_episodes_with_a_final_state_count():
         endings=[TERMINATED, TRUNCATED, TRUNCATED],
         labels=("a", "b"),
     )
-    assert ends_of_truncated(log).tolist() == [2]
+    assert ends_of_truncated(log).tolist() == [1, 2]
+    assert end_states(log, np.array([0, 1, 2])).tolist() == [[0.0], [1.0], [1.0]]
     tail = settled_tail(log, stump(threshold=0.5), np.array([0, 1, 0, 1], np.int32), 0.5)
-    # Leaf 1 holds values 1 and 1 + 0.5 v, so v = 1 + v / 4.
-    assert tail.tolist() == pytest.approx([0.0, 0.0, 4 / 3])
+    # Leaf 1 holds twice the value 1 + v / 2, so v = 2.
+    assert tail.tolist() == pytest.approx([0.0, 2.0, 2.0])
 
 
 def test_nothing_to_bootstrap():
@@ -52,7 +53,7 @@ def test_the_tail_is_the_trees_own_value_of_the_final_state(seed, gamma):
     value = values(log, gamma, tail)
     mean = np.bincount(leaf, value) / np.bincount(leaf)
     episodes = ends_of_truncated(log)
-    assert tail[episodes].tolist() == pytest.approx(mean[tree.apply(log.final_states[episodes])].tolist(), abs=1e-9)
+    assert tail[episodes].tolist() == pytest.approx(mean[tree.apply(end_states(log, episodes))].tolist(), abs=1e-9)
     assert not np.delete(tail, episodes).any()
 
 

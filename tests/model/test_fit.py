@@ -81,7 +81,7 @@ def test_even_a_few_samples_near_a_cut_are_told():
     assert note.startswith("0.2 % of the samples lie near the end of a truncated episode")
     assert note.endswith('Try truncation="bootstrap", or a log of whole episodes.')
     with pytest.warns(TripleTreeWarning, match=r"0\.2 % of the samples"):
-        TripleTree(2, gamma=0.9).fit(cut_off(500))
+        TripleTree(2, gamma=0.9, truncation="paper").fit(cut_off(500))
 
 
 def test_with_bootstrap_only_missing_final_states_are_told():

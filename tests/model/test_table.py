@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
+import pandas as pd
+import pyarrow
 import pytest
 
-from tripletree.errors import ParameterError
+from tests.parsed import lines
+from tripletree.errors import MissingDependencyError, ParameterError
 from tripletree.model.table import Table
 
 
@@ -83,3 +88,38 @@ def test_more_may_be_asked_for():
     table = Table({"number": np.arange(20)})
     assert len(table.render(rows=20).splitlines()) == 21
     assert table.render(rows=2).splitlines() == ["number", "     0", "...", "    19", "[20 rows]"]
+
+
+def test_pandas_and_others_take_a_table_as_it_is():
+    table = Table({"leaf": [0, 1], "action": ["left", "right"], "value": [0.5, -1.0]})
+    for frame in (pd.DataFrame(table), table.to_pandas(), pyarrow.table(table).to_pandas()):
+        assert frame.to_dict("list") == table.to_dict()
+    frame.loc[0, "value"] = 3.0
+    assert table["value"][0] == 0.5
+
+
+def test_without_pandas_one_line_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingDependencyError, match=r"needs pandas\. Type: pip install pandas"):
+        Table({"x": [1]}).to_pandas()
+
+
+def test_tables_are_equal_to_themselves_only():
+    table = Table({"x": [1, 2]})
+    assert table == table
+    assert table != Table({"x": [1, 2]})
+    assert len({table, table}) == 1
+
+
+def test_a_notebook_shows_a_short_table_whole():
+    shown = Table({"leaf": [0, 10], "<x>": [1 / 3, -2.0]})._repr_html_()
+    assert lines(shown) == ["leaf|<x>|", "0|0.3333|", "10|-2|"]
+    assert "<table" in Table({})._repr_html_()
+
+
+def test_a_notebook_shows_the_ends_of_a_large_table():
+    *rows, size = lines(Table({f"c{k}": np.arange(30) for k in range(25)})._repr_html_())
+    assert len(rows) == 1 + 6 + 1 + 6
+    assert rows[7] == "...|" * 21
+    assert rows[0].split("|") == [*(f"c{k}" for k in range(10)), "...", *(f"c{k}" for k in range(15, 25)), ""]
+    assert size == "[30 rows, 25 columns]"

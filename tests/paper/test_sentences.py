@@ -21,7 +21,7 @@ def log():
 
 @pytest.fixture(scope="module")
 def tree(log):
-    return quietly_fitted(log, max_leaves=200, theta=(0.2, 0.6, 0.2))
+    return quietly_fitted(log, max_leaves=200, theta=(0.2, 0.6, 0.2), truncation="paper")
 
 
 def test_factual(tree):

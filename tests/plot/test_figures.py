@@ -72,7 +72,7 @@ def test_overlays_are_drawn_once_and_named():
         .zoom((0, 2), (-0.1, 0.05))
     )
     assert chained is picture
-    assert len(picture.ax_.collections) == before + 1 + 2 + 1 + 1 + 2 + 1
+    assert len(picture.ax_.collections) == before + 1 + 2 + 1 + 2 + 2 + 1
     named = [text.get_text() for text in picture.ax_.get_legend().get_texts()]
     assert named == ["50 of 2,000 samples", "episode 0, from the disc on", "state", "start", "way"]
     assert picture.ax_.get_xlim() == (0, 2)

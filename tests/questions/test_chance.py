@@ -232,3 +232,17 @@ def test_a_start_is_there_when_all_of_it_is():
     assert tree.chance({1, 2}, {1, 2}, draws=0).there
     mostly = tree.chance({0, 1}, {0, 1, 2}, draws=0)
     assert not mostly.there
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "a", None, True])
+def test_a_seed_is_a_whole_number(tree, seed):
+    for ask in (
+        lambda: tree.chance("end", seed=seed),
+        lambda: tree.chance("end", seed=seed, draws=0),
+        lambda: tree.expected_steps("end", seed=seed),
+        lambda: tree.after(3, seed=seed),
+        lambda: tree.occupancy(seed=seed),
+        lambda: tree.rollouts(2, 3, seed=seed),
+    ):
+        with pytest.raises(ParameterError, match=r"^seed must be a whole number of at least 0; got "):
+            ask()

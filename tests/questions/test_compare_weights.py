@@ -88,7 +88,7 @@ def test_progress_is_told():
 
 def test_truncated_episodes_are_warned_of_once():
     with pytest.warns(TripleTreeWarning, match="near the end of a truncated episode") as told:
-        compare_weights(road.record("alive", n_samples=500), leaves=(3,), steps=2)
+        compare_weights(road.record("alive", n_samples=500), leaves=(3,), steps=2, truncation="paper")
     assert len(told) == 1
 
 
@@ -105,6 +105,12 @@ def test_bad_input():
             compare_weights(log, leaves=leaves)
     with pytest.raises(ParameterError, match=r"steps must be a whole number of at least 1; got 0\. Try steps=5"):
         compare_weights(log, steps=0)
+    with pytest.raises(
+        ParameterError, match=r"^steps=3000 would grow 4,504,501 trees; the most is 5,151\. Try steps=5 for 21 trees"
+    ):
+        compare_weights(log, steps=3000)
+    with pytest.raises(ParameterError, match=r"^steps=101 would grow 5,253 trees"):
+        compare_weights(log, steps=101)
     with pytest.raises(ParameterError, match=r"compare_weights has no 'gama'; .*Did you mean `gamma`"):
         compare_weights(log, gama=0.9)
     with pytest.raises(ParameterError, match="compare_weights has no 'theta'"):

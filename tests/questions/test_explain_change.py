@@ -104,7 +104,7 @@ def test_moves_between_episodes_do_not_count(discrete):
     log = make_log(states, [0, 1, 0, 1], [0, 0, 0, 1], [0, 2, 4], labels=("left", "right"), names=("pos", "speed"))
     found = explain_changes(discrete, log)
     assert found.step.tolist() == [1, 3]
-    assert str(found) == "Action changes 2 times in 2 steps; one feature explains 100 % of the changes."
+    assert str(found) == "Action changes 2 times in 2 steps; pos alone explains 100 % of the changes."
     assert str(explain_changes(discrete, states[:1])) == "Action never changes in 0 steps."
     assert len(explain_changes(discrete, states)) == 3
 

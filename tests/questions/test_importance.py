@@ -95,11 +95,7 @@ def test_what_it_says():
     )
     answer = quietly_fitted(log, gamma=0.0).importance()
     assert answer.share.tolist() == [[0, 1], [1, 0], [0, 0]]
-    assert str(answer) == (
-        "Action: room 100 %. The tree removes 100 % of its impurity.\n"
-        "Value: door 100 %. The tree removes 100 % of its impurity.\n"
-        "Derivative: no split tells anything about it."
-    )
+    assert str(answer) == ("Action: room 100 %.\nValue: door 100 %.\nDerivative: no split tells anything about it.")
     assert answer.table.columns == ("feature", "action", "value", "derivative")
     assert answer.table["action"].tolist() == [0.0, 1.0]
     assert json.loads(json.dumps(answer.to_dict()))["features"] == ["door", "room"]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from tests.logs import make_log, random_log
+from tests.logs import joined, make_log, random_log
 from tests.report.models import fitted, of_lander, of_road
-from tripletree import ParameterError
+from tests.test_api import quietly_fitted
+from tripletree import Log, ParameterError
 from tripletree.demos import road
-from tripletree.model.evaluate import log_values
+from tripletree.log.identity import episode_hashes
+from tripletree.model.evaluate import log_values, on_unseen
+from tripletree.model.fit import fit
 from tripletree.questions import judge
 from tripletree.questions.judge import attributes, calibration, held_out, trust
 from tripletree.questions.outline import outline
@@ -67,26 +71,102 @@ def test_numbers_of_groups_and_regions_are_checked():
 
 def test_a_tree_that_has_seen_the_log_is_judged_by_another_one():
     tree, log = of_road()
-    found = held_out(tree.fitted_, log)
-    assert found.how == "regrown"
-    assert found.episodes == round(0.2 * log.n_episodes)
-    assert (found.losses > found.training).all()  # new episodes are harder
+    found = tree.held_out(log)
+    assert (found.how, found.seen, found.chose) == ("regrown", log.n_episodes, 0)
+    assert found.judged.episodes == round(0.2 * len(np.unique(episode_hashes(log))))
+    assert (np.array(found.judged.losses) > tree.losses(log)).all()  # new episodes are harder
     assert "a second tree of the same size" in str(found)
+    assert tree.fitted_.judged == found.judged  # and so a model file keeps it
 
 
 def test_another_log_is_judged_as_it_is():
     tree, _ = of_road()
     log = road.record("either", n_samples=2_000, seed=9)
     found = held_out(tree.fitted_, log)
-    assert found.how == "other"
-    np.testing.assert_allclose(found.losses, tree.losses(log))
+    assert (found.how, found.seen, found.judged.episodes) == ("unseen", 0, log.n_episodes)
+    np.testing.assert_allclose(found.judged.losses, tree.losses(log))
+    np.testing.assert_allclose(found.judged.constant, tree.losses(log, 1))
 
 
-def test_a_log_of_few_episodes_is_judged_on_itself():
+def test_a_part_of_its_own_log_is_no_other_log():
+    """The log that was split for growth holds training and validation episodes, and nothing else."""
+    log = road.record("either", n_samples=3_000)
+    training, validation = log.split(0.2, seed=3)
+    tree = quietly_fitted(training, validation, max_leaves=40)
+    found = held_out(tree.fitted_, log)
+    assert (found.how, found.seen + found.chose) == ("regrown", log.n_episodes)
+    assert found.chose <= validation.n_episodes
+    assert "chose its size" in str(found)
+    # Neither are its episodes in another order, or some of them.
+    for part in (log.select(slice(None, None, -2)), training, validation.select([0, 1])):
+        assert held_out(tree.fitted_, part).how != "unseen"
+
+
+def test_only_unseen_episodes_count():
+    tree, log = of_road()
+    fresh = road.record("either", n_samples=1_000, seed=77)
+    both = joined(log.select(slice(0, 20)), fresh, log.select(slice(40, 60)))
+    found = held_out(tree.fitted_, both)
+    assert (found.how, found.seen, found.judged.episodes) == ("unseen", 40, fresh.n_episodes)
+    np.testing.assert_allclose(found.judged.losses, tree.losses(fresh))
+    measured = calibration(tree.fitted_, both)
+    assert (measured.unseen, measured.episodes, measured.count.sum()) == (True, fresh.n_episodes, fresh.n_samples)
+    assert not calibration(tree.fitted_, log).unseen
+
+
+def test_a_second_tree_is_judged_on_episodes_that_neither_it_nor_the_size_has_seen(monkeypatch):
+    log = random_log(5, lengths=(20,) * 40)
+    training, validation = log.split(0.5, seed=1)
+    tree = quietly_fitted(training, validation, max_leaves=30)
+    seen = {}
+
+    def spy(fitted, part, threads):
+        seen["test"] = episode_hashes(part)
+        return on_unseen(fitted, part, threads)
+
+    monkeypatch.setattr(judge, "on_unseen", spy)
+    monkeypatch.setattr(judge, "fit", lambda part, *rest: seen.update(grown=episode_hashes(part)) or fit(part, *rest))
+    assert held_out(tree.fitted_, log).how == "regrown"
+    assert not set(seen["test"]) & set(seen["grown"])
+    assert set(seen["test"]) <= set(episode_hashes(training))
+    assert len(seen["test"]) == 4
+
+
+def test_equal_episodes_stay_on_one_side():
+    once = random_log(7, lengths=(15,) * 10)
+    twice = joined(once, once)
+    tree, _ = fitted(twice, 5)
+    assert held_out(tree.fitted_, twice).judged.episodes == 4  # two of ten, each of them twice
+
+
+def test_a_model_that_does_not_remember_is_judged_by_another_one():
+    tree, log = of_road()
+    old = replace(tree.fitted_, training_episodes=None)
+    for one in (log, road.record("either", n_samples=2_000, seed=9)):
+        found = held_out(old, one)
+        assert (found.how, found.remembers) == ("regrown", False)
+
+
+def test_a_log_of_few_episodes_is_not_judged():
     tree, log = fitted(random_log(1, lengths=(30, 30)), 5)
     found = held_out(tree.fitted_, log)
-    assert found.how == "same"
-    np.testing.assert_allclose(found.losses, found.training)
+    assert (found.how, found.judged, found.calibrations) == ("few", None, ())
+
+
+def test_on_noise_nothing_is_claimed_about_action_and_value():
+    """Features, labels and rewards are independent; a derivative is not, because what is high comes down."""
+    n, claimed, own = 40 * 30, 0, []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        states, starts = rng.normal(size=(n, 3)), np.arange(0, n, 30)
+        log = Log.from_arrays(states, rng.integers(0, 2, n), rng.normal(size=n), starts=starts, ending="terminated")
+        tree = quietly_fitted(*log.split(0.2, seed=seed), max_leaves=100)
+        own.append(1 - tree.losses(log)[0] / tree.losses(log, 1)[0])
+        action, value, derivative = tree.held_out(log).judged.explained
+        claimed += (action > 0) + (value > 0)
+        assert derivative > 0
+    assert np.mean(own) > 0.05  # what trees would claim of their own logs
+    assert claimed <= 3  # of 40, each with a chance of 2.5 %
 
 
 def test_regions_are_the_leaves_of_a_small_tree_with_the_moves_of_the_log():
@@ -158,19 +238,20 @@ def test_states_outside_the_training_log_are_counted():
     assert "lie outside the range that the tree was grown on" in str(found)
 
 
-@pytest.mark.parametrize(("episodes", "how", "held"), [(4, "same", 4), (5, "regrown", 1), (10, "regrown", 2)])
+@pytest.mark.parametrize(("episodes", "how", "held"), [(4, "few", None), (5, "regrown", 1), (10, "regrown", 2)])
 def test_a_fifth_of_five_episodes_or_more_is_held_out(episodes, how, held):
     tree, log = fitted(random_log(2, lengths=(20,) * episodes), 4)
     found = held_out(tree.fitted_, log)
-    assert (found.how, found.episodes) == (how, held)
+    assert found.how == how
+    assert (found.judged and found.judged.episodes) == held
 
 
-def test_a_log_that_is_too_long_to_grow_on_again_is_judged_on_itself(monkeypatch):
+def test_a_log_that_is_too_long_to_grow_on_again_is_not_judged(monkeypatch):
     tree, log = fitted(random_log(2, lengths=(20,) * 6), 4)
     monkeypatch.setattr(judge, "MOST_SAMPLES", log.n_samples)
     assert held_out(tree.fitted_, log).how == "regrown"
     monkeypatch.setattr(judge, "MOST_SAMPLES", log.n_samples - 1)
-    assert held_out(tree.fitted_, log).how == "same"
+    assert held_out(tree.fitted_, log).how == "large"
 
 
 def test_predictions_are_compared_in_ten_groups_unless_asked_otherwise():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.logs import make_log, random_log
+from tests.logs import joined, make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import ParameterError
 from tripletree.asking.attribute import read_attribute
@@ -74,18 +74,23 @@ def test_coverage_and_accuracy_add_up_to_the_trees(tree, log):
     found = tree.rules()
     assert sum(rule.coverage for rule in found.rules) == pytest.approx(1)
     assert sum(rule.samples for rule in found.rules) == log.n_samples
-    right = sum(rule.accuracy * rule.samples for rule in found.rules)
-    assert 1 - right / log.n_samples == pytest.approx(tree.losses(log)[0])
     assert sorted(leaf for rule in found.rules for leaf in rule.leaves) == list(range(tree.n_leaves_))
     # What the tree remembers and what its training log shows are the same.
     again = tree.rules(log=log)
     assert [vars(a)["samples"] for a in again.rules] == [rule.samples for rule in found.rules]
-    assert [rule.accuracy for rule in again.rules] == pytest.approx([rule.accuracy for rule in found.rules])
+    # How often they are right there says nothing.
+    for own in (found, again):
+        assert own.judged == "nothing"
+        assert {(rule.tested, rule.accuracy) for rule in own.rules} == {(0, None)}
     other = road.record("alive", n_samples=1000, seed=9)
     judged = tree.rules(log=other)
-    right = sum(rule.accuracy * rule.samples for rule in judged.rules if rule.samples)
+    right = sum(rule.accuracy * rule.tested for rule in judged.rules if rule.tested)
     assert 1 - right / 1000 == pytest.approx(tree.losses(other)[0])
-    assert judged.judged == "log"
+    assert judged.judged == "unseen"
+    both = tree.rules(log=joined(log, other))
+    assert sum(rule.samples for rule in both.rules) == log.n_samples + 1000
+    assert [rule.accuracy for rule in both.rules if rule.tested] != []
+    assert sum((rule.accuracy or 0) * rule.tested for rule in both.rules) == pytest.approx(right)
 
 
 def test_outcomes_and_rules_come_with_the_largest_first(tree):
@@ -100,22 +105,23 @@ def test_outcomes_and_rules_come_with_the_largest_first(tree):
 
 
 def test_the_text_shows_the_first_and_sums_up_the_rest(tree):
-    text = str(tree.rules(most=2))
+    other = road.record("alive", n_samples=2000, seed=9)
+    text = str(tree.rules(most=2, log=other))
     clause = r"[\w, .<>=\[\)-]+"
     group = (
-        rf"Action = -?0\.001 \([\d.]+ % of the samples, [\d.]+ % right\)\n"
+        rf"Action = -?0\.001 \([\d.]+ % of the samples, [\d.]+ % right on unseen episodes\)\n"
         rf"  when {clause} \([\d.]+ %, [\d.]+ % right\)\n"
         rf"  or when {clause} \([\d.]+ %, [\d.]+ % right\)\n"
         rf"  or in \d+ more rules \([\d.]+ %, [\d.]+ % right\)"
     )
     assert re.fullmatch(f"{group}\n{group}", text)
     assert "more rule" not in str(tree.rules(most=1000))
-    assert re.match(r"Action = -?0.001 when .* \([\d.]+ % of the samples, [\d.]+ % right\)\.$", str(tree.rules()[0]))
+    assert re.match(r"Action = -?0.001 when .* \([\d.]+ % of the samples\)\.$", str(tree.rules()[0]))
 
 
 def test_one_leaf_is_always(log):
     found = quietly_fitted(log, max_leaves=1).rules()
-    assert re.fullmatch(r"Action = -?0.001 always \(100 % of the samples, \d\d % right\)\.", str(found))
+    assert re.fullmatch(r"Action = -?0.001 always \(100 % of the samples\)\.", str(found))
     assert re.match(r"Action = -?0.001 always \(100 %", str(found[0]))
     assert found.table["when"].tolist() == ["always"]
 
@@ -123,11 +129,11 @@ def test_one_leaf_is_always(log):
 def test_the_table_is_ready_for_a_data_frame(tree):
     frame = pd.DataFrame(tree.rules().table.to_dict())
     assert list(frame.columns) == [
-        *("outcome", "when", "samples", "coverage", "accuracy"),
+        *("outcome", "when", "samples", "coverage", "tested", "accuracy"),
         *("pos_min", "pos_max", "speed_min", "speed_max"),
     ]
     assert frame.coverage.sum() == pytest.approx(1)
-    assert not frame.accuracy.isna().any()
+    assert frame.accuracy.isna().all()
 
 
 def test_markdown_and_html_take_names_literally():
@@ -135,7 +141,7 @@ def test_markdown_and_html_take_names_literally():
     log = make_log(states, [0, 0, 0, 1] * 3, [0] * 12, labels=("<b>", "c|d"), names=("<script>", "a_b*"))
     found = quietly_fitted(log, theta=(1, 0, 0)).rules()
     text = found.to_markdown()
-    assert text.startswith("### Action = \\<b\\>\n\n75 % of the samples, 100 % right.\n\n- ")
+    assert text.startswith("### Action = \\<b\\>\n\n75 % of the samples.\n\n- ")
     assert "a\\_b\\*" in text
     assert "c\\|d" in text
     shown = found._repr_html_()
@@ -167,11 +173,12 @@ def test_levels_part_the_samples_evenly_at_short_numbers():
     }
     assert found[0].accuracy is None
     assert "right" not in str(found)
-    judged = tree.rules(about="a0", levels=[-0.5, 0.5], log=log)
-    levels = np.digitize(log.actions[:, 0], [-0.5, 0.5])
-    said = np.digitize(tree.predict(log.states).action[:, 0], [-0.5, 0.5])
-    right = sum(rule.accuracy * rule.samples for rule in judged.rules)
-    assert right / log.n_samples == pytest.approx((levels == said).mean())
+    other = random_log(15, lengths=(200, 200), dimensions=1)
+    judged = tree.rules(about="a0", levels=[-0.5, 0.5], log=other)
+    levels = np.digitize(other.actions[:, 0], [-0.5, 0.5])
+    said = np.digitize(tree.predict(other.states).action[:, 0], [-0.5, 0.5])
+    right = sum(rule.accuracy * rule.tested for rule in judged.rules if rule.tested)
+    assert right / other.n_samples == pytest.approx((levels == said).mean())
 
 
 def test_combinations_values_and_derivatives():

@@ -131,8 +131,8 @@ def test_answers_are_data():
         (0, {"poss": (0, 1)}, {}, "Did you mean `pos`"),
         (0, {"pos": (7, 8)}, {}, "end is empty"),
         ([[0, 0], [1, 0]], 0, {}, "start must be one state; got 2"),
-        (0, 1, {"pairs": 0}, "pairs must be True, False or a whole number of at least 1; got 0"),
-        (0, 1, {"k": 0}, "k must be a whole number of at least 1; got 0"),
+        (0, 1, {"pairs": 0}, "pairs must be True, False or a whole number from 1 to 100,000; got 0"),
+        (0, 1, {"k": 0}, "k must be a whole number from 1 to 100,000; got 0"),
     ],
 )
 def test_bad_questions(start, end, options, message):
@@ -210,3 +210,14 @@ def test_up_to_a_hundred_trajectories_are_searched_for_with_all_care(monkeypatch
     path = Path(np.array([0, 1]), 1.0, 1.0, np.array([4]))
     module._align(fitted, module._Boxes(fitted), [path] * ways, place, place, None)
     assert used == [starts]
+
+
+def test_more_pairs_than_anybody_looks_at_are_refused(monkeypatch):
+    everywhere = {0, 1, 2, 3}
+    assert len(ask(everywhere, everywhere, pairs=True, aligned=False)) == 6
+    monkeypatch.setattr(module, "MOST", 5)
+    with pytest.raises(
+        ParameterError, match=r"^More than 5 pairs of leaves are connected\. Type pairs=100 for the most"
+    ):
+        ask(everywhere, everywhere, pairs=True, aligned=False)
+    assert len(ask(everywhere, everywhere, pairs=4, aligned=False)) == 4

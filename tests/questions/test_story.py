@@ -201,6 +201,21 @@ def test_interruptions_and_alternations_of_several_dimensions_read_well():
     assert str(told.phases[2]).endswith("because x < 1 (1 brief interruption, value 0)")
 
 
+def test_a_phase_begins_for_what_differs_from_the_phase_before_not_from_an_interruption():
+    # a while x < 1, b from 1 on while y < 1, c from there on: the single b at step 5 is not told.
+    states = np.array([[0.0, 0.0]] * 5 + [[2.0, 0.0]] + [[2.0, 2.0]] * 5)
+    log = make_log(states, [0] * 5 + [1] + [2] * 5, np.zeros(11), names=("x", "y"), labels=("a", "b", "c"))
+    told = quietly_fitted(log, theta=(1, 0, 0)).story(log)
+    assert [(phase.begin, phase.end, phase.interruptions) for phase in told.phases] == [(0, 6, 1), (6, 11, 0)]
+    (change,) = told.changes
+    assert (change.was, change.became) == ("a", "c")
+
+
+def test_an_episode_is_called_by_its_id(log, tree):
+    named = replace(log, episode_ids=np.array([f"run-{100 + 3 * k}" for k in range(log.n_episodes)]))
+    assert str(tree.story(4, log=named)).startswith("Episode run-112 lasts ")
+
+
 @pytest.fixture(scope="module")
 def steps():
     """Three leaves along x with the values 0, 1 and 3."""
@@ -234,11 +249,21 @@ def test_a_jump_is_told_from_half_the_spread_of_the_value_on(steps, std, told):
 
 def test_the_largest_rise_and_the_largest_fall_are_told_in_the_order_of_time(steps):
     found = story(spread(steps, 1.0), [[0.0], [1.0], [2.0], [1.0], [0.0], [2.0], [0.0]])
-    # Up by 1, 2, then down by 2, 1, up by 3 and down by 3.
+    # Up by 1, 2, then down by 2, 1, up by 3 and down by 3. What is undone in the next step is one event.
     assert [str(jump) for jump in found.jumps] == [
-        "The value rises most at step 5, from 0 to 3, because x >= 2.",
-        "The value falls most at step 6, from 3 to 0, because x < 2.",
+        "The value rises most at step 5, from 0 to 3 and back after 1 step, because x >= 2."
     ]
+    lasting = story(spread(steps, 1.0), [[0.0]] * 6 + [[2.0]] * 6 + [[0.0]] * 6)
+    assert [str(jump) for jump in lasting.jumps] == [
+        "The value rises most at step 6, from 0 to 3, because x >= 2.",
+        "The value falls most at step 12, from 3 to 0, because x < 2.",
+    ]
+    # A change that lasts comes before a larger one that does not.
+    mixed = story(spread(steps, 1.0), [[0.0]] * 6 + [[1.0]] * 6 + [[0.0], [0.0], [2.0]] + [[1.0]] * 6)
+    assert [(jump.step, jump.lasted) for jump in mixed.jumps] == [(6, None), (15, None)]
+    # A brief rise before a deep fall belongs to the fall.
+    deep = story(spread(steps, 1.0), [[1.0]] * 6 + [[2.0]] + [[0.0]] * 8)
+    assert [(jump.step, jump.lasted) for jump in deep.jumps] == [(7, None)]
     down = story(spread(steps, 1.0), [[2.0], [0.0], [0.0], [1.0]])
     assert [jump.step for jump in down.jumps] == [1, 3]
     assert story(steps, [[0.0]]).jumps == ()

@@ -4,20 +4,38 @@ from __future__ import annotations
 
 import numpy as np
 
-EQUAL = 1e-9
+SHARE = 2.0**-31
+"""Of the range of the middle samples: what rounding errors of values near 0 may amount to."""
+
+OWN_SHARE = 2.0**-50
+"""Of a value itself: a few units in its last place."""
+
+
+def tolerance(column: np.ndarray) -> float:
+    """Return 2^-31 of the range of the middle seven eighths of the samples; of more of them where those are alike."""
+    ordered, last = np.sort(column), len(column) - 1
+    outer = min(-(-len(column) // 16), last // 2)
+    while outer and ordered[outer] == ordered[last - outer]:
+        outer //= 2
+    return float(ordered[last - outer] * SHARE - ordered[outer] * SHARE)
 
 
 def codes(states: np.ndarray) -> np.ndarray:
-    """Give neighbours in sorted order the same code when they are closer than 1e-9 of the feature's range."""
+    """Go through the values in order: each shares the code of the first before it that it is close enough to.
+
+    Close enough is the tolerance of the feature, or 2^-50 of that first value's size if that is more.
+    """
     out = np.zeros(states.shape, np.uint32)
     for f in range(states.shape[1]):
-        # An exact power of two keeps the range of the largest doubles finite and changes nothing else.
-        column = states[:, f] * 0.25 if np.abs(states[:, f]).max() > 1e300 else states[:, f]
-        present = np.unique(column)
-        tolerance = EQUAL * (present[-1] - present[0])
-        code = {present[0]: 0}
-        for before, here in zip(present[:-1].tolist(), present[1:].tolist(), strict=True):
-            code[here] = code[before] + (here - before > tolerance)
+        column = states[:, f]
+        near = tolerance(column)
+        present = np.unique(column).tolist()
+        first, code = present[0], {present[0]: 0}
+        number = 0
+        for here in present:
+            if here - first > max(near, OWN_SHARE * abs(first)):
+                first, number = here, number + 1
+            code[here] = number
         out[:, f] = [code[x] for x in column.tolist()]
     return out
 

@@ -86,16 +86,47 @@ def stack(columns: list[np.ndarray], n: int) -> np.ndarray:
 
 @dataclass
 class Grid:
-    """Integer target rows: plain lanes, derivative lanes, one lane of 0/1 for a known derivative, zeros to 8."""
+    """Integer target rows: plain lanes, derivative lanes, one lane of 0/1 for a known derivative, zeros to 8.
 
-    rows: np.ndarray  # int32 (n, R)
+    Fine rows are twice as long: a target is 2^22 times its lane plus the same lane of the second half.
+    """
+
+    rows: np.ndarray  # int32 (n, R), or (n, 2 R) if fine
     n_plain: int
     n_derivative: int
     scale: float
+    fine: bool = False
+
+    @property
+    def targets(self) -> np.ndarray:
+        """The rows as plain integers."""
+        if not self.fine:
+            return self.rows
+        first, second = np.split(self.rows.astype(np.int64), 2, axis=1)
+        k = self.n_plain + self.n_derivative
+        return np.concatenate([(first[:, :k] << LIMB) + second[:, :k], first[:, k:]], axis=1)
+
+
+LIMB = 22
+ENOUGH = 2**12
+
+
+def middle(column: np.ndarray) -> float:
+    """Return the range of the middle seven eighths; where those are alike (but for 2^-20 of their size), of more."""
+    ordered, last = np.sort(column), len(column) - 1
+    outer = min(-(-len(column) // 16), last // 2)
+    while True:
+        low, high = float(ordered[outer]), float(ordered[last - outer])
+        if not outer or high - low > 2.0**-20 * max(abs(low), abs(high)):
+            return high - low
+        outer //= 2
 
 
 def grid(columns: Columns) -> Grid:
-    """Centre every column, multiply all by one power of two, round half to even."""
+    """Centre every column, multiply all by one power of two, round half to even.
+
+    Where the middle of a column is less than 2^12 steps wide, all get 22 bits more.
+    """
     n_plain, n_derivative = columns.plain.shape[1], columns.derivative.shape[1]
     lanes = [column - mean_and_spread(column)[0] for column in columns.plain.T]
     for column in columns.derivative.T:
@@ -104,12 +135,19 @@ def grid(columns: Columns) -> Grid:
         centred[known] = column[known] - mean_and_spread(column[known])[0]
         lanes.append(centred)
     scale = common_scale(lanes)
+    present = [*columns.plain.T, *(column[columns.has_derivative] for column in columns.derivative.T)]
+    fine = any(middle(column) * scale < ENOUGH for column in present)
     width = -(-(n_plain + n_derivative + 4) // 8) * 8  # room for what the kernel adds: a count and two sums of squares
     rows = np.zeros((len(columns.has_derivative), width), np.int32)
     for lane, column in enumerate(lanes):
         rows[:, lane] = np.rint(column * scale)
     rows[:, n_plain + n_derivative] = columns.has_derivative
-    return Grid(rows, n_plain, n_derivative, scale)
+    if not fine:
+        return Grid(rows, n_plain, n_derivative, scale)
+    second = np.zeros_like(rows)
+    for lane, column in enumerate(lanes):
+        second[:, lane] = np.rint((column * scale - rows[:, lane]) * 2.0**LIMB)
+    return Grid(np.concatenate([rows, second], axis=1), n_plain, n_derivative, scale * 2.0**LIMB, True)
 
 
 def common_scale(lanes: list[np.ndarray]) -> float:

@@ -45,11 +45,18 @@ def sums(targets: np.ndarray, n_plain: int, n_derivative: int) -> Sums:
     return Sums(len(targets), total[k], total[:n_plain], total[n_plain:k])
 
 
+def long(targets: np.ndarray) -> bool:
+    """Whether products of targets, times a number of rows, may exceed 64 bits."""
+    return bool(np.abs(targets).max(initial=0) > 2**24)
+
+
 def impurity(targets: np.ndarray, n_plain: int, n_derivative: int) -> Fraction:
     """Sum of squares within the node; the derivative's, over the rows that have one, as if all rows had one."""
     node = sums(targets, n_plain, n_derivative)
     k = n_plain + n_derivative
-    squares = (targets.astype(np.int64) ** 2).sum(axis=0)
+    squares = (
+        (targets.astype(object) ** 2).sum(axis=0) if long(targets) else (targets.astype(np.int64) ** 2).sum(axis=0)
+    )
     total = Fraction(0)
     for s, q in zip(node.plain, squares[:n_plain].tolist(), strict=True):
         total += q - Fraction(s * s, node.count)
@@ -119,6 +126,10 @@ def split_by_sums(problem: Problem, rows: np.ndarray, depth: int) -> Node:
     n, k = len(rows), problem.n_plain + problem.n_derivative
     targets = problem.targets[rows][:, : k + 1].astype(np.int64)
     node = Node(rows, depth, impurity(targets, problem.n_plain, problem.n_derivative))
+    # Gains do not change when a whole number is taken off a column, and numbers near 0 are added up more exactly.
+    has = targets[:, k:]
+    targets[:, : problem.n_plain] -= targets[:, : problem.n_plain].sum(axis=0) // n
+    targets[:, problem.n_plain : k] -= targets[:, problem.n_plain : k].sum(axis=0) // max(int(has.sum()), 1) * has
     whole = sums(targets, problem.n_plain, problem.n_derivative)
     total = targets.sum(axis=0)
     tables = []  # per feature: cuts (rows on the left), sums on the left, approximate gains
@@ -156,7 +167,9 @@ def split_by_sums(problem: Problem, rows: np.ndarray, depth: int) -> Node:
 
 def approximate_gains(n: int, total: np.ndarray, cuts: np.ndarray, left: np.ndarray, n_plain: int) -> np.ndarray:
     """Gains of the cuts after ``cuts`` rows; ``left`` holds exact sums, the last column counts derivatives."""
-    # n * sum stays below 2^63 up to about 3 million rows, so the differences are exact; only squares are rounded.
+    # Of short targets, n * sum stays below 2^63 up to about 3 million rows: the differences are exact, squares rounded.
+    if long(left[:, :-1]):
+        left, total = left.astype(np.longdouble), total.astype(np.longdouble)
     plain = (n * left[:, :n_plain] - cuts[:, None] * total[:n_plain]).astype(np.longdouble)
     gains = (plain**2).sum(axis=1) / (n * cuts.astype(np.longdouble) * (n - cuts))
     n_d, left_d = int(total[-1]), left[:, -1]

@@ -19,13 +19,13 @@ def fitted(log: Log, leaves: int, **options) -> tuple[TripleTree, Log]:
 @cache
 def of_road():
     """Two features and discrete actions."""
-    return fitted(road.record("either", n_samples=3_000), 80, truncation="bootstrap")
+    return fitted(road.record("either", n_samples=3_000), 80)
 
 
 @cache
 def of_lander():
     """Eight features, two of them flags, and continuous actions."""
-    return fitted(lander.log().select(range(25)), 60, truncation="bootstrap")
+    return fitted(lander.log().select(range(25)), 60)
 
 
 @cache

@@ -146,13 +146,34 @@ def test_three_levels_of_splits_are_drawn():
 
 def test_losses_are_those_of_the_judgement():
     tree, log = of_road()
-    found = rows(quality_section(case(tree, log)), "Losses")
-    training = tree.fitted_.curve_training[79]
+    found = rows(quality_section(case(tree, log)), "Losses on unseen episodes")
+    judged = tree.held_out(log).judged
     assert [row[0] for row in found] == ["action", "value", "derivative"]
-    assert float(found[1][1]) == pytest.approx(training[1], rel=5e-3)
+    assert [float(cell) for cell in found[1][1:]] == pytest.approx([judged.losses[1], judged.constant[1]], rel=5e-3)
     assert found[0][1].endswith("%")
+    engine, numbers = fitted(random_log(5, lengths=(60, 50) * 3, dimensions=1), 4)
+    assert "%" not in rows(quality_section(case(engine, numbers)), "Losses on unseen episodes")[0][1]
+
+
+def test_without_unseen_episodes_no_loss_is_shown():
     engine, numbers = fitted(random_log(5, lengths=(60, 50), dimensions=1), 4)
-    assert "%" not in rows(quality_section(case(engine, numbers)), "Losses")[0][1]
+    text = told(quality_section(case(engine, numbers)))
+    assert "too few episodes" in text
+    assert "Losses" not in text
+    assert "Calibration" not in text
+
+
+def test_nothing_is_said_about_values_that_are_all_the_same():
+    log = random_log(3, lengths=(40,) * 8)
+    ones = replace(log, rewards=np.zeros(log.n_samples))
+    tree, _ = fitted(ones, 8)
+    fortune = told(fortune_section(case(tree, ones)))
+    assert "expect least" not in fortune
+    assert "lowest returns" not in fortune
+    assert "worth the same" in fortune
+    assert "All episodes have the same return, 0" in fortune
+    for section in (quality_section, overview_section, moves_section, episodes_section):
+        assert "value loss" not in told(section(case(tree, ones))).replace("value loss the root", "")
 
 
 def test_routes_and_ends_are_told_where_episodes_end():

@@ -11,6 +11,7 @@ from tests.logs import make_log, random_log
 from tests.report.models import of_one_feature, of_road
 from tripletree.answers.rules import Rule
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
+from tripletree.model.fitted import Judged
 from tripletree.report import words
 
 
@@ -53,7 +54,7 @@ def test_the_size_of_a_log():
             [UNKNOWN, TERMINATED, TRUNCATED],
             "Episodes last 2 to 9 steps (median 4); 1 has an unknown ending, 1 ended by itself and 1 was cut off.",
         ),
-        ((3, 3), [UNKNOWN] * 2, "Episodes last 3 steps; all have unknown endings."),
+        ((3, 3), [UNKNOWN] * 2, "Each episode lasts 3 steps; all have unknown endings."),
     ],
 )
 def test_how_long_episodes_last_and_how_they_end(lengths, endings, text):
@@ -83,8 +84,11 @@ def test_what_episodes_return(returns, text):
     ("left", "text"),
     [
         (0.25, "disagreement on value is 25 % of that in the whole log"),
-        (0.996, "disagreement on value is 99.6 % of that in the whole log"),
-        (1.0, "disagreement on value is 1 times that in the whole log"),
+        (0.94, "disagreement on value is 94 % of that in the whole log"),
+        (0.996, "disagreement on value is about the same as in the whole log"),
+        (1.0, "disagreement on value is about the same as in the whole log"),
+        (1.049, "disagreement on value is about the same as in the whole log"),
+        (1.1, "disagreement on value is 1.1 times that in the whole log"),
         (1.449, "disagreement on value is 1.4 times that in the whole log"),
     ],
 )
@@ -137,11 +141,13 @@ def test_how_soon_episodes_end():
     assert words.to_the_end(soon, SimpleNamespace(steps=12.345)).endswith(
         "within 20 steps with a probability of 25 % (95 % interval 20 % to 30 %), and after 12.3 steps on average."
     )
+    assert words.to_the_end(soon, SimpleNamespace(steps=98_312.0)).endswith("and after 98,300 steps on average.")
+    assert words.to_the_end(soon, SimpleNamespace(steps=1.0001)).endswith("and after 1 step on average.")
 
 
 def rule(coverage, accuracy=1.0, when=("pos < 1",)):
     bound = np.zeros(1)
-    return Rule("Action = left", when, bound, bound, int(100 * coverage), coverage, accuracy, (0,))
+    return Rule("Action = left", when, bound, bound, int(100 * coverage), coverage, 10, accuracy, (0,))
 
 
 def test_rules_of_one_outcome_are_cut_short():
@@ -151,6 +157,13 @@ def test_rules_of_one_outcome_are_cut_short():
     assert lines == ["pos < 1 (30 %, 100 % right)", "pos < 1 (20 %, 50 % right)", "always (10 %)"]
     assert words.rule_group(three, 2)[1][2] == "1 more rule (10 %)"
     assert words.rule_group(three, 1)[1][1] == "2 more rules (30 %)"
+
+
+def test_how_many_rules_are_left_out_and_where_to_find_them():
+    assert words.rules_shown(4, 0).endswith("and together they are the whole tree.")
+    assert "At most 4 of them are shown: 1 rule is left out here" in words.rules_shown(4, 1)
+    assert "17 rules are left out here" in words.rules_shown(4, 17)
+    assert "tripletree rules MODEL --most N" in words.rules_shown(4, 17)
 
 
 @pytest.mark.parametrize(
@@ -175,10 +188,9 @@ class Two(SimpleNamespace):
 
 
 def test_changes_across_a_number_are_counted():
-    two = Two(about="thrust", moves=10, changed=np.array([[True, False], [True, True]]))
+    two = Two(about="thrust", moves=10, changed=np.array([[True, False], [True, True]]), features=("pos", "speed"))
     assert words.changes(two, 0.5) == (
-        "In 10 steps, thrust goes from one side of 0.5 to the other 2 times; a single feature explains 50 % of "
-        "these changes."
+        "In 10 steps, thrust goes from one side of 0.5 to the other 2 times; pos alone explains 50 % of the changes."
     )
 
 
@@ -207,24 +219,35 @@ def test_what_a_picture_shows_for_those_who_do_not_see_it():
     assert words.colours("value", 0.0, 2.0, ()) == "value, from 0 to 2"
 
 
-def judged(how, losses, constant, discrete):
-    return SimpleNamespace(how=how, losses=np.array(losses), constant=np.array(constant), discrete=discrete)
+def judged(losses, constant, discrete):
+    numbers = None if losses is None else Judged(tuple(losses), tuple(constant), (0.05, 0.05, 0.05), 3, 90)
+    return SimpleNamespace(judged=numbers, discrete=discrete)
 
 
 def test_key_facts_are_those_of_unseen_episodes():
     tree, log = of_road()
     returns = np.add.reduceat(log.rewards, log.starts[:-1])
-    facts = dict(words.key_facts(tree.fitted_, log, returns, judged("other", [0.1, 0.5, 1], [0.4, 2, 2], True)))
+    facts = dict(words.key_facts(tree.fitted_, log, returns, judged([0.1, 0.5, 1], [0.4, 2, 2], True)))
     assert facts["steps"] == f"{log.n_samples:,}"
     assert facts["leaves"] == "80"
-    assert facts["of unseen actions right"] == "90 %"
+    assert (facts["of unseen actions right"], facts["without looking at the state"]) == ("90 %", "60 %")
     assert facts["of the value loss on unseen episodes explained"] == "75 %"
     assert facts["median return"] == words.rounded(float(np.median(returns)), 3)
-    worse = dict(words.key_facts(tree.fitted_, log, returns, judged("regrown", [1.5, 3, 1], [2, 2, 2], False)))
+    worse = dict(words.key_facts(tree.fitted_, log, returns, judged([1.5, 3, 1], [2, 2, 2], False)))
     assert worse["of the action loss on unseen episodes explained"] == "25 %"
-    assert worse["of the value loss on unseen episodes explained"] == "0 %"
-    alone = dict(words.key_facts(tree.fitted_, log, returns, judged("same", [0, 0, 0], [1, 1, 1], True)))
+    assert worse["of the value loss on unseen episodes explained"] == "none"
+    same = dict(words.key_facts(tree.fitted_, log, returns, judged([0, 0, 1], [0, 0, 2], False)))
+    assert list(same) == ["steps", "episodes", "leaves", "median return"]
+    alone = dict(words.key_facts(tree.fitted_, log, returns, judged(None, None, True)))
     assert list(alone) == ["steps", "episodes", "leaves", "median return"]
+
+
+def test_what_is_only_chance_is_said_before_what_matters():
+    (text,) = words.caveat(judged([0.1, 1.99, 2], [0.4, 2, 2], True))
+    assert text.startswith("On unseen episodes, the state tells no more about value or derivative than chance would")
+    assert words.caveat(judged([0.1, 1, 1], [0.4, 2, 2], True)) == []
+    assert words.caveat(judged([0, 1, 1], [0, 2, 2], True)) == []
+    assert words.caveat(judged(None, None, True)) == []
 
 
 def test_the_size_of_a_tree():

@@ -114,7 +114,9 @@ def test_bad_input():
 
 
 def calibration(about="value", error=(0.1, 0.2)):
-    return Calibration(about, np.array([0.2, 0.8]), np.array([0.3, 0.9]), np.array(error), np.array([30, 10]), 1.0)
+    return Calibration(
+        about, np.array([0.2, 0.8]), np.array([0.3, 0.9]), np.array(error), np.array([30, 10]), 1.0, 4, True
+    )
 
 
 def test_bars_of_a_calibration_are_intervals_of_ninety_five_percent():
@@ -136,7 +138,7 @@ def test_a_confidence_goes_up_to_one_and_not_below_nothing():
     scene = calibration_scene(calibration("confidence", (0.3, 0.2)))
     assert (scene.x.low, scene.x.high) == pytest.approx((-0.05, 1.05))
     assert scene.title == "Action: how sure and how often right"
-    certain = calibration_scene(Calibration("value", np.ones(1), np.ones(1), np.zeros(1), np.ones(1), 0.0))
+    certain = calibration_scene(Calibration("value", np.ones(1), np.ones(1), np.zeros(1), np.ones(1), 0.0, 1, True))
     assert (certain.x.low, certain.x.high) == (0.5, 1.5)
 
 

@@ -36,14 +36,36 @@ def test_diverging_colours_are_balanced_about_a_light_middle():
     assert np.linalg.norm(oklab(colours.DIVERGING[middle])[1:]) < 0.01
 
 
+# Deuteranopia (Machado et al. 2009, severity 1), in linear RGB.
+LOSS = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]])
+
+
+def seen(colour: str) -> np.ndarray:
+    """A colour as it is seen by readers who cannot tell red from green."""
+    rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.clip(LOSS @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
+    return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
+
+
 def test_categories_differ_for_readers_who_cannot_tell_red_from_green():
-    # Deuteranopia (Machado et al. 2009, severity 1), in linear RGB.
-    loss = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]])
-
-    def seen(colour: str) -> np.ndarray:
-        rgb = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-        linear = np.clip(loss @ np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4), 0, 1)
-        return np.where(linear <= 0.0031308, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
-
     for one, other in itertools.combinations([*colours.CATEGORIES, colours.OTHER], 2):
         assert np.linalg.norm(seen(one) - seen(other)) > 0.08
+
+
+@pytest.mark.parametrize(
+    ("mine", "others"),
+    [
+        (colours.PHASES, (*colours.CATEGORIES, *colours.ATTRIBUTE_COLOURS, colours.HERE)),
+        (colours.PLACES, (*colours.CATEGORIES, colours.HERE, colours.THERE)),
+    ],
+)
+def test_phases_and_places_have_colours_of_their_own(mine, others):
+    for one, other in itertools.product(mine, others):
+        assert np.linalg.norm(oklab(one) - oklab(other)) > 0.08
+        assert np.linalg.norm(seen(one) - seen(other)) > 0.08
+    for one, other in itertools.combinations(mine, 2):
+        assert np.linalg.norm(seen(one) - seen(other)) > 0.08
+
+
+def test_letters_are_chosen_by_the_colour_below_them():
+    assert [colours.dark(colour) for colour in ("#000000", "#ffffff", "#440154", "#fde725")] == [True, False] * 2

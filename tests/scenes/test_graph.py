@@ -13,7 +13,9 @@ from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.demos import road
 from tripletree.errors import LogError
+from tripletree.scenes.colours import ON_DARK, ON_LIGHT
 from tripletree.scenes.graph import _arrows, _sizes, strongest, transitions
+from tripletree.scenes.guides import shade_of, shades
 from tripletree.scenes.types import Labels, Links, Points
 
 
@@ -148,8 +150,8 @@ def test_discs_have_room_for_their_numbers_and_the_busiest_leaf_is_the_largest()
     """Diameters of leaves without time, with half of the busiest one's, and of the busiest: areas grow with time."""
     moves = chain(3, {(0, 1): 1, (1, 2): 1}, samples=[0, 50, 100])
     numbered, plain = (_sizes(moves, np.arange(3), numbered=numbered) for numbered in (True, False))
-    assert numbered.tolist() == pytest.approx([8.5, np.sqrt((8.5**2 + 15**2) / 2), 15])
-    assert plain.tolist() == pytest.approx([4, np.sqrt((4**2 + 15**2) / 2), 15])
+    assert numbered.tolist() == pytest.approx([11, np.sqrt((11**2 + 18**2) / 2), 18])
+    assert plain.tolist() == pytest.approx([4, np.sqrt((4**2 + 18**2) / 2), 18])
 
 
 def test_arrows_are_as_wide_as_probable_and_as_dark_as_frequent():
@@ -177,9 +179,31 @@ def test_up_to_forty_five_leaves_have_numbers(leaves, numbered):
     scene = transitions(road_tree(leaves), share=1, most=10_000)
     discs = of(scene, Points)[0]
     assert len(discs.x) == leaves
-    texts = [label.text for label in of(scene, Labels) if len(label.text) == leaves]
-    assert texts == ([tuple(map(str, range(leaves)))] if numbered else [])
-    assert discs.size.min() >= (8.5 if numbered else 4)
+    texts = [text for label in of(scene, Labels) for text in label.text if text != "end"]
+    assert sorted(map(int, texts)) == (list(range(leaves)) if numbered else [])
+    assert discs.size.min() >= (11 if numbered else 4)
+
+
+def test_numbers_stand_out_from_their_discs_on_any_page():
+    scene = transitions(road_tree(20), share=1, most=10_000)
+    discs = of(scene, Points)[0]
+    fill = dict(zip(discs.leaf.tolist(), shade_of(scene.colours, discs.value), strict=True))
+    numbers = [label for label in of(scene, Labels) if "end" not in label.text]
+    assert {label.colour for label in numbers} == {ON_LIGHT, ON_DARK}
+    for label in numbers:
+        for leaf in map(int, label.text):
+            # Four and a half to one is what WCAG asks for; black or white on a colour always has that.
+            assert contrast(label.colour, shades(scene.colours)[fill[leaf]]) > 4
+
+
+def contrast(one: str, other: str) -> float:
+    light = sorted((luminance(one), luminance(other)))
+    return (light[1] + 0.05) / (light[0] + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    return float(np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
 
 
 def test_a_hundred_arrows_or_nine_tenths_of_the_moves_are_shown_unless_asked_otherwise():

@@ -47,7 +47,7 @@ def test_many_features_are_summed_up():
 
 def test_one_leaf_has_no_bars():
     scene = importances(road_tree().fitted_.truncate(1))
-    assert scene.subtitle == "No split of this tree removes any impurity"
+    assert scene.subtitle == "No split of this tree tells anything"
     assert all((mark.x1 == 0).all() for mark in bars(scene))
 
 

@@ -16,7 +16,7 @@ from tripletree import ParameterError
 from tripletree.leaves.project import project
 from tripletree.questions.predict import predict
 from tripletree.scenes.colouring import known_colours
-from tripletree.scenes.leaf_map import _leaf_rectangles, _numbers, _stretch, leaf_map
+from tripletree.scenes.leaf_map import _leaf_rectangles, _moved, _numbers, _stretch, leaf_map
 from tripletree.scenes.types import Arrows, Band, Labels, Lines, Mesh, Rectangles
 from tripletree.scenes.view import View, read_view
 
@@ -501,3 +501,18 @@ def test_along_one_feature_there_is_a_twentieth_of_room():
     assert (amount.y.low, amount.y.high) == pytest.approx((line.min() / 1.5, line.max() * 1.5))
     flat = leaf_map(read_view(walk(2, leaves=1), "x0"), "count")
     assert flat.y.low < flat.y.high
+
+
+@pytest.mark.parametrize(
+    ("stretch", "text"),
+    [
+        (200.0, "mean move in 200 steps"),
+        (1.0, "mean move in 1 step"),
+        (0.5, "half the mean move in one step"),
+        (0.2, "a fifth of the mean move in one step"),
+        (0.1, "a tenth of the mean move in one step"),
+        (0.02, "1/50 of the mean move in one step"),
+    ],
+)
+def test_arrows_say_how_far_they_reach(stretch, text):
+    assert _moved(stretch) == text

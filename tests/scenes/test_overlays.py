@@ -1,15 +1,16 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from tests.logs import random_log
+from tests.logs import make_log, random_log
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError
 from tripletree.demos import road
 from tripletree.scenes import overlays
+from tripletree.scenes.colours import PAPER, PLACES
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Points, Rectangles
 from tripletree.scenes.view import read_view
@@ -123,7 +124,10 @@ def test_a_change_has_both_states_and_the_box_from_the_turning_point():
 
 def test_a_zone_of_features_is_a_box_and_any_other_its_leaves():
     view = plane()
-    (box,) = overlays.zone(view, {"pos": (1, None)}).marks
+    casing, box = overlays.zone(view, {"pos": (1, None)}).marks
+    # White below the colour: so it is seen on any tile.
+    assert (casing.edge, box.edge) == (PAPER, PLACES[0])
+    assert casing.edge_width > box.edge_width
     assert [box.x0[0], box.x1[0]] == [view.boxes.low[1], view.boxes.high[1]]
     assert [box.y0[0], box.y1[0]] == [1, view.boxes.high[0]]
     layer = overlays.zone(view, {3, 5}, "two leaves")
@@ -132,7 +136,7 @@ def test_a_zone_of_features_is_a_box_and_any_other_its_leaves():
     valued = overlays.zone(view, {"value": (0, None)}, number=1)
     assert len(valued.marks[0].leaf) >= 1
     assert valued.legend[0].colour != layer.legend[0].colour
-    (band,) = overlays.zone(read_view(gears(), "x", "gear"), {"gear": (1, 3)}).marks
+    _, band = overlays.zone(read_view(gears(), "x", "gear"), {"gear": (1, 3)}).marks
     assert [band.y0[0], band.y1[0]] == [0.5, 2.5]
 
 
@@ -250,3 +254,31 @@ def test_remarks_and_entries_are_said_once():
     both = overlays.add(scene, first, second, first)
     assert [entry.label for entry in both.legend] == ["pad", "star"]
     assert both.note == "One. Two"
+
+
+def zigzag(episodes, steps):
+    """A log that goes to and fro across the road in every step."""
+    rows = episodes * steps
+    states = np.column_stack([np.arange(rows) % 2 * 3.0, np.linspace(-0.1, 0.1, rows)])
+    starts = np.arange(0, rows + 1, steps)
+    log = make_log(states, np.zeros(rows, int), np.zeros(rows), starts, labels=("a",), names=("pos", "speed"))
+    return replace(log, episode_ids=np.array([f"run {k}" for k in range(episodes)]))
+
+
+def test_the_longer_the_lines_the_thinner_and_paler_they_are():
+    short, long = (overlays.episodes(plane(), zigzag(1, steps)).marks[0] for steps in (4, 500))
+    assert (short.width, short.opacity.tolist()) == (1.1, [1.0])
+    assert long.width < 0.5
+    assert long.opacity.tolist() == [0.3]
+
+
+def test_of_many_episodes_some_are_drawn_and_the_legend_says_so():
+    layer = overlays.episodes(plane(), zigzag(100, 3), range(100))
+    assert len(layer.marks[0].points) == len(layer.marks[1].x) == 30
+    assert layer.legend[0].label == "30 of 100 episodes, from the disc on"
+    some = overlays.episodes(plane(), zigzag(100, 3), range(100), most=7)
+    assert some.legend[0].label == "7 of 100 episodes, from the disc on"
+    assert overlays.episodes(plane(), zigzag(100, 3), range(30)).legend[0].label == "30 episodes, from the disc on"
+    assert overlays.episodes(plane(), zigzag(9, 3), 8).legend[0].label == "episode run 8, from the disc on"
+    with pytest.raises(ParameterError, match="most must be a whole number of at least 1; got 0"):
+        overlays.episodes(plane(), zigzag(9, 3), most=0)

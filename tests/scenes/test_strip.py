@@ -15,7 +15,7 @@ from tripletree import LogError, ParameterError, TripleTree, TripleTreeWarning
 from tripletree.answers.story import Phase, Story
 from tripletree.demos import road
 from tripletree.questions.importance import importance
-from tripletree.scenes.colours import CATEGORIES, HERE, OTHER
+from tripletree.scenes.colours import HERE, OTHER, PHASES
 from tripletree.scenes.strip import _features, _phases, _span, _subtitle, _words, episode
 from tripletree.scenes.types import Labels, Lines, Points, Rectangles
 
@@ -182,10 +182,10 @@ def test_a_phase_has_its_number_where_there_is_room(lengths, numbers):
     assert labels.text == numbers
 
 
-def test_the_eighth_behaviour_and_all_others_share_a_colour():
+def test_the_seventh_behaviour_and_all_others_share_a_colour():
     scene = _phases(told(*[10] * 9, outcomes="abcdefgha"), 90.0)
     fills = [mark.fill for mark in of(scene, Rectangles)]
-    assert fills == [*CATEGORIES, OTHER]
+    assert fills == [*PHASES, OTHER, OTHER]
     assert of(scene, Rectangles)[0].x0.tolist() == [0, 80]
 
 

@@ -10,8 +10,8 @@ from tests.logs import make_log
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError, TripleTree, TripleTreeWarning
 from tripletree.questions.importance import importance
-from tripletree.scenes.colours import ATTRIBUTE_COLOURS, TRACK
-from tripletree.scenes.tree import BOX, LETTERS, diagram, separated
+from tripletree.scenes.colours import CATEGORIES, TRACK
+from tripletree.scenes.tree import BAR_INKS, BOX, LETTERS, diagram, separated
 from tripletree.scenes.types import Labels, Lines, Rectangles
 
 
@@ -155,8 +155,12 @@ def test_bars_are_as_long_as_the_split_separates():
     drawn = [mark for mark in diagram(fitted).marks if isinstance(mark, Rectangles)]
     track, *_ = (mark for mark in drawn if mark.fill == TRACK)
     bars = [mark for mark in drawn if len(mark.x0) == 1 and mark.y0[0] >= track.y0[0] - 9 and mark.y1[0] <= track.y1[0]]
-    widths = [float(mark.x1[0] - mark.x0[0]) for colour in ATTRIBUTE_COLOURS for mark in bars if mark.fill == colour]
+    widths = [float(mark.x1[0] - mark.x0[0]) for colour in BAR_INKS for mark in bars if mark.fill == colour]
     assert widths == pytest.approx([track.x1[0] - track.x0[0], 0.0, 0.0])
+
+
+def test_no_colour_means_both_an_action_and_an_attribute():
+    assert not set(BAR_INKS) & set(CATEGORIES)
 
 
 def quietly(log, leaves, **options):

@@ -59,9 +59,16 @@ LEFT_RIGHT = Action("discrete", labels=("left", "right"))
 
 
 def any_bits(rng: np.random.Generator, *shape: int) -> npt.NDArray[np.float64]:
-    """Finite doubles of every kind: huge, subnormal, signed zeros."""
+    """Doubles of every kind that a model may hold: large, subnormal, signed zeros."""
     numbers = rng.integers(0, 2**64, shape, np.uint64).view(np.float64)
-    return np.where(np.isfinite(numbers), numbers, -0.0)
+    return np.where(np.abs(numbers) <= 1e120, numbers, -0.0)
+
+
+def any_spreads(rng: np.random.Generator, *shape: int) -> npt.NDArray[np.float64]:
+    """Spreads of the nodes: of every size, and none larger than the root's allows."""
+    spreads = np.abs(any_bits(rng, *shape))
+    spreads[1:] = np.minimum(spreads[1:], spreads[:1] * 100)
+    return spreads
 
 
 def random_model(
@@ -115,6 +122,8 @@ def random_model(
     tree = Tree(
         np.array(feature, np.int32), np.array(threshold), np.array(left, np.int32), np.array(quality, np.float64)
     )
+    action_std = None if discrete else any_spreads(rng, n, m)
+    derivative_std = any_spreads(rng, n, d) if derivative else None
     return Fitted(
         schema=Schema(features, action),
         tree=tree,
@@ -123,18 +132,18 @@ def random_model(
             count_derivative=np.array(known, np.int64),
             action_count=np.array(actions, np.int64) if discrete else None,
             action_mean=None if discrete else any_bits(rng, n, m),
-            action_std=None if discrete else abs(any_bits(rng, n, m)),
+            action_std=action_std,
             value_mean=any_bits(rng, n),
-            value_std=abs(any_bits(rng, n)),
+            value_std=any_spreads(rng, n),
             derivative_mean=any_bits(rng, n, d) if derivative else None,
-            derivative_std=abs(any_bits(rng, n, d)) if derivative else None,
-            impurity=abs(any_bits(rng, n, 3)),
+            derivative_std=derivative_std,
+            impurity=any_spreads(rng, n, 3),
             state_mean=np.array([low + (high - low) * rng.random() for low, high in boxes]),
         ),
         feature_min=low,
         feature_max=high,
-        action_scale=None if discrete else abs(any_bits(rng, m)),
-        derivative_scale=abs(any_bits(rng, d)),
+        action_scale=None if action_std is None else action_std[0] * rng.random(m),
+        derivative_scale=abs(any_bits(rng, d)) if derivative_std is None else derivative_std[0] * rng.random(d),
         curve_training=abs(any_bits(rng, steps, 3)),
         curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
         options=OPTIONS if options is None else options,
@@ -168,7 +177,7 @@ _json = st.recursive(
 _options = st.fixed_dictionaries(
     {
         "max_leaves": st.integers(1, 2**64 - 1),
-        "theta": st.lists(st.floats(0, 1e300), min_size=3, max_size=3).filter(any),
+        "theta": st.lists(st.floats(0, 1e100), min_size=3, max_size=3).filter(any),
         "gamma": st.floats(0, 1) | st.integers(0, 1),
         "min_quality": st.floats(0, 1e300),
         "max_depth": st.none() | st.integers(0, 2**31),

@@ -58,8 +58,15 @@ def feature(rng: np.random.Generator, n: int, others: list[np.ndarray]) -> np.nd
         (walk > 0).astype(float),
         # The speeds of a simulated car: equal but for rounding.
         0.1 + 1e-18 * rng.integers(0, 5, n) + 0.01 * rng.integers(0, 9, n),
-        # Chains of neighbours, each closer to the next than 1e-9 of the range, and some that are not.
-        np.append(np.arange(n - 1) * 0.9e-9 + (rng.random(n - 1) < 0.1).cumsum() * 1e-6, 1.0)[rng.permutation(n)],
+        # Chains of neighbours, each nearer to the next than what counts as equal, and some that are not.
+        (np.arange(n) * 1e-11 + (rng.random(n) < 0.1).cumsum() / (n + 1))[rng.permutation(n)],
+        # Outliers: one that is far, a few that are further than everything else together, and heavy tails.
+        np.where(np.arange(n) == n // 2, 1e6, base),
+        np.where(rng.random(n) < 0.03, np.copysign(1e300, base), base),
+        rng.standard_t(2, n),
+        # Noise about zero and about a large number, and a spell of rest.
+        np.where(rng.random(n) < 0.8, 1e-17 * base, walk),
+        1e9 + 1e-7 * rng.integers(0, 50, n),
         base * 1e300,
         base * 1e-300,
         rng.integers(0, 9, n) * 5e-324,
@@ -95,7 +102,9 @@ def random_log(rng: np.random.Generator, n: int, d: int) -> Log:
         signal,
         signal * 1e300,
         signal * 1e-300,
-    ][rng.integers(7)]
+        np.where(rng.random(n) < 2 / n, -1e6, 0.09 * rng.random(n)),
+        signal * rng.standard_t(1, n) ** 3,
+    ][rng.integers(9)]
     cuts = rng.random(n - 1) < rng.choice([0.0, 0.1, 0.9, 1.0])
     starts = np.concatenate([[0], np.flatnonzero(cuts) + 1, [n]]).astype(np.int64)
     final_states = states[rng.integers(0, n, len(starts) - 1)]
@@ -150,6 +159,7 @@ def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress:
         threads,
         progress,
         pool,
+        on_grid.fine,
     )
     return Grown(*result)
 
@@ -172,7 +182,7 @@ def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, codes:
     expected = reference_grow(
         problem.states,
         codes,
-        on_grid.rows,
+        on_grid.targets,
         on_grid.n_plain,
         on_grid.n_derivative,
         split=split,

@@ -82,6 +82,48 @@ def under(grown, node: int) -> list[int]:
     return [node] if child < 0 else under(grown, child) + under(grown, child + 1)
 
 
+@pytest.mark.parametrize("outlier", [1e6, -1e6, 1e30, 1e300])
+def test_an_outlier_does_not_merge_the_others(outlier):
+    states = np.random.default_rng(0).normal(size=(100_000, 1))
+    states[70_000] = outlier
+    got = _kernel.encode(states, 256, True, 1)
+    assert len(np.unique(got)) > 99_900
+    assert np.array_equal(dense(got), reference_codes(states))
+
+
+def test_heavy_tails_do_not_merge_the_middle():
+    states = np.random.default_rng(1).standard_t(2, (1_000_000, 1))
+    assert len(np.unique(_kernel.encode(states, 512, True, 1))) > 998_000
+
+
+def test_no_chain_is_longer_than_the_tolerance():
+    # A million steps of a quarter of the tolerance: five values share a code, not a million.
+    tolerance = 2.0**-31
+    states = np.concatenate([np.arange(100_000) * tolerance / 4, np.linspace(0, 1, 900_001)])[:, None]
+    got = _kernel.encode(states, 512, True, 1)[:100_000, 0]
+    assert 4 <= np.unique(got, return_counts=True)[1].max() <= 6
+
+
+def test_noise_about_zero_and_at_rest_is_merged():
+    rng = np.random.default_rng(2)
+    moving = np.arange(30_000) < 6_000
+    states = np.where(moving, np.round(rng.normal(size=30_000), 2), 1e-17 * rng.normal(size=30_000))[:, None]
+    assert len(np.unique(_kernel.encode(states, 256, True, 1))) == len(np.unique(np.round(states, 2)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_units_and_the_sign_do_not_change_codes(seed):
+    rng = np.random.default_rng(seed)
+    # Values that are apart, with noise: not so dense that the first of a group depends on the direction.
+    states = np.round(rng.standard_t(2, (5_000, 3)), 3) * (1 + 2.0**-52 * rng.integers(0, 2, (5_000, 3)))
+    first = dense(_kernel.encode(states, 256, True, 1))
+    for unit in (2.0**-700, 0.25, 2.0**600):
+        assert np.array_equal(dense(_kernel.encode(states * unit, 256, True, 1)), first)
+    assert np.array_equal(dense(_kernel.encode(-states, 256, True, 1)), first.max(axis=0) - first)
+    order = rng.permutation(5_000)
+    assert np.array_equal(dense(_kernel.encode(states[order], 256, True, 2)), first[order])
+
+
 def test_the_largest_doubles_keep_their_order():
     states = np.array([[-1.7e308], [1.7e308], [0.0], [1.0], [1e300], [1.6e308]])
     got = _kernel.encode(states, 256, True, 1)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.logs import make_log
 from tests.reference.codes import codes as reference_codes
+from tests.reference.columns import Grid
 from tests.reference.derive import derivatives, values
 from tests.reference.grow import Grown
 from tests.reference.grow import grow as reference_grow
@@ -69,7 +70,7 @@ def test_tree_statistics_and_losses(seed):
         expected = reference_grow(
             log.states,
             reference_codes(log.states),
-            targets.rows,
+            Grid(targets.rows, targets.n_plain, targets.n_derivative, targets.scale, targets.fine).targets,
             targets.n_plain,
             targets.n_derivative,
             max_leaves=25,

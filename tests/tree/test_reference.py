@@ -35,9 +35,20 @@ def test_derivative_is_missing_without_a_successor():
     assert np.array_equal(got, [[1.0], [NAN], [2.0], [NAN]], equal_nan=True)
 
 
-def test_codes_merge_chains_of_near_duplicates():
-    column = np.array([3.0, 0.0, 0.8e-9, 1.6e-9, 1.0, 1.0 + 5e-9])
-    assert ref_codes(column[:, None])[:, 0].tolist() == [3, 0, 0, 0, 1, 2]
+def test_codes_merge_values_that_are_near_the_first_of_them():
+    # The middle four reach from 0 to 1, so that 2^-31 of 1 is the tolerance; an outlier has no say.
+    step = 2.0**-31
+    column = np.array([3e5, 0.0, 0.8 * step, 1.6 * step, 1.0, -1e9])
+    assert ref_codes(column[:, None])[:, 0].tolist() == [4, 1, 1, 2, 3, 0]
+
+
+def test_codes_of_a_value_that_repeats_and_of_large_ones():
+    # Most samples are alike, so more of them tell the scale: 1 - 0, where 1e-12 is nothing.
+    column = np.array([0.5] * 60 + [0.0, 1e-12, 1.0, 1.0])
+    assert ref_codes(column[:, None])[:, 0].tolist() == [1] * 60 + [0, 0, 2, 2]
+    # A few units in the last place of a large value are nothing either.
+    column = np.append(np.arange(60.0), [1e9, np.nextafter(1e9, 2e9), 1e9 + 1e-5])
+    assert ref_codes(column[:, None])[60:, 0].tolist() == [60, 60, 61]
 
 
 def test_gini_is_the_summed_variance_of_the_columns():

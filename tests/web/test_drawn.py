@@ -18,6 +18,7 @@ from tripletree.frontend.payload import packed, payload
 from tripletree.scenes.colouring import colour_scale, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
 from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.support import EXPECTED, patch
 from tripletree.scenes.types import Rectangles
 from tripletree.scenes.view import read_view
 
@@ -310,3 +311,31 @@ def test_the_table_says_which_values_a_leaf_has(explorer):
             )
             low, high = max(low, counts().feature_min[f]), min(high - 1, counts().feature_max[f])
             assert cell == (f"{low:g}" if low == high else f"{low:g} to {high:g}")
+
+
+FAINT = """
+() => [...document.querySelectorAll(".tt-tiles rect")].filter((tile) => tile.classList.contains("tt-faint"))
+  .map((tile) => Number(tile.dataset.leaf)).sort((a, b) => a - b)
+"""
+
+
+@pytest.mark.parametrize(
+    "name", ["road", "outliers", "many whole numbers", "one feature", "binary and integer features"]
+)
+def test_leaves_that_the_log_hardly_supports_are_faded(explorer, name):
+    fitted = TREES[name]()
+    page = explorer(payload(fitted))
+    names = fitted.schema.feature_names
+    shown = page.locator(".tt-controls select").nth(0).input_value(), page.locator(".tt-controls select").nth(1)
+    axes = [int(shown[0])] + ([int(shown[1].input_value())] if len(names) > 1 else [])
+    view = read_view(fitted, *(names[f] for f in axes))
+    drawn = {tile[0] for tile in page.evaluate(DRAWN)["tiles"]}
+    expected = fitted.leaves.count.astype(float)
+    for f in axes:
+        expected *= patch(view, f) / (view.boxes.upper[:, f] - view.boxes.lower[:, f])
+    faint = [leaf for leaf in sorted(drawn) if expected[leaf] < 1 - 1e-6]
+    choose(page, "Colour", "value")
+    assert page.evaluate(FAINT) == faint
+    assert page.locator(".tt-faded").inner_text() == (f"{EXPECTED}." if faint else "")
+    choose(page, "Colour", "density")
+    assert page.evaluate(FAINT) == []

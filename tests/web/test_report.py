@@ -185,3 +185,50 @@ def test_names_that_look_like_markup_stay_text(opened):
     assert page.locator("script").count() == 2
     assert "<script>window.hacked=1</script>" in page.locator("main").inner_text()
     assert page.locator(".tt-controls option", has_text="<img").count() > 0
+
+
+def edges(page, selector):
+    """Return, for each region that scrolls, how the strips at its left and right differ from the paper behind it."""
+    from io import BytesIO
+
+    from PIL import Image
+
+    found = []
+    for region in page.locator(selector).all():
+        wide, room = region.evaluate("(e) => [e.scrollWidth, e.clientWidth]")
+        # The last column ends with some air, which need not be seen.
+        if wide <= room + 24:
+            continue
+        # The text is not what is looked for.
+        region.evaluate("(e) => { e.firstElementChild.style.visibility = 'hidden'; }")
+        shot = Image.open(BytesIO(region.screenshot())).convert("RGB")
+        row = [shot.getpixel((x, shot.height // 2)) for x in (3, shot.width // 2, shot.width - 4)]
+        region.evaluate("(e) => { e.scrollLeft = e.scrollWidth; }")
+        shot = Image.open(BytesIO(region.screenshot())).convert("RGB")
+        last = [shot.getpixel((x, shot.height // 2)) for x in (3, shot.width // 2, shot.width - 4)]
+        found.append((row, last))
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_table_that_goes_on_beyond_the_screen_shows_that(opened, scheme):
+    page = opened("lander")
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 800})
+    found = edges(page, "main .scroll")
+    assert len(found) >= 2
+    for (left, middle, right), (left_after, middle_after, right_after) in found:
+        # At first a shadow at the right, at the end one at the left.
+        assert left == middle != right
+        assert left_after != middle_after == right_after
+
+
+def test_pictures_that_go_on_beyond_the_screen_say_so(opened):
+    page = opened("lander")
+    said = "(e) => getComputedStyle(e, '::before').content"
+    for width, wide, broad in ((390, True, True), (900, False, True), (1280, False, False)):
+        page.set_viewport_size({"width": width, "height": 800})
+        for selector, expected in ((".wide", wide), (".broad", broad)):
+            region = page.locator(f"main {selector}").first
+            assert ("Scroll sideways" in region.evaluate(said)) == expected
+            assert region.evaluate("(e) => e.scrollWidth > e.clientWidth + 1") == expected

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer
 from tripletree.graph.transitions import MarkovCheck
 from tripletree.language.conditions import leaves
-from tripletree.language.numbers import between, percent
+from tripletree.language.numbers import between, estimate, percent
 from tripletree.text import count, plural
 
 
@@ -185,8 +185,8 @@ def _duration(answer: Duration) -> str:
     if answer.there:
         return _there(answer)
     surely = "" if answer.probability > 0.9995 else f", if it gets there (probability {answer.probability:.3g})"
-    steps = f"{answer.steps:.4g}"
-    text = f"From {answer.start} it reaches {where} after {steps} {plural(float(steps), 'step')} on average"
+    steps = estimate(answer.steps, 4)
+    text = f"From {answer.start} it reaches {where} after {steps} {'step' if steps == '1' else 'steps'} on average"
     return f"{text}{between(answer.interval)}{surely}.{_partly(answer)} {markov(answer.markov)}"
 
 

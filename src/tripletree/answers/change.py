@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.answer import Answer, plain
+from tripletree.answers.answer import Answer
 from tripletree.asking.attribute import Attribute
 from tripletree.language.conditions import changed_clause
-from tripletree.language.numbers import all_of, capital, exact, percent, rounded, unit
+from tripletree.language.numbers import all_of, capital, digits_apart, exact, percent, rounded, unit
 from tripletree.log.schema import Schema
 from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+
+MOST_NAMED = 4
+"""Features that a sentence about all changes names, the sum of the others included."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,11 +79,10 @@ class Change(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the schema as JSON types."""
-        names = [field.name for field in fields(self) if field.name not in ("attribute", "schema")]
-        return {name: plain(getattr(self, name)) for name in names}
+        return {name: value for name, value in super().to_dict().items() if name != "attribute"}
 
     def __str__(self) -> str:
-        return _change(self)
+        return _change(self) + self._assumption(self.schema)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,6 +109,8 @@ class Changes(Answer):
         Makes the answer of one change.
     name : str
         What sentences call the attribute.
+    features : tuple of str
+        Names of the features.
     """
 
     about: str
@@ -120,6 +124,7 @@ class Changes(Answer):
     moves: int
     tell: Callable[[Changes, int], Change]
     name: str
+    features: tuple[str, ...]
 
     @property
     def changed(self) -> Mask:
@@ -137,9 +142,7 @@ class Changes(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON types."""
-        return {
-            field.name: plain(getattr(self, field.name)) for field in fields(self) if field.name not in ("tell", "name")
-        }
+        return {name: value for name, value in super().to_dict().items() if name not in ("tell", "name")}
 
     def __str__(self) -> str:
         return _changes(self)
@@ -176,14 +179,34 @@ def _no_change(answer: Change, name: str) -> str:
     return f"{name} did not cross {exact(answer.threshold or 0.0)}: {ends}."
 
 
-def because(*answers: Change) -> str:
-    """Return the reason of a change, or of several together: "speed >= 0.045 m/s and left leg in contact"."""
-    clauses = [
-        changed_clause(answer.schema.features[f], relation, border)
-        for answer in answers
-        for f, relation, border in zip(answer.changed, answer.relations, answer.borders, strict=True)
-    ]
-    return all_of(list(dict.fromkeys(clauses)))
+def because(*answers: Change, among: Iterable[Change] = ()) -> str:
+    """Return the reason of a change, or of several together: "speed >= 0.045 m/s and left leg in contact".
+
+    Parameters
+    ----------
+    *answers : Change
+        Changes between the same two states. Where several bound a feature on the same side, the tightest bound says it
+        all, and is the only one told.
+    among : iterable of Change
+        Others that are told in the same text: different borders of a feature get as many digits as tell them apart.
+    """
+    tightest: dict[tuple[int, str], tuple[str, float]] = {}
+    for answer in answers:
+        for f, relation, border in zip(answer.changed, answer.relations, answer.borders, strict=True):
+            known = tightest.get((f, relation[0]))
+            if known is None or _tightness(relation, border) > _tightness(*known):
+                tightest[f, relation[0]] = relation, border
+    told = [*answers, *among]
+    clauses = []
+    for (f, _), (relation, border) in tightest.items():
+        borders = [b for one in told for g, b in zip(one.changed, one.borders, strict=True) if g == f]
+        clauses.append(changed_clause(answers[0].schema.features[f], relation, border, digits_apart(borders)))
+    return all_of(clauses)
+
+
+def _tightness(relation: str, border: float) -> tuple[float, bool]:
+    """Return what grows as a bound leaves less room; of two equal borders, "<" leaves less than "<="."""
+    return (border if relation == ">=" else -border, relation == "<")
 
 
 def _changes(answers: Changes) -> str:
@@ -191,6 +214,22 @@ def _changes(answers: Changes) -> str:
     name = answers.name
     if not len(answers):
         return f"{capital(name)} never changes in {count(answers.moves, 'step')}."
-    sizes = answers.changed.sum(axis=1)
     text = f"{capital(name)} changes {count(len(answers), 'time')} in {count(answers.moves, 'step')}"
-    return f"{text}; one feature explains {percent(float((sizes == 1).mean()))} of the changes."
+    return f"{text}; {by_one_feature(answers)}."
+
+
+def by_one_feature(answers: Changes) -> str:
+    """Return how many changes a feature explains alone, and which features do; their shares add up to the whole."""
+    alone = answers.changed.sum(axis=1) == 1
+    if not alone.any():
+        return "no feature explains any of the changes alone"
+    share, whole = answers.changed[alone].sum(axis=0) / len(answers), percent(float(alone.mean()))
+    ranked = [f for f in np.argsort(-share, kind="stable").tolist() if share[f] > 0]
+    if len(ranked) == 1:
+        return f"{answers.features[ranked[0]]} alone explains {whole} of the changes"
+    # The last place is for a single feature, or for the sum of several.
+    shown = ranked if len(ranked) <= MOST_NAMED else ranked[: MOST_NAMED - 1]
+    told = [f"{answers.features[f]} ({percent(float(share[f]))})" for f in shown]
+    if rest := ranked[len(shown) :]:
+        told.append(f"{count(len(rest), 'other')} ({percent(float(share[rest].sum()))})")
+    return f"one feature alone explains {whole} of the changes: {', '.join(told[:-1])} or {told[-1]}"

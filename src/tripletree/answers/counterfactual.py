@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -98,12 +98,10 @@ class Counterfactual(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the schema as JSON types."""
-        data = {name.name: getattr(self, name.name) for name in fields(self) if name.name != "schema"}
-        data["foil"] = self.foil.plain()
-        return {name: plain(value) for name, value in data.items()}
+        return {**super().to_dict(), "foil": plain(self.foil.plain())}
 
     def __str__(self) -> str:
-        return _counterfactual(self)
+        return _counterfactual(self) + self._assumption(self.schema)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,9 +159,8 @@ class Counterfactuals(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON types; what is missing is None."""
-        data = {name.name: getattr(self, name.name) for name in fields(self) if name.name != "tell"}
-        data["foil"] = self.foil.plain()
-        return {name: plain(value) for name, value in data.items()}
+        data = {name: value for name, value in super().to_dict().items() if name != "tell"}
+        return {**data, "foil": plain(self.foil.plain())}
 
     def __str__(self) -> str:
         return _counterfactuals(self)

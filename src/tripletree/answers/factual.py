@@ -73,7 +73,7 @@ class Factual(Answer):
         return bool(self.beyond.any())
 
     def __str__(self) -> str:
-        return _factual(self)
+        return _factual(self) + self._assumption(self.schema)
 
 
 def _factual(answer: Factual) -> str:

@@ -26,7 +26,7 @@ class Importance(Answer):
     share : float64 array of shape (3, features)
         Rows for action, value and derivative; each sums to 1, or is 0 where the splits removed nothing.
     removed : float64 array of shape (3,)
-        Which share of the root's impurity the splits removed altogether.
+        Which share of the training log's impurity the splits removed altogether: more with every leaf, even on noise.
     attributes, features : tuples of str
         Names of the rows and columns.
     """
@@ -43,22 +43,22 @@ class Importance(Answer):
         return Table({"feature": np.array(self.features), **columns})
 
     def __str__(self) -> str:
-        return _importance(self)
+        return "\n".join(lines(self))
 
 
-def _importance(answer: Importance) -> str:
+def lines(answer: Importance) -> list[str]:
     """Return one line an attribute: its features from the most important on."""
-    lines = []
-    for name, share, removed in zip(answer.attributes, answer.share, answer.removed, strict=True):
+    told_of = []
+    for name, share in zip(answer.attributes, answer.share, strict=True):
         ranked = sorted(zip(answer.features, share.tolist(), strict=True), key=lambda pair: -pair[1])
         ranked = [(feature, part) for feature, part in ranked if part > 0]
         if not ranked:
-            lines.append(f"{name.capitalize()}: no split tells anything about it.")
+            told_of.append(f"{name.capitalize()}: no split tells anything about it.")
             continue
         told = [f"{feature} {percent(part)}" for feature, part in ranked[:MOST_FEATURES]]
         rest = ranked[MOST_FEATURES:]
         if rest:
             others = count(len(rest), "other")
             told.append(f"{others} {percent(sum(part for _, part in rest))}")
-        lines.append(f"{name.capitalize()}: {', '.join(told)}. The tree removes {percent(removed)} of its impurity.")
-    return "\n".join(lines)
+        told_of.append(f"{name.capitalize()}: {', '.join(told)}.")
+    return told_of

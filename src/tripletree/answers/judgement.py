@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer
 from tripletree.language.numbers import all_of, percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
+from tripletree.model.fitted import Judged
 from tripletree.text import count, plural
 
 F64 = npt.NDArray[np.float64]
@@ -38,6 +39,10 @@ class Calibration(Answer):
         Samples of each group.
     scale : float
         Spread of what is observed over the log (1 for a confidence).
+    episodes : int
+        Episodes that this is about.
+    unseen : bool
+        Whether the tree was grown without them; if not, the two agree by construction.
     """
 
     about: str
@@ -46,6 +51,8 @@ class Calibration(Answer):
     error: F64
     count: npt.NDArray[np.int64]
     scale: float
+    episodes: int
+    unseen: bool
 
     @property
     def gap(self) -> float:
@@ -53,39 +60,41 @@ class Calibration(Answer):
         return float(np.average(np.abs(self.predicted - self.observed), weights=self.count))
 
     def __str__(self) -> str:
-        return _calibration(self)
+        where = f"On {count(self.episodes, 'episode')} that the tree has not seen:"
+        if not self.unseen:
+            where = "On episodes that the tree may have seen, where the two agree by construction:"
+        return f"{where} {_calibration(self)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeldOut(Answer):
-    """Losses and calibration, as honest as the log allows.
+    """How good a tree is on episodes that it has not seen, as far as the log can tell.
 
     Attributes
     ----------
-    how : {"other", "regrown", "same"}
-        Judged on another log than the tree was grown on; by growing such a tree again on 4 of 5 episodes and asking it
-        about the others; or, when the log is too small or too large for that, on the very log that it was grown on.
-    episodes, samples : int
-        What it was judged on.
-    losses : float64 array of shape (3,)
-        Action, value and derivative loss there.
-    training : float64 array of shape (3,)
-        The tree's losses on the log it was grown on.
-    constant : float64 array of shape (3,)
-        The losses there of the same tree with one leaf: what can be known without looking at the state.
+    how : {"unseen", "regrown", "few", "large"}
+        Judged on the episodes of the log that the tree has not seen. If there are none: by growing such a tree again
+        without a fifth of the episodes and asking it about those; or not at all, because the log has too few episodes
+        or too many samples for that.
+    seen, chose : int
+        Episodes of the log that the tree was grown on, and others that chose its size.
+    remembers : bool
+        Whether the model knows which episodes it was grown on; files of formats before 1.2 do not.
     discrete : bool
         Whether actions are labels.
+    judged : Judged or None
+        Losses there, those of the same tree with one leaf (what can be known without looking at the state), and the
+        numbers of episodes and samples judged; None when none could be.
     calibrations : tuple of Calibration
         One for each attribute.
     """
 
     how: str
-    episodes: int
-    samples: int
-    losses: npt.NDArray[np.float64]
-    training: npt.NDArray[np.float64]
-    constant: npt.NDArray[np.float64]
+    seen: int
+    chose: int
+    remembers: bool
     discrete: bool
+    judged: Judged | None
     calibrations: tuple[Calibration, ...]
 
     def __str__(self) -> str:
@@ -134,20 +143,41 @@ class Trust(Answer):
 
 def _held_out(answer: HeldOut) -> str:
     """Return how the losses were measured, and what they say."""
-    episodes, samples = count(answer.episodes, "episode"), count(answer.samples, "sample")
-    how = {
-        "other": f"The tree was judged on {episodes} with {samples} of another log than the one it was grown on.",
-        "regrown": "The tree has seen all of this log. To be fair, a second tree of the same size was grown on 4 of 5 "
-        f"episodes and judged on the rest: {episodes} with {samples}.",
-        "same": "The tree was judged on the log that it was grown on, so expect it to do worse on new episodes.",
-    }[answer.how]
-    known = 1 - answer.losses / np.where(answer.constant > 0, answer.constant, 1.0)
-    told = [
-        f"{percent(max(part, 0.0))} of the {name} loss"
-        for name, part, whole in zip(ATTRIBUTES, known.tolist(), answer.constant.tolist(), strict=True)
-        if whole > 0
-    ]
-    return f"{how} Looking at the state takes away {all_of(told)} there." if told else how
+    judged = answer.judged
+    parts = [f"it was grown on {count(answer.seen, 'episode')}"] if answer.seen else []
+    parts += [f"{count(answer.chose, 'episode')} chose its size"] if answer.chose else []
+    known = f"The tree has seen all of this log: {', and '.join(parts)}." if answer.remembers else ""
+    if judged is None:
+        why = {
+            "few": "The log has too few episodes to put some of them aside",
+            "large": "The log is too large to grow a second tree without some of its episodes",
+        }[answer.how]
+        no = f"{why}, so nothing can be said about new episodes. Give a log of other episodes of the same agent."
+        return f"{known} {no}".strip()
+    these = f"{count(judged.episodes, 'episode')} with {count(judged.samples, 'sample')}"
+    if answer.how == "unseen":
+        left = answer.seen + answer.chose
+        others = f"{count(left, 'other episode')} {plural(left, 'was', 'were')} left out"
+        rest = f" {others}: {', and '.join(parts)}." if left else ""
+        how = f"The tree was judged on {these} that it has not seen.{rest}"
+    else:
+        why = known or "This model does not remember which episodes it was grown on."
+        how = (
+            f"{why} To be fair, a second tree of the same size was grown without a fifth of the episodes and judged "
+            f"on those: {these}."
+        )
+    return f"{how} {_gained(judged)}".strip()
+
+
+def _gained(judged: Judged) -> str:
+    """Return what looking at the state gains, and what it does not."""
+    shares = [(name, part) for name, part in zip(ATTRIBUTES, judged.explained, strict=True) if part is not None]
+    told = all_of([f"{percent(part)} of the {name} loss" for name, part in shares if part])
+    none = " or ".join(name for name, part in shares if not part)
+    if not told:
+        return f"There, looking at the state tells no more about {none} than chance would." if none else ""
+    rest = f"; about {none} it tells no more than chance would" if none else ""
+    return f"There, looking at the state takes away {told}{rest}."
 
 
 def _calibration(answer: Calibration) -> str:
@@ -158,11 +188,11 @@ def _calibration(answer: Calibration) -> str:
             np.average(answer.observed, weights=answer.count),
         )
         text = (
-            f"The tree is sure of its actions by {percent(float(sure))} on average and right in {percent(float(right))}"
+            f"the tree is sure of its actions by {percent(float(sure))} on average and right in {percent(float(right))}"
         )
         return f"{text} of the steps; group by group the two differ by {percent(answer.gap)}."
     far = f" ({percent(answer.gap / answer.scale)} of its spread)" if answer.scale > 0 else ""
-    return f"Group by group, predicted and observed {answer.about} differ by {rounded(answer.gap, 2)}{far} on average."
+    return f"group by group, predicted and observed {answer.about} differ by {rounded(answer.gap, 2)}{far} on average."
 
 
 def _trust(answer: Trust) -> str:

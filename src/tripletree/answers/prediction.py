@@ -67,7 +67,8 @@ class Prediction(Answer):
             act = capital(", ".join(f"{name} = {measured(mean, std)}{unit(of)}" for name, of, mean, std in parts))
         warning = "; the state lies outside the range of the log" if self.outside else ""
         value = measured(self.value, self.value_std)
-        return f"{act}, value = {value} (leaf {self.leaf}, {count(self.count, 'sample')}){warning}."
+        said = f"{act}, value = {value} (leaf {self.leaf}, {count(self.count, 'sample')}){warning}."
+        return said + self._assumption(schema)
 
     def _several(self) -> str:
         outside = int(np.count_nonzero(self.outside))

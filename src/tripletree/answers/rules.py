@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
 from tripletree.asking.states import read_states
-from tripletree.language.markup import notebook_table
 from tripletree.language.numbers import all_of, percent
 from tripletree.log.schema import Schema
+from tripletree.markup import notebook_table
 from tripletree.model.table import Table
 from tripletree.text import count
 
@@ -39,8 +39,10 @@ class Rule(Answer):
         more to add when the rules were made.
     coverage : float
         Their share of all samples.
+    tested : int
+        Samples of episodes that the tree has not seen.
     accuracy : float or None
-        The share of them that is as predicted; None where that is not known (numbers, without a log).
+        The share of those that is as predicted; None where there are none.
     leaves : tuple of int
         The leaves that those samples are in.
     """
@@ -51,6 +53,7 @@ class Rule(Answer):
     upper: F64
     samples: int
     coverage: float
+    tested: int
     accuracy: float | None
     leaves: tuple[int, ...]
 
@@ -75,7 +78,7 @@ class Rules(Answer):
     features : tuple of str
         Names of the features.
     judged : str
-        Where coverage and accuracy are from: "training" or "log".
+        What accuracy is from: "unseen" episodes, or "nothing".
     schema : Schema
         Names and kinds of features and actions.
     """
@@ -104,12 +107,13 @@ class Rules(Answer):
 
     @property
     def table(self) -> Table:
-        """One row a rule: outcome, conditions in words, samples, coverage, accuracy, and the bounds."""
+        """One row a rule: outcome, conditions in words, samples, coverage, samples tested, accuracy, and the bounds."""
         columns: dict[str, Any] = {
             "outcome": np.array([rule.outcome for rule in self.rules]),
             "when": np.array([conditions(rule.when) for rule in self.rules]),
             "samples": np.array([rule.samples for rule in self.rules]),
             "coverage": np.array([rule.coverage for rule in self.rules]),
+            "tested": np.array([rule.tested for rule in self.rules]),
             "accuracy": np.array([np.nan if rule.accuracy is None else rule.accuracy for rule in self.rules]),
         }
         for f, name in enumerate(self.features):
@@ -177,7 +181,7 @@ def _html(answer: Rules) -> str:
             for place, one in enumerate(shown)
         ]
         rows += [("", f"or {count(len(rest), 'more rule')}", *_cells(rest))] if rest else []
-    return notebook_table(("outcome", "when", "samples", "right"), rows)
+    return notebook_table(("outcome", "when", "samples", "right"), rows, numbers=(2, 3))
 
 
 def _groups(answer: Rules) -> list[tuple[str, list[Rule]]]:
@@ -190,7 +194,7 @@ def _rest(rest: Sequence[Rule]) -> str:
 
 def _numbers(mine: Sequence[Rule]) -> str:
     share, right = _cells(mine)
-    return f"{share} of the samples" + (f", {right} right" if right else "")
+    return f"{share} of the samples" + (f", {right} right on unseen episodes" if right else "")
 
 
 def _short(mine: Sequence[Rule]) -> str:
@@ -199,9 +203,9 @@ def _short(mine: Sequence[Rule]) -> str:
 
 
 def _cells(mine: Sequence[Rule]) -> tuple[str, str]:
-    samples = sum(one.samples for one in mine)
-    known = [one.accuracy * one.samples for one in mine if one.accuracy is not None]
-    return percent(sum(one.coverage for one in mine)), percent(sum(known) / samples) if known and samples else ""
+    tested = sum(one.tested for one in mine)
+    right = sum(one.accuracy * one.tested for one in mine if one.accuracy is not None)
+    return percent(sum(one.coverage for one in mine)), percent(right / tested) if tested else ""
 
 
 def _plain(text: str) -> str:

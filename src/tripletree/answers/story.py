@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tripletree.answers.answer import Answer
@@ -57,13 +57,24 @@ class Phase(Answer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Jump(Answer):
-    """A step at which the value changes much: ``step`` is the one after, ``change`` says why."""
+    """A step at which the value changes much.
+
+    Attributes
+    ----------
+    step : int
+        The step after the change.
+    change : Change
+        Why it changed.
+    lasted : int or None
+        Steps until it was undone, if that was soon: then both are one event. None for a change that lasts.
+    """
 
     step: int
     change: Change
+    lasted: int | None = None
 
     def __str__(self) -> str:
-        return _jump(self)
+        return jump(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,7 +90,8 @@ class Story(Answer):
     phases : tuple of Phase
         The phases.
     jumps : tuple of Jump
-        Where the value rises and falls most, if it does so noticeably.
+        Where the value rises and falls most, if it does so noticeably. Changes that last come before those that are
+        undone within a few steps.
     steps : float
         How long it takes; an estimate for a simulated trajectory.
     simulated : bool
@@ -107,14 +119,25 @@ class Story(Answer):
         """The reasons of all changes, in order."""
         return tuple(change for phase in self.phases for change in phase.changes)
 
+    @property
+    def explained(self) -> tuple[Change, ...]:
+        """All changes that the story gives reasons for: those of its phases, then the jumps of the value."""
+        return (*self.changes, *(jump.change for jump in self.jumps))
+
     def __str__(self) -> str:
         return _story(self)
 
 
-def phase(one: Phase, noun: tuple[str, str] = ("step", "steps"), way: str = "for", value: bool = True) -> str:
-    """Return one phase: what, how long, why, and the value on the way."""
+def phase(
+    one: Phase,
+    noun: tuple[str, str] = ("step", "steps"),
+    way: str = "for",
+    value: bool = True,
+    among: Iterable[Change] = (),
+) -> str:
+    """Return one phase: what, how long, why, and the value on the way; ``among`` is what else the text explains."""
     text = f"{one.behaviour} {way} {count(one.end - one.begin, *noun)}"
-    if reason := because(*filter(None, one.changes)):
+    if reason := because(*filter(None, one.changes), among=among):
         text += f" because {reason}"
     aside = [count(one.interruptions, "brief interruption")] if one.interruptions else []
     if value:
@@ -123,12 +146,14 @@ def phase(one: Phase, noun: tuple[str, str] = ("step", "steps"), way: str = "for
     return f"{text} ({', '.join(aside)})" if aside else text
 
 
-def _jump(one: Jump) -> str:
-    """Return where the value changes much, and why."""
+def jump(one: Jump, among: Iterable[Change] = ()) -> str:
+    """Return where the value changes much, and why; ``among`` is what else the text explains."""
     change = one.change
     moves = "rises" if change.became > change.was else "falls"
     ends = f"from {rounded(change.was, VALUE_DIGITS)} to {rounded(change.became, VALUE_DIGITS)}"
-    return f"The value {moves} most at step {one.step}, {ends}, because {because(change)}."
+    # What is undone soon is one event: told as two, with two reasons, it would seem to contradict itself.
+    back = "" if one.lasted is None else f" and back after {count(one.lasted, 'step')}"
+    return f"The value {moves} most at step {one.step}, {ends}{back}, because {because(change, among=among)}."
 
 
 def _story(answer: Story) -> str:
@@ -138,13 +163,13 @@ def _story(answer: Story) -> str:
     lasts = f"takes about {steps}" if answer.simulated else f"lasts {steps}"
     total = f" and returns {rounded(answer.total)}" if answer.total is not None else ""
     lines = [f"{answer.title} {lasts}{total}."]
-    told = [phase(one, noun, way, answer.about != "value") for one in answer.phases]
+    told = [phase(one, noun, way, answer.about != "value", answer.explained) for one in answer.phases]
     lines.append(f"First {told[0]}" + ("," if len(told) > 1 else "."))
     lines += [f"then {text}{',' if place < len(told) else '.'}" for place, text in enumerate(told[1:], start=2)]
     if answer.ending is not None:
         lines.append(ENDINGS[answer.ending])
     if not answer.simulated:
-        lines += [_jump(one) for one in answer.jumps]
+        lines += [jump(one, answer.explained) for one in answer.jumps]
     if answer.agreement is not None:
         lines.append(f"The log shows what the tree predicts at {percent(answer.agreement)} of the steps.")
     return "\n".join(lines)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tripletree.asking.foils import Foil
 from tripletree.errors import ParameterError
 from tripletree.log.actions import label_text
-from tripletree.log.schema import Schema
+from tripletree.log.schema import Action, Schema
 from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
@@ -25,8 +25,8 @@ def ask_agent(agent: Agent, states: F64, schema: Schema) -> npt.NDArray[Any]:
     ----------
     agent : callable
         It receives an array of shape (states, features) and returns one action for each state; of a tuple, as
-        ``predict`` of Stable-Baselines3 returns, the first part counts. A discrete action is a label, or its number in
-        the order of the labels.
+        ``predict`` of Stable-Baselines3 returns, the first part counts. A discrete action is a label, its code in the
+        log, or its number in the order of the labels.
     states : float64 array of shape (states, features)
         Where it is asked.
     schema : Schema
@@ -51,7 +51,7 @@ def ask_agent(agent: Agent, states: F64, schema: Schema) -> npt.NDArray[Any]:
                 return numbers
             raise ParameterError(Message("{} returned numbers that are not finite.", Option("agent")))
     elif actions.size == len(states):
-        return np.array([_label(action, schema.action.labels) for action in actions.reshape(-1).tolist()], str)
+        return np.array([_label(action, schema.action) for action in actions.reshape(-1).tolist()], str)
     raise ParameterError(
         Message(
             "{} must return one action for each state; for {} that is shape {}, but it returned shape {}. If it takes "
@@ -65,12 +65,14 @@ def ask_agent(agent: Agent, states: F64, schema: Schema) -> npt.NDArray[Any]:
     )
 
 
-def _label(action: Any, labels: tuple[str, ...]) -> str:
-    """Return an action's label; a whole number that is no label itself counts the labels from 0."""
-    text = label_text(action)
-    if text not in labels and isinstance(action, int) and 0 <= action < len(labels):
-        return labels[action]
-    return text
+def _label(action: Any, known: Action) -> str:
+    """Return an action's label; what is no label is a code, and a number that is no code counts the labels from 0."""
+    text, labels = label_text(action), known.labels
+    if text in labels:
+        return text
+    if text in known.codes:
+        return labels[known.codes.index(text)]
+    return labels[action] if isinstance(action, int) and 0 <= action < len(labels) else text
 
 
 def can_confirm(foil: Foil) -> bool:

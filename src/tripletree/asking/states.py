@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,6 +14,7 @@ from tripletree.errors import ParameterError
 from tripletree.language.parser import read_expression
 from tripletree.language.tokens import quoted
 from tripletree.log.schema import Schema
+from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
@@ -69,7 +71,7 @@ def read_states(states: Any, schema: Schema, name: str = "states") -> tuple[F64,
 
 
 def _written(text: str, schema: Schema, name: str) -> Any:
-    states = read_expression(text, schema, name)
+    states = read_expression(text, schema, name, state=True)
     if isinstance(states, list) or (isinstance(states, dict) and all(map(is_number, states.values()))):
         return states
     example = ", ".join(f"{quoted(feature)} = 0" for feature in schema.feature_names)
@@ -78,6 +80,39 @@ def _written(text: str, schema: Schema, name: str) -> Any:
             "{} must have one number for each feature; got {!r}. Try {}.", Option(name), text, Option(name, example)
         )
     )
+
+
+@dataclass(frozen=True)
+class Written:
+    """A state that was written as text, for the question that it is passed on to: see `complete`."""
+
+    state: Any
+    assumed: dict[str, float]
+
+
+def complete(state: Any, fitted: Fitted, name: str = "state") -> Written:
+    """Return a state with the features that its text does not name, which are the training log's medians.
+
+    Parameters
+    ----------
+    state : any
+        Text, what this function returned, or a state in another form, which has to be whole by itself.
+    fitted : Fitted
+        The tree.
+    name : str
+        The argument's name.
+    """
+    if isinstance(state, Written):
+        return state
+    if not isinstance(state, str):
+        return Written(state, {})
+    given, medians = _written(state, fitted.schema, name), fitted.medians
+    assumed: dict[str, float] = {}
+    if isinstance(given, dict) and medians is not None:
+        known = zip(fitted.schema.feature_names, medians.tolist(), strict=True)
+        assumed = {feature: median for feature, median in known if feature not in given}
+        given |= assumed
+    return Written(read_state(given, fitted.schema, name, finite=False), assumed)
 
 
 def read_state(state: Any, schema: Schema, name: str = "state", *, finite: bool = True) -> F64:

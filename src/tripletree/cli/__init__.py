@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
@@ -17,27 +18,42 @@ from tripletree.cli import console
 from tripletree.cli.command import debugging, with_debug
 from tripletree.cli.wording import for_shell
 from tripletree.errors import TripleTreeError
+from tripletree.text import visible
 
 # Commands are imported when they are called: the list of commands and a shell's completion do not wait for them.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "From a log to a model": {
         "check": ("logs", "List every problem in a log at once."),
         "grow": ("trees", "Grow a tree on a log and save it."),
+        "weights": ("trees", "Compare the weights of action, value and derivative."),
         "info": ("trees", "Show what a model holds and how good it is."),
     },
-    "Questions to a model": {
+    "What the agent does": {
         "predict": ("ask", "Predict what the agent does in a state, how well it does and what comes next."),
         "explain": (
             "ask",
             "Explain why the agent does what it does in a state, what would change that, or why it changed.",
         ),
+        "changes": ("ask", "Explain each time that the prediction changes along the episodes of a log."),
         "story": ("ask", "Tell an episode phase by phase."),
-        "chance": ("ask", "Show how likely it is to get somewhere, how long it takes, and where time is spent."),
-        "paths": ("ask", "Find the most probable ways from one place to another."),
-        "simulate": ("ask", "Simulate trajectories from one place to another."),
-        "rules": ("ask", "Show the whole tree as rules."),
+        "rules": ("ask", "Show the tree as rules."),
+        "outline": ("judge", "Show the model from afar."),
+        "importance": ("judge", "Show how much each feature matters."),
         "plot": ("show", "Draw a picture of a model."),
         "report": ("show", "Write one HTML file that shows what the agent does."),
+    },
+    "How it moves": {
+        "chance": ("moves", "Show how likely it is to get somewhere, how long it takes, and where time is spent."),
+        "paths": ("moves", "Find the most probable ways from one place to another."),
+        "simulate": ("moves", "Simulate trajectories from one place to another."),
+        "rollouts": ("moves", "Draw journeys over the leaves."),
+        "transitions": ("moves", "Print how the log moves from leaf to leaf."),
+    },
+    "How far to trust a model": {
+        "held-out": ("judge", "Show how good the model is on episodes that it has not seen."),
+        "losses": ("judge", "Print action, value and derivative loss on a log."),
+        "calibration": ("judge", "Compare predictions with what a log shows."),
+        "trust": ("judge", "Show where not to trust the model."),
     },
     "More": {
         "demo": ("demo", "Grow trees on two built-in logs, ask them questions and write reports."),
@@ -66,7 +82,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name in COMMANDS:
             module, _ = COMMANDS[name]
-            command: click.Command = getattr(import_module(f"tripletree.cli.{module}"), name)
+            command: click.Command = getattr(import_module(f"tripletree.cli.{module}"), name.replace("-", "_"))
             return command
         return super().get_command(ctx, name)
 
@@ -91,7 +107,15 @@ class _Commands(click.Group):
                 setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - for as long as the program runs
         return super().main(*args, **options)
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _in_our_words():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
+        with _in_our_words():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
             # A terminal that knows no "±" gets a question mark rather than a traceback.
             if hasattr(stream, "reconfigure"):
@@ -102,16 +126,26 @@ class _Commands(click.Group):
                 # Here, where a full disk can still be reported.
                 sys.stdout.flush()
                 return result
-        except KeyboardInterrupt:
-            console.note("Stopped.")
-            ctx.exit(130)
         except (TripleTreeError, OSError, MemoryError) as error:
             if debugging(ctx) or _reader_went_away(error):
                 raise
-            if isinstance(error, OSError) and error.filename is None:
+            if isinstance(error, OSError) and not isinstance(error, TripleTreeError) and error.filename is None:
                 _give_up_output()
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             raise _UserError(_line(error, command)) from error
+
+
+@contextmanager
+def _in_our_words() -> Iterator[None]:
+    """Say it when somebody presses Ctrl-C, and show the words of click, which may hold names, as they can be seen."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.note("Stopped.")
+        sys.exit(130)
+    except click.ClickException as error:
+        vars(error)["message"] = visible(error.message)  # which click means to be final
+        raise
 
 
 def _reader_went_away(error: BaseException) -> bool:

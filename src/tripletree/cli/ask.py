@@ -1,15 +1,14 @@
-"""Questions to a model at the command line: predict, explain, story, chance, paths, simulate, rules."""
+"""Questions to a model at the command line: predict, explain, changes, story, rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tripletree.cli import console
-from tripletree.cli.command import command, json_option, model_argument, seed_option
+from tripletree.cli.command import command, json_option, model_argument
 from tripletree.cli.inputs import (
     FILE,
     about_option,
@@ -19,17 +18,17 @@ from tripletree.cli.inputs import (
     log_option,
     open_model,
     pairs,
+    required_log,
     state_of,
     state_options,
+    table_of,
 )
 from tripletree.errors import ParameterError
 
 if TYPE_CHECKING:
+    from tripletree.answers.counterfactual import Counterfactuals
     from tripletree.answers.prediction import Prediction
-    from tripletree.answers.trajectories import Trajectories
     from tripletree.api import TripleTree
-
-_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
 WITH_FOIL = ("k", "max_changes", "fixed", "one_way", "margin", "min_samples", "min_purity")
 
@@ -57,11 +56,9 @@ def predict(model: Path, states: Path | None, as_json: bool, **options: Any) -> 
     if states is None:
         console.answer(tree.predict(state_of(tree, **options)), as_json)
         return
-    from tripletree.log.files import read_table
-
     if any(value is not None for value in options.values()):
         raise click.UsageError("Give a file of states, or one state with --state or --log; not both.")
-    answer = tree.predict(read_table(states))
+    answer = tree.predict(table_of(states))
     console.show_json(answer.to_dict()) if as_json else console.show_csv(_columns(tree, answer))
 
 
@@ -86,8 +83,10 @@ def _columns(tree: TripleTree, answer: Prediction) -> dict[str, Any]:
     'tripletree explain run.tripletree --state "pos=1.2, speed=0.03" --foil "action = left" --fixed pos',
     "tripletree explain run.tripletree --log run.csv --episode 3 --step 12 --about value",
     "tripletree explain run.tripletree --state 1.2,0.03 --then 1.2,-0.03",
+    'tripletree explain run.tripletree states.csv --foil "action = left" > changed.csv',
 )
 @model_argument
+@click.argument("states", type=FILE, required=False)
 @state_options
 @about_option
 @click.option(
@@ -116,8 +115,20 @@ def _columns(tree: TripleTree, answer: Prediction) -> dict[str, Any]:
 @click.option("--min-purity", type=float, help="With --foil: minimum agreement of these samples, from 0 to 1.")
 @click.option("--then", "after", metavar="STATE", help="Explain why the prediction changed on the way to this state.")
 @json_option
-def explain(model: Path, about: str, foil: str | None, after: str | None, as_json: bool, **options: Any) -> None:
-    """Explain why the agent does what it does in a state, what would change that, or why it changed."""
+def explain(
+    model: Path,
+    states: Path | None,
+    about: str,
+    foil: str | None,
+    after: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Explain why the agent does what it does in a state, what would change that, or why it changed.
+
+    STATES is a file as in `tripletree predict`. With --foil, the answer is CSV with a line for each state: the leaf
+    that the smallest change leads to, and the changed state.
+    """
     chosen = {name: options.pop(name) for name in WITH_FOIL}
     chosen = {name: value for name, value in chosen.items() if value not in (None, [], {})}
     if chosen and foil is None:
@@ -128,6 +139,12 @@ def explain(model: Path, about: str, foil: str | None, after: str | None, as_jso
     if foil is not None and about != "action":
         raise click.UsageError("--about goes without --foil: the foil says what it is about.")
     tree = open_model(model)
+    if states is not None:
+        if foil is None or "k" in chosen or any(value is not None for value in options.values()):
+            raise click.UsageError("A file of states goes with --foil FOIL, and with neither -k nor a single state.")
+        many = tree.counterfactuals(table_of(states), foil, **chosen)
+        console.show_json(many.to_dict()) if as_json else console.show_csv(_changed(tree, many))
+        return
     state = state_of(tree, **options)
     answer: object
     if after is not None:
@@ -137,6 +154,48 @@ def explain(model: Path, about: str, foil: str | None, after: str | None, as_jso
     else:
         answer = tree.explain(state, about=about)
     console.answer(answer, as_json)
+
+
+def _changed(tree: TripleTree, answer: Counterfactuals) -> dict[str, Any]:
+    status = [
+        "already" if has else "found" if found else "not found"
+        for has, found in zip(answer.already, answer.found, strict=True)
+    ]
+    leaves = {"leaf": answer.leaf.tolist(), "foil_leaf": answer.foil_leaf.tolist()}
+    names = tree.fitted_.schema.feature_names
+    return {"status": status, **leaves, **dict(zip(names, answer.foil_states.T.tolist(), strict=True))}
+
+
+@command(
+    "tripletree changes run.tripletree --log run.csv --episode 3",
+    "tripletree changes run.tripletree --log run.csv --about value --threshold 1 --json",
+)
+@model_argument
+@log_option("Go through the episodes of this log.", required=True)
+@click.option("--episode", metavar="ID", help="Go through this episode only.  [default: all]")
+@about_option
+@click.option("--threshold", type=float, help="A number counts as changed when it crosses this.")
+@click.option("--at-least", type=float, default=0.0, show_default=True, help="Leave out smaller changes of a number.")
+@json_option
+def changes(
+    model: Path,
+    log: Path,
+    describe: Path | None,
+    episode: str | None,
+    about: str,
+    threshold: float | None,
+    at_least: float,
+    as_json: bool,
+) -> None:
+    """Explain each time that the prediction changes along the episodes of a log."""
+    tree = open_model(model)
+    recorded = required_log(tree, log, describe)
+    if episode is not None:
+        recorded = recorded.select([episode_of(recorded, episode)])
+    found = tree.explain_changes(recorded, about=about, threshold=threshold, at_least=at_least)
+    console.answer(found, as_json)
+    if not as_json and episode is not None:
+        console.say(*(f"Step {row}: {one}" for row, one in zip(found.step.tolist(), found, strict=True)))
 
 
 @command(
@@ -188,156 +247,6 @@ def story(
 
 
 @command(
-    'tripletree chance run.tripletree --reach "pos < 0.5"',
-    'tripletree chance run.tripletree --reach "pos < 0.5" --before "pos > 2.5" --from "pos=1.2, speed=0" --within 100',
-    "tripletree chance run.tripletree --reach end --steps",
-    "tripletree chance run.tripletree --after 100 --json",
-)
-@model_argument
-@click.option(
-    "--reach",
-    metavar="ZONE",
-    help='How likely is it to get there? Such as "y > 1 and vx in [-0.1, 0.1]", "value <= 0", "action = left", '
-    '"leaf 12", or end.',
-)
-@click.option("--before", metavar="ZONE", help="A zone that must not be reached first.")
-@click.option("--within", type=int, metavar="STEPS", help="Maximum number of steps.")
-@click.option("--steps", "how_long", is_flag=True, help="How many steps does it take to get there?")
-@click.option("--after", "steps", type=int, metavar="STEPS", help="Where is the agent after this many steps?")
-@click.option("--occupancy", is_flag=True, help="Where does it spend its time?")
-@click.option("--unreachable", is_flag=True, help="Which leaves does it never get to?")
-@click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
-@log_option("Use the moves of this log instead of the training log's.")
-@click.option(
-    "--draws", type=int, default=200, show_default=True, help="Chains drawn for the 95 % interval; 0 for none."
-)
-@seed_option
-@json_option
-def chance(
-    model: Path,
-    reach: str | None,
-    before: str | None,
-    within: int | None,
-    how_long: bool,
-    steps: int | None,
-    occupancy: bool,
-    unreachable: bool,
-    start: str | None,
-    log: Path | None,
-    describe: Path | None,
-    draws: int,
-    seed: int,
-    as_json: bool,
-) -> None:
-    """Show how likely it is to get somewhere, how long it takes, and where time is spent.
-
-    Computed on the chain over the tree's leaves: how often the log moves from each leaf to the others.
-    """
-    if sum([reach is not None, steps is not None, occupancy, unreachable]) != 1:
-        raise click.UsageError("Ask one of --reach ZONE, --after STEPS, --occupancy and --unreachable.")
-    if reach is None and (before is not None or within is not None or how_long):
-        raise click.UsageError("--before, --within and --steps go with --reach ZONE.")
-    if how_long and within is not None:
-        raise click.UsageError("Give --steps or --within, not both.")
-    tree = open_model(model)
-    moves = log_of(tree, log, describe)
-    answer: object
-    if reach is not None and how_long:
-        answer = tree.expected_steps(reach, start, before=before, log=moves, draws=draws, seed=seed)
-    elif reach is not None:
-        answer = tree.chance(reach, start, before=before, within=within, log=moves, draws=draws, seed=seed)
-    elif steps is not None:
-        answer = tree.after(steps, start, log=moves, draws=draws, seed=seed)
-    elif occupancy:
-        answer = tree.occupancy(start, log=moves, draws=draws, seed=seed)
-    else:
-        answer = tree.unreachable(start, log=moves)
-    console.answer(answer, as_json)
-
-
-def way_options(function: _Decorated) -> _Decorated:
-    """Add the options of a way from one place to another."""
-    for option in (
-        json_option,
-        log_option("Use the moves of this log instead of the training log's."),
-        click.option(
-            "--pairs",
-            type=int,
-            metavar="N",
-            help="Instead: the best way for each pair of a start leaf and an end leaf, at most N.",
-        ),
-        click.option("-k", type=int, default=1, show_default=True, help="Number of ways."),
-        click.option("--to", "end", required=True, metavar="PLACE", help="Where to: a state, leaf, zone, or end."),
-        click.option(
-            "--from",
-            "start",
-            required=True,
-            metavar="PLACE",
-            help='Where from: a state ("pos=1.2, speed=0"), leaf ("leaf 3") or zone ("pos > 2").',
-        ),
-        model_argument,
-    ):
-        function = option(function)
-    return function
-
-
-@command(
-    'tripletree paths run.tripletree --from "pos=1.2, speed=0" --to end',
-    'tripletree paths run.tripletree --from "pos > 2" --to "pos < 0.5" -k 3 --json',
-)
-@way_options
-def paths(
-    model: Path,
-    start: str,
-    end: str,
-    k: int,
-    pairs: int | None,
-    log: Path | None,
-    describe: Path | None,
-    as_json: bool,
-) -> None:
-    """Find the most probable ways from one place to another: which leaves, how probable, how long."""
-    tree = open_model(model)
-    moves = log_of(tree, log, describe)
-    _show_ways(tree.paths(start, end, k, pairs=False if pairs is None else pairs, log=moves), as_json)
-
-
-@command(
-    'tripletree simulate run.tripletree --from "pos=1.2, speed=0" --to "pos < 0.5"',
-    'tripletree simulate run.tripletree --from "leaf 3" --to end -k 3 --json',
-)
-@way_options
-def simulate(
-    model: Path,
-    start: str,
-    end: str,
-    k: int,
-    pairs: int | None,
-    log: Path | None,
-    describe: Path | None,
-    as_json: bool,
-) -> None:
-    """Simulate trajectories from one place to another, along the most probable ways.
-
-    They follow the mean derivatives of the leaves that they cross; --json holds their corners.
-    """
-    tree = open_model(model)
-    moves = log_of(tree, log, describe)
-    with console.progress_bar("Aligning", "trajectories") as progress:
-        ways = tree.simulate(start, end, k, pairs=False if pairs is None else pairs, log=moves, progress=progress)
-    _show_ways(ways, as_json)
-
-
-def _show_ways(ways: Trajectories, as_json: bool) -> None:
-    """Print the ways, one paragraph each."""
-    if as_json or len(ways) < 2:
-        console.answer(ways, as_json)
-        return
-    for number, way in enumerate(ways, 1):
-        console.say(f"{number}. {way}")
-
-
-@command(
     "tripletree rules run.tripletree",
     "tripletree rules run.tripletree --about value --levels 4 --most 3",
     'tripletree rules run.tripletree --about "derivative of speed" --json',
@@ -346,12 +255,15 @@ def _show_ways(ways: Trajectories, as_json: bool) -> None:
 @about_option
 @levels_option
 @click.option("--most", type=int, default=5, show_default=True, help="Maximum number of rules shown for each outcome.")
-@log_option("Take coverage and accuracy from this log instead of the training log.")
+@log_option("Take coverage from this log and, on episodes that the tree has not seen, how often rules are right.")
 @json_option
 def rules(
     model: Path, about: str, levels: int, most: int, log: Path | None, describe: Path | None, as_json: bool
 ) -> None:
-    """Show the whole tree as rules: what it predicts under which conditions."""
+    """Show the tree as rules: what it predicts under which conditions.
+
+    Each outcome shows its --most largest rules, and says how many more there are; --json holds all of them.
+    """
     tree = open_model(model)
     recorded = log_of(tree, log, describe)
     console.answer(tree.rules(about=about, levels=levels, log=recorded, most=most), as_json)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
+import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,46 +16,85 @@ from rich.text import Text
 
 from tripletree.cli.wording import for_shell
 from tripletree.errors import TripleTreeWarning
+from tripletree.text import visible, visible_json
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-_out = Console(highlight=False)
-_err = Console(stderr=True, highlight=False)
+# Programs that are not terminals set COLUMNS=0 for "unknown"; taken as a width, it would leave no room for a letter.
+NARROWEST = 20
+"""Columns below which the environment is not believed: tables need some room."""
+_ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if name != "COLUMNS" or not value.isdigit() or int(value) >= NARROWEST
+}
+_out = Console(highlight=False, _environ=_ENVIRONMENT)
+_err = Console(stderr=True, highlight=False, _environ=_ENVIRONMENT)
+ENDLESS = 1_000_000
+"""Wider than any line, for output that nobody breaks into lines."""
 _STYLES = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 
+_LINES: dict[str, str] = {}
+"""Names with line breaks, and how they are printed: a name must not look like a line of ours."""
+
+
+def mind(names: Iterable[str]) -> None:
+    """Print these names on one line from now on, wherever they occur."""
+    _LINES.update({name: visible(name, line_breaks=False) for name in names if "\n" in name})
+
+
+def _seen(text: str) -> str:
+    """Return text as it is printed: see ``text.visible``."""
+    for name, line in _LINES.items():
+        text = text.replace(name, line)
+    return visible(text)
+
+
 def show(*parts: RenderableType) -> None:
-    """Print results, one below the other."""
+    """Print results, one below the other: as wide as a terminal is, and in a pipe as wide as they are."""
     for part in parts:
-        _out.print(part, markup=False)
+        part = _seen(part) if isinstance(part, str) else part
+        if _out.is_terminal:
+            _out.print(part, markup=False)
+            continue
+        endless = Console(file=io.StringIO(), highlight=False, width=ENDLESS)
+        with endless.capture() as kept:
+            endless.print(part, markup=False)
+        # Tables fill their last column with blanks.
+        _out.file.writelines(f"{line.rstrip()}\n" for line in kept.get().split("\n")[:-1])
 
 
 def say(*paragraphs: str) -> None:
     """Print sentences: broken into lines on a terminal, one line each in a pipe."""
     for text in paragraphs:
-        _out.print(text, markup=False, soft_wrap=not _out.is_terminal)
+        _out.print(_seen(text), markup=False) if _out.is_terminal else show_wide(text)
 
 
 def show_wide(*lines: str) -> None:
     """Print lines that must not be broken, such as one to copy."""
-    for line in lines:
-        _out.print(line, markup=False, soft_wrap=True)
+    _out.file.writelines(f"{_seen(line)}\n" for line in lines)
 
 
 def show_json(data: Any) -> None:
     """Print data on one line; a number that JSON does not have becomes null."""
     from tripletree.answers.answer import plain
 
-    _out.file.write(json.dumps(plain(data), ensure_ascii=False, allow_nan=False) + "\n")
+    _out.file.write(visible_json(json.dumps(plain(data), ensure_ascii=False, allow_nan=False)) + "\n")
 
 
 def show_csv(columns: dict[str, list[Any]]) -> None:
-    """Print columns as CSV."""
-    writer = csv.writer(_out.file, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    """Print columns as CSV. A file gets names as they are, a terminal only what can be seen."""
+    # Python does not quote a name for a carriage return in it, which readers take for the end of a line.
+    plain, quoted = (
+        csv.writer(_out.file, lineterminator="\n", quoting=how) for how in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL)
+    )
+    for row in ([*columns], *zip(*columns.values(), strict=True)):
+        cells = [_seen(cell) if _out.is_terminal and isinstance(cell, str) else cell for cell in row]
+        writer = quoted if any(isinstance(cell, str) and "\r" in cell for cell in cells) else plain
+        writer.writerow(cells)
 
 
 def answer(given: Any, as_json: bool) -> None:
@@ -70,7 +111,7 @@ def findings(title: str, found: Sequence[tuple[str, str, str]]) -> None:
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
     for level, text, fix in found:
-        said = Text(text) if not fix else Text(f"{text}\n→ {fix}")
+        said = Text(_seen(text if not fix else f"{text}\n→ {fix}"))
         if _out.is_terminal:
             grid.add_row(Text(level, _STYLES[level]), said)
         else:
@@ -100,19 +141,19 @@ def facts(*rows: tuple[str, str]) -> Table:
     grid.add_column(overflow="fold")
     for name, text in rows:
         if text:
-            grid.add_row(Text(name), Text(text))
+            grid.add_row(Text(name), Text(_seen(text)))
     return grid
 
 
 def note(text: str) -> None:
     """Print something worth knowing."""
-    for line in text.splitlines():
+    for line in _seen(text).split("\n"):
         _err.print(Text.assemble(("note: ", "yellow"), line), soft_wrap=True)
 
 
 def error(text: str) -> None:
     """Print what went wrong and what to do about it."""
-    _err.print(Text.assemble(("error: ", "bold red"), text), soft_wrap=True)
+    _err.print(Text.assemble(("error: ", "bold red"), _seen(text)), soft_wrap=True)
 
 
 @contextmanager
@@ -154,7 +195,7 @@ def progress_bar(doing: str = "Working", unit: str = "") -> Iterator[Callable[[i
     >>> from tripletree.demos import road
     >>> log = road.record("hurry", n_samples=2_000)
     >>> with tripletree.progress_bar("Growing", "leaves") as bar:
-    ...     tree = tripletree.TripleTree(50, truncation="bootstrap", progress=bar).fit(log)
+    ...     tree = tripletree.TripleTree(50, progress=bar).fit(log)
     >>> with tripletree.progress_bar("Aligning", "trajectories") as bar:
     ...     ways = tree.simulate("pos < 1", "pos > 2", pairs=100, progress=bar)
     """

@@ -56,11 +56,12 @@ def demo(agent: str, max_leaves: int, out: Path) -> None:
     road, lander = _road(agent, max_leaves), _lander(max_leaves)
     out.mkdir(parents=True, exist_ok=True)
     for told in (road, lander):
+        told.tree.held_out(told.log)
         told.tree.save(out / f"{told.name}.tripletree")
         told.log.to_npz(out / f"{told.name}.npz", compress=True)
         told.tree.report(told.log, out / f"{told.name}.html", title=told.title)
         console.say(told.title.upper(), told.about, "")
-        console.show(goodness(told.tree), "")
+        console.show(*goodness(told.tree))
         why, instead = told.tree.explain(told.state, about=told.attribute), told.tree.explain(told.state, told.foil)
         console.say(f"At {told.said}:", f"  {why}", f"  {instead}", "")
     _next(out)
@@ -70,7 +71,7 @@ def _road(agent: str, leaves: int) -> Told:
     from tripletree.demos import road
 
     log, paid = road.record(agent), road.VARIANTS[agent]
-    tree = _grown(log, leaves, theta=THETA, gamma=road.GAMMA, truncation="bootstrap")
+    tree = _grown(log, leaves, theta=THETA, gamma=road.GAMMA)
     other = [label for label in log.schema.action.labels if label != tree.predict(ON_THE_ROAD).action]
     rewards = (
         f"{paid.left:g} at the left wall, {paid.right:g} at the right wall and {paid.speed:g} x |speed| at every step"

@@ -14,6 +14,7 @@ from tripletree.errors import LogError, ParameterError
 if TYPE_CHECKING:
     from tripletree.api import TripleTree
     from tripletree.log.log import Log
+    from tripletree.log.schema import Schema
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -97,7 +98,7 @@ def log_options(function: _Decorated) -> _Decorated:
             multiple=True,
             callback=listed,
             metavar="NAME,NAME",
-            help="Columns that are features.",
+            help="Columns that are features; ... for all that would be features anyway.",
         ),
         click.option("--ignore", multiple=True, callback=listed, metavar="NAME,NAME", help="Columns to leave out."),
         click.option(
@@ -156,13 +157,24 @@ def open_model(path: Path) -> TripleTree:
     """Return the tree in a model file."""
     from tripletree.api import load
 
-    return load(path)
+    tree = load(path)
+    mind_names(tree.fitted_.schema)
+    return tree
+
+
+def mind_names(schema: Schema, log: Log | None = None) -> None:
+    """Let names with line breaks be printed on one line."""
+    from tripletree.cli import console  # which words its notes by the options above
+
+    episodes = [] if log is None or log.episode_ids.dtype.kind != "U" else log.episode_ids.tolist()
+    console.mind([*schema.feature_names, *schema.action.names, *schema.action.labels, *episodes])
 
 
 def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log | None:
     """Return a log to ask a tree about, read by the tree's own features and kind of action; None for no path."""
     from tripletree.log.description import read_description
     from tripletree.log.files import read_log
+    from tripletree.model.evaluate import in_labels
 
     if path is None:
         if described is not None:
@@ -176,13 +188,22 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
         roles.setdefault("action", [column for name in schema.action.names for column in name.split(", ")])
         if not {"features", "ignore"} & set(roles):
             roles["features"] = list(schema.feature_names)
-    log = read_log(path, **roles)
+    log = in_labels(schema, read_log(path, **roles))
+    mind_names(log.schema, log)
     known, given = schema.action.labels, log.schema.action.labels
     if known and given and not set(known) & set(given):
         raise LogError(
             f"The actions of {path.name} are {listing(given)}, those of the model {listing(known)}. If they mean the "
             "same, give the description that the model was grown with: --describe FILE.toml"
         )
+    return log
+
+
+def required_log(tree: TripleTree, path: Path, described: Path | None) -> Log:
+    """Return the log that a command cannot do without."""
+    log = log_of(tree, path, described)
+    if log is None:
+        raise AssertionError("click asks for the log")  # pragma: no cover
     return log
 
 
@@ -196,13 +217,25 @@ def log_option(what: str, required: bool = False) -> Callable[[_Decorated], _Dec
     return add
 
 
+def table_of(path: Path) -> dict[str, Any]:
+    """Return the columns of a file of states."""
+    from tripletree.log.files import read_table
+
+    return read_table(path)
+
+
 def state_options(function: _Decorated) -> _Decorated:
     """Add the options that give one state: in words, or as a step of a log."""
     for option in (
         click.option("--step", type=int, metavar="N", help="Which step of the episode, from 0.  [default: 0]"),
         click.option("--episode", metavar="ID", help="Which episode of the log.  [default: the first]"),
         log_option("Take the state from this log."),
-        click.option("--state", metavar="STATE", help='A state, such as "pos=1.2, speed=0.03" or 1.2,0.03.'),
+        click.option(
+            "--state",
+            metavar="STATE",
+            help='A state, such as "pos=1.2, speed=0.03" or 1.2,0.03. Features that are not named have the '
+            "log's median.",
+        ),
     ):
         function = option(function)
     return function
@@ -224,7 +257,10 @@ def state_of(
             raise click.UsageError(f'Which state? Give --state "{example}", or --log LOG --episode ID --step N.')
         if episode is not None or step is not None:
             raise click.UsageError("--episode and --step point into a log: give --log LOG as well.")
-        return written_state(tree, state)
+        from tripletree.asking.states import complete
+
+        # Here, where messages call it by the name of the option.
+        return complete(state, tree.fitted_, "state")
     if state is not None:
         raise click.UsageError("Give --state or --log, not both.")
     number = episode_of(recorded, episode)
@@ -237,10 +273,9 @@ def state_of(
 
 
 def written_state(tree: TripleTree, text: str) -> Any:
-    """Return the numbers of a state given with --state."""
+    """Return the numbers of a whole state given with --state."""
     from tripletree.asking.states import read_state
 
-    # Here, where messages call it by the name of the option.
     return read_state(text, tree.fitted_.schema, "state", finite=False)
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import click
 
+from tripletree.checks import check_ending
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, seed_option
-from tripletree.cli.inputs import FILE, log_options, reading
+from tripletree.cli.inputs import FILE, log_options, mind_names, reading
 from tripletree.cli.wording import for_shell
 from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.text import count
@@ -42,6 +43,7 @@ def check(ctx: click.Context, /, log: Path, as_json: bool, **options: Any) -> No
     with contextlib.suppress(LogError), warnings.catch_warnings():
         warnings.simplefilter("ignore", TripleTreeWarning)  # they come back as findings
         found = read_log(log, **roles)
+        mind_names(found.schema, found)
     report = examine(log, **roles) if found is None else examine(found)
     understood = "" if found is None else for_shell(found.reading)
     findings = [(finding.level, for_shell(finding.text), for_shell(finding.fix)) for finding in report]
@@ -53,8 +55,8 @@ def check(ctx: click.Context, /, log: Path, as_json: bool, **options: Any) -> No
         console.show_json({"ok": report.ok, "log": str(log), "reading": understood, "findings": plain})
     else:
         if understood:
-            console.say(*understood.splitlines(), "")
-        console.findings(str(report).splitlines()[0], findings)
+            console.say(understood, "")
+        console.findings(report.summary, findings)
     ctx.exit(0 if report.ok else 1)
 
 
@@ -79,12 +81,12 @@ def record(agent: str, n_samples: int | None, seed: int, out: Path | None) -> No
 
     from tripletree.demos import lander, road
 
+    out = Path(f"out/logs/{agent}-{seed}.npz") if out is None else check_ending(out, (".npz",), "out")
     if agent == LANDER:
         with console.progress_bar("Flying", "samples") as progress:
             log = lander.record(n_samples=100_000 if n_samples is None else n_samples, seed=seed, progress=progress)
     else:
         log = road.record(agent, n_samples=10_000 if n_samples is None else n_samples, seed=seed)
-    out = Path(f"out/logs/{agent}-{seed}.npz") if out is None else out
     out.parent.mkdir(parents=True, exist_ok=True)
     log.to_npz(out)
     returns = np.add.reduceat(log.rewards, log.starts[:-1])

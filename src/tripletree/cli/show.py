@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from tripletree.checks import listing
 from tripletree.cli import console
 from tripletree.cli.command import command, model_argument, out_option
-from tripletree.cli.inputs import episode_of, log_of, log_option, open_model, written_state
+from tripletree.cli.inputs import episode_of, log_of, log_option, open_model, required_log, written_state
 from tripletree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def _map(
     from tripletree.plot import leaf_map
 
     first = tree.fitted_.schema.feature_names[0] if x is None else x
-    picture = leaf_map(tree, first, y, colour=colour or "action", arrows=arrows, where=where, at=at)
     recorded = log_of(tree, log, describe)
+    picture = leaf_map(tree, first, y, colour=colour or "action", arrows=arrows, where=where, at=at, log=recorded)
     if recorded is not None and episode is None:
         picture = picture.samples(recorded)
     elif recorded is not None:
@@ -52,10 +52,10 @@ def _map(
     return picture
 
 
-def _overview(tree: TripleTree) -> Any:
+def _overview(tree: TripleTree, log: Path | None = None, describe: Path | None = None) -> Any:
     from tripletree.plot import overview
 
-    return overview(tree)
+    return overview(tree, log=log_of(tree, log, describe))
 
 
 def _curves(tree: TripleTree, log: Path | None = None, describe: Path | None = None) -> Any:
@@ -86,7 +86,7 @@ def _importance(tree: TripleTree) -> Any:
 
 # What draws each kind, and the options that it takes.
 KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
-    "overview": (_overview, ()),
+    "overview": (_overview, ("log", "describe")),
     "map": (_map, ("x", "y", "colour", "arrows", "where", "at", "state", "zone", "log", "describe", "episode")),
     "tree": (_tree, ("depth",)),
     "transitions": (_transitions, ("x", "y", "colour", "log", "describe")),
@@ -119,7 +119,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 @click.option("--at", metavar="STATE", help="Fix all other features as in this state.")
 @click.option("--state", multiple=True, metavar="STATE", help="Mark a state. Repeatable.")
 @click.option("--zone", multiple=True, metavar="ZONE", help="Outline a zone. Repeatable.")
-@log_option("Draw samples of this log, or one episode.")
+@log_option("Draw samples of this log, or one episode; maps fade where it has no state.")
 @click.option("--episode", metavar="ID", help="Draw this episode of the log.")
 @click.pass_context
 def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: Any) -> None:
@@ -127,7 +127,7 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
 
     \b
     KIND         options
-    overview                the whole tree on one sheet
+    overview     --log      the whole tree on one sheet
     map          all below  along one or two features
     tree         --depth    its top levels
     transitions  -x -y      moves from leaf to leaf
@@ -164,6 +164,5 @@ def report(model: Path, log: Path, describe: Path | None, out: Path, title: str 
     It needs no network, and its map of the leaves answers questions.
     """
     tree = open_model(model)
-    if recorded := log_of(tree, log, describe):
-        tree.report(recorded, out, title=title)
+    tree.report(required_log(tree, log, describe), out, title=title)
     console.say(f"The report is in {out} ({out.stat().st_size / 1000:,.0f} kB). Open it in a browser.")

@@ -1,4 +1,4 @@
-"""Models at the command line: ``tripletree grow`` makes one from a log, ``tripletree info`` shows what it holds."""
+"""Models at the command line: ``grow`` makes one from a log, ``weights`` helps to, ``info`` shows what it holds."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import click
 from tripletree.checks import PARAMETERS
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
-from tripletree.cli.inputs import FILE, log_options, open_model, reading
+from tripletree.cli.inputs import FILE, log_options, mind_names, open_model, reading
 from tripletree.text import count
 
 if TYPE_CHECKING:
-    from rich.console import Group
-
     from tripletree.api import TripleTree
     from tripletree.log.log import Log
 
@@ -41,11 +39,13 @@ def _choice(name: str) -> click.Choice[str]:
 )
 @click.argument("log", type=FILE)
 @out_option("Where the model goes; an existing file is replaced.", required=True)
-@click.option("--max-leaves", type=int, default=200, show_default=True, help="Maximum leaves.")
+@click.option("--max-leaves", type=int, default=1000, show_default=True, help="Maximum leaves.")
 @click.option(
     "--validation",
-    metavar="SHARE|LOG",
-    help="Find the best size on this share of the episodes, held out, or on another log.",
+    metavar="SHARE|LOG|none",
+    default="0.2",
+    show_default=True,
+    help="Find the best size on this share of the episodes, held out, or on another log; none: as large as allowed.",
 )
 @seed_option
 @click.option(
@@ -59,9 +59,9 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option(
     "--truncation",
     type=_choice("truncation"),
-    default="paper",
+    default="bootstrap",
     show_default=True,
-    help="What follows the end of a truncated episode: nothing, or the tree's own value.",
+    help="What follows the end of a truncated episode: the tree's own value, or nothing (paper).",
 )
 @click.option(
     "--priority", type=_choice("priority"), default="impurity", show_default=True, help="Which leaf is split next."
@@ -91,41 +91,114 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
 @log_options
 @json_option
-def grow(log: Path, out: Path, validation: str | None, seed: int, as_json: bool, **options: Any) -> None:
+def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **options: Any) -> None:
     """Grow a tree on a log and save it.
 
     LOG is a .csv, .tsv, .parquet or .npz file with one row per step; `tripletree check LOG` shows how it is read.
     """
     from tripletree.api import TripleTree
     from tripletree.log.files import read_log
+    from tripletree.model.fit import still_falling
 
     roles = reading(options)
-    training = read_log(log, **roles)
-    training, held_out = _held_out(training, validation, seed, roles)
+    recorded = read_log(log, **roles)
+    mind_names(recorded.schema)
+    training, held_out = _held_out(recorded, validation, seed, roles)
     with console.growing() as progress:
         tree = TripleTree(**options, progress=progress).fit(training, held_out)
+    judged = tree.held_out(recorded)
     tree.save(out)
     if as_json:
         console.show_json({"model": str(out), **summary(tree)})
         return
     samples, episodes = count(training.n_samples, "sample"), count(training.n_episodes, "episode")
-    held = "" if held_out is None else f", {count(held_out.n_episodes, 'episode')} held out"
-    console.say(f"{samples} in {episodes}{held}; a tree of {count(tree.n_leaves_, 'leaf', 'leaves')}.", "")
-    console.show(goodness(tree), "")
+    chose = "" if held_out is None else f"; {count(held_out.n_episodes, 'other episode')} chose its size"
+    leaves = count(tree.n_leaves_, "leaf", "leaves")
+    console.say(f"A tree of {leaves}, grown on {samples} in {episodes}{chose}.", "")
+    console.show(*goodness(tree))
+    console.say(str(judged), "")
+    if still_falling(tree.fitted_):
+        limit = int(options["max_leaves"])
+        console.note(
+            f"Growth ended at the limit of {count(limit, 'leaf', 'leaves')} while the loss was still falling on the "
+            f"episodes that choose the size. Try --max-leaves {4 * limit}."
+        )
     console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
 
 
-def _held_out(log: Log, validation: str | None, seed: int, roles: dict[str, Any]) -> tuple[Log, Log | None]:
+def _held_out(log: Log, validation: str, seed: int, roles: dict[str, Any]) -> tuple[Log, Log | None]:
     """Return the training and the validation log."""
     from tripletree.log.files import read_log
 
-    if validation is None:
+    if validation == "none":
+        return log, None
+    if log.n_episodes == 1 and validation == "0.2":
+        console.note("The log has one episode, so none can be held out to choose the tree's size.")
         return log, None
     try:
         share = float(validation)
     except ValueError:
         return log, read_log(validation, **roles)
     return log.split(share, seed)
+
+
+def _sizes(_: click.Context, __: click.Parameter, given: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(size) for size in given.split(","))
+    except ValueError:
+        raise click.BadParameter(f"`{given}` is not whole numbers with commas, such as 10,50,200.") from None
+
+
+@command(
+    "tripletree weights run.csv --leaves 10,30 --steps 3",
+    "tripletree weights run.csv --validation 0.2 --leaves 10 --steps 2 --json",
+)
+@click.argument("log", type=FILE)
+@click.option(
+    "--validation",
+    metavar="SHARE|LOG|none",
+    default="0.2",
+    show_default=True,
+    help="Judge on this share of the episodes, held out, or on another log; none: on the training episodes themselves.",
+)
+@seed_option
+@click.option(
+    "--leaves", callback=_sizes, default="10,30,100,200", show_default=True, metavar="N,N", help="Sizes to compare at."
+)
+@click.option(
+    "--steps",
+    type=int,
+    default=5,
+    show_default=True,
+    help="Steps from 0 to 1 of each weight: 5 for 21 trees, 10 for 66.",
+)
+@click.option("--gamma", type=float, help="Discount factor of the value, as in `tripletree grow`.")
+@click.option("--truncation", type=_choice("truncation"), help="As in `tripletree grow`.")
+@click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
+@log_options
+@json_option
+def weights(
+    log: Path,
+    validation: str,
+    seed: int,
+    leaves: tuple[int, ...],
+    steps: int,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Compare the weights of action, value and derivative: which keep the worst of the three losses small.
+
+    Grows one tree for each set of weights; LOG is read as in `tripletree grow`.
+    """
+    from tripletree.api import compare_weights
+    from tripletree.log.files import read_log
+
+    roles = reading(options)
+    training, held_out = _held_out(read_log(log, **roles), validation, seed, roles)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    with console.progress_bar("Comparing weights", "trees") as progress:
+        answer = compare_weights(training, held_out, leaves=leaves, steps=steps, progress=progress, **chosen)
+    console.answer(answer, as_json)
 
 
 @command(
@@ -151,11 +224,14 @@ def info(model: Path, leaves: bool, curve: bool, as_json: bool) -> None:
 
 
 def _facts(tree: TripleTree, model: Path) -> None:
+    from tripletree.language.numbers import unit
+    from tripletree.log.schema import kind_seen
+
     fitted = tree.fitted_
     schema, made, options = fitted.schema, fitted.provenance, fitted.options
     action = schema.action
     features = [
-        f"{feature.name} ({feature.kind}, {low:.4g} to {high:.4g}{f' {feature.unit}' if feature.unit else ''})"
+        f"{feature.name} ({kind_seen(feature, low, high)}, {_range(low, high)}{unit(feature.unit)})"
         for feature, low, high in zip(schema.features, fitted.feature_min, fitted.feature_max, strict=True)
     ]
     dimensions = [
@@ -175,13 +251,23 @@ def _facts(tree: TripleTree, model: Path) -> None:
             ("made by", ", ".join(f"{name} {made[name]}" for name in ("tripletree", "numpy") if name in made)),
         ),
         "",
-        goodness(tree),
-        "",
+        *goodness(tree),
         "What matters",
     )
-    console.say(str(tree.importance()))
+    from tripletree.answers.importance import lines
+
+    shares = fitted.judged.explained if fitted.judged is not None else (None,) * len(ATTRIBUTES)
+    for name, line, share in zip(ATTRIBUTES, lines(tree.importance()), shares, strict=True):
+        chance = f"{name.capitalize()}: nothing that tells more about unseen episodes than chance."
+        console.say(chance if share == 0 else line)
     if fitted.transitions is None:
         console.note("The model does not hold how the log moves on it: chance, paths and simulate need --log.")
+
+
+def _range(low: float, high: float) -> str:
+    from tripletree.language.numbers import rounded
+
+    return f"{rounded(low)} to {rounded(high)}" if low < high else rounded(low)
 
 
 def summary(tree: TripleTree) -> dict[str, Any]:
@@ -201,6 +287,7 @@ def summary(tree: TripleTree) -> dict[str, Any]:
             for side in ("training", "validation")
             if f"{side}_action" in curve.columns
         },
+        "judged": None if fitted.judged is None else fitted.judged._asdict(),
         "importance": tree.importance().to_dict(),
         "options": fitted.options,
         "provenance": fitted.provenance,
@@ -208,25 +295,49 @@ def summary(tree: TripleTree) -> dict[str, Any]:
     }
 
 
-def goodness(tree: TripleTree) -> Group:
-    """Return a table of the losses at several sizes."""
-    from rich.console import Group
+def goodness(tree: TripleTree) -> list[Any]:
+    """Return what a tree gets wrong on unseen episodes, and how its size was chosen, each as far as it is known."""
     from rich.text import Text
 
-    curve, discrete = tree.curve_, tree.fitted_.schema.action.kind == "discrete"
-    sides = ("training", "validation") if "validation_action" in curve.columns else ("training",)
-    wrong = "wrong" if discrete else "action"
-    names = [f"{name}{mark}" for mark in ("", "*")[: len(sides)] for name in (wrong, "value", "deriv.")]
-    table = console.table("", "leaves", *names)
-    most = len(curve["leaves"])
-    for size in sorted({*(size for size in SIZES if size < most), tree.n_leaves_, most}):
-        cells = [
-            f"{curve[f'{side}_{name}'][size - 1]:{'.2%' if name == 'action' and discrete else '.4g'}}"
-            for side in sides
-            for name in ATTRIBUTES
+    fitted = tree.fitted_
+    discrete, judged = fitted.schema.action.kind == "discrete", fitted.judged
+    parts: list[Any] = []
+    if judged is None:
+        parts += [
+            Text("How good it is on unseen episodes was not measured. Try: tripletree report"),
+            "",
         ]
-        table.add_row(f"{size:,}", *cells, style="bold" if size == tree.n_leaves_ else "")
-    parts = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
-    held = "; * on held-out episodes" if len(sides) > 1 else ""
-    says = f"{parts}, RMSE of the value, sum of RMSE / sigma of the derivatives{held}"
-    return Group(Text("What trees of several sizes get wrong", "bold"), table, Text(says, "dim italic"))
+    else:
+        rows = [(("the tree", "bold"), judged.losses), (("one leaf", ""), judged.constant)]
+        kept = [whole > 0 for whole in judged.constant]
+        title = f"What it gets wrong on {count(judged.episodes, 'unseen episode')}"
+        parts += [Text(title, "bold"), _losses("", rows, kept, discrete), ""]
+    if fitted.curve_validation is not None:
+        most = len(fitted.curve_validation)
+        sizes = sorted({*(size for size in SIZES if size < most), tree.n_leaves_, most})
+        rows = [
+            ((f"{size:,}", "bold" if size == tree.n_leaves_ else ""), fitted.curve_validation[size - 1].tolist())
+            for size in sizes
+        ]
+        kept = [bool(whole > 0) for whole in fitted.curve_validation[0]]
+        parts += [Text("On the episodes that chose its size", "bold"), _losses("leaves", rows, kept, discrete), ""]
+    if len(parts) > 2 or judged is not None:
+        action = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
+        says = f"{action}, RMSE of the value, sum of RMSE / sigma of the derivatives"
+        if fitted.curve_validation is not None:
+            says += "; where the size was chosen, the best looks a little better than it is"
+        parts[-1:] = [Text(says, "dim italic"), ""]
+    return parts
+
+
+def _losses(head: str, rows: list[Any], kept: list[bool], discrete: bool) -> Any:
+    names = ("wrong" if discrete else "action", "value", "deriv.")
+    table = console.table("", head, *(name for name, keep in zip(names, kept, strict=True) if keep))
+    for (label, style), losses in rows:
+        cells = [
+            f"{loss:{'.2%' if name == 'wrong' else '.4g'}}"
+            for name, loss, keep in zip(names, losses, kept, strict=True)
+            if keep
+        ]
+        table.add_row(label, *cells, style=style)
+    return table

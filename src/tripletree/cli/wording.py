@@ -37,11 +37,14 @@ def word(option: Option, command: click.Command) -> str:
     """
     name, value = option.name, option.value
     parameters = {parameter.name: parameter for parameter in command.params}
+    if name == "path" and "out" in parameters:
+        name = "out"  # what a method writes to, a command has as --out
     if name in ROLES and "column" in parameters:
         return f"--column {name}" if value is Nothing else f"--column {shlex.quote(f'{name}={_text(value)}')}"
     if (name in ROLES or (name in READING and name not in parameters)) and "describe" in parameters:
         # A command that asks a model reads its log by the model's own columns; more is said in a file.
         entry = str(option).replace("=", " = ", 1) if isinstance(value, str | list) else name
+        entry = entry.replace("[..., ", '["...", ')  # TOML has no dots of its own
         return f"`{entry}` in --describe FILE.toml"
     if name not in parameters:
         return str(option)
@@ -63,4 +66,8 @@ def word(option: Option, command: click.Command) -> str:
 def _text(value: Any) -> str:
     if value is ... or value == "...":
         return "NAME"
-    return ",".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, list | tuple):
+        # Dots in front of names can be typed: all the other columns.
+        dots = len(value) > 1 and value[0] is ...
+        return ",".join(["..."] * dots + [_text(item) for item in value[dots:]])
+    return str(value)

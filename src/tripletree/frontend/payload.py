@@ -24,6 +24,8 @@ from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
 from tripletree.scenes.colouring import colour_scale, known_colours, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
+from tripletree.scenes.leaf_map import fades
+from tripletree.scenes.support import EXPECTED, patch
 from tripletree.scenes.types import Axis
 from tripletree.scenes.view import View, leaf_boxes
 
@@ -86,6 +88,7 @@ def payload(fitted: Fitted, foils: dict[str, Any] | None = None, start: F64 | No
         "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
         "colours": colours,
         "palettes": palettes,
+        "faded": f"{EXPECTED}.",
         "start": (_inside(fitted)[int(fitted.leaves.count.argmax())] if start is None else start).tolist(),
         "texts": list(texts.number),
     }
@@ -168,7 +171,8 @@ def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
 def _feature(fitted: Fitted, boxes: Extents, f: int) -> dict[str, Any]:
     """Return a feature, its range in the log, and the axis along it as it is drawn."""
     feature = fitted.schema.features[f]
-    plain = View(fitted, boxes, (f,), {}).axis(0)
+    view = View(fitted, boxes, (f,), {})
+    plain = view.axis(0)
     axis = marked(plain)
     return {
         "name": feature.name,
@@ -178,6 +182,7 @@ def _feature(fitted: Fitted, boxes: Extents, f: int) -> dict[str, Any]:
         "max": float(fitted.feature_max[f]),
         "span": float(fitted.span[f]),
         "label": plain.label,
+        "patch": patch(view, f),
         "axis": {"label": axis.label, "low": axis.low, "high": axis.high, "ticks": _ticks(axis, axis.ticks)},
     }
 
@@ -200,6 +205,7 @@ def _colours(fitted: Fitted, boxes: Extents, names: list[str]) -> tuple[dict[str
             "names": scale.categories,
             "values": [_short(x) for x in values.tolist()],
             "shades": shade_of(scale, values).tolist(),
+            "fades": fades(pictured),
             "palette": palettes.setdefault(shades(scale), len(palettes)),
             "legend": [(entry.label, entry.colour) for entry in category_entries(scale)],
             "bar": None if scale.categories else _bar(bar_axis(scale)),

@@ -14,6 +14,10 @@ from tripletree.graph.transitions import Transitions
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+TOGETHER = 64
+"""Starts whose paths are looked for together: with all of them, memory would go with the square of the leaves."""
+SPARE = 100
+"""Paths that are kept beyond those wanted, since rounding may have put equal ones in another order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,15 +86,18 @@ class Graph:
                 seen[breadth_first_order(links, int(leaf), return_predecessors=False)] = True
         return np.flatnonzero(seen)
 
-    def trees(self, starts: I64) -> tuple[F64, I64]:
-        """Return -log P of the best path from each start to every leaf, and the leaf before it (negative: none)."""
+    def trees(self, starts: I64, limit: float = np.inf) -> tuple[F64, I64]:
+        """Return -log P of the best path from each start to every leaf, and the leaf before it (negative: none).
+
+        Paths whose -log P is more than ``limit`` are not looked for: infinite.
+        """
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import dijkstra
 
         # A stored length of 0 (a certain transition) counts as no transition: the least positive length stands for it.
         lengths = np.maximum(self._cost, np.finfo(np.float64).tiny)
         graph = csr_array((lengths, (self._source, self._target)), shape=(self.n_places, self.n_places))
-        cost, before = dijkstra(graph, indices=starts, return_predecessors=True)
+        cost, before = dijkstra(graph, indices=starts, return_predecessors=True, limit=limit)
         return cost, before.astype(np.int64)
 
     def best(
@@ -136,47 +143,61 @@ def best_paths(graph: Graph, starts: Iterable[int], ends: Iterable[int], k: int 
     A path begins at a start leaf and ends at the first end leaf that it meets. There are fewer than ``k`` when no more
     exist, and none when nothing connects the two (Yen's algorithm).
     """
-    targets = frozenset(int(leaf) for leaf in ends)
-    waiting: list[tuple[float, list[int]]] = []
-    known: set[tuple[int, ...]] = set()
-
-    def offer(prefix: list[int], cost: float, found: tuple[float, list[int]] | None) -> None:
-        if found is not None:
-            leaves = prefix + found[1]
-            if tuple(leaves) not in known:
-                known.add(tuple(leaves))
-                heapq.heappush(waiting, (cost + found[0], leaves))
-
+    targets = {int(leaf) for leaf in ends}
+    # A path waits with the place at which it leaves those taken before: until there, others have been looked for.
+    waiting: list[tuple[float, list[int], int]] = []
     for start in sorted({int(leaf) for leaf in starts}):
-        offer([], 0.0, graph.best(start, set(targets)))
+        if (found := graph.best(start, targets)) is not None:
+            heapq.heappush(waiting, (*found, 0))
     taken: list[list[int]] = []
+    followed: dict[tuple[int, ...], set[int]] = {}
     while waiting and len(taken) < k:
-        _, leaves = heapq.heappop(waiting)
-        cost = 0.0
-        if len(taken) + 1 < k:
-            for at in range(len(leaves) - 1):
-                spur = leaves[at]
-                cut = frozenset(path[at + 1] for path in [*taken, leaves] if path[: at + 1] == leaves[: at + 1])
-                offer(leaves[:at], cost, graph.best(spur, set(targets), frozenset(leaves[:at]), cut))
-                cost += graph.length(spur, leaves[at + 1])
+        _, leaves, branch = heapq.heappop(waiting)
         taken.append(leaves)
+        if len(taken) == k:
+            break
+        cost = 0.0
+        for at, spur in enumerate(leaves[:-1]):
+            if at >= branch:
+                cut = followed.setdefault(tuple(leaves[: at + 1]), set())
+                cut.add(leaves[at + 1])
+                found = graph.best(spur, targets, frozenset(leaves[:at]), frozenset(cut))
+                if found is not None:
+                    heapq.heappush(waiting, (cost + found[0], leaves[:at] + found[1], at))
+            cost += graph.length(spur, leaves[at + 1])
     # Once more by the product itself: sums of logarithms may order equal paths the other way.
     return sorted(map(graph.path, taken), key=lambda path: -path.probability)
 
 
-def all_pairs(graph: Graph, starts: Iterable[int], ends: Iterable[int]) -> list[Path]:
-    """Return the most probable path of every pair of a start and another end leaf that is connected, the best first."""
+def all_pairs(graph: Graph, starts: Iterable[int], ends: Iterable[int], most: int | None = None) -> list[Path]:
+    """Return the most probable path of every pair of a start and another end leaf that is connected, the best first.
+
+    Of more than ``most`` pairs, those with the best paths: only these are made, and only what may still be among them
+    is looked for.
+    """
     first, last = (np.unique(np.fromiter(map(int, leaves), np.int64)) for leaves in (starts, ends))
-    if not len(first) or not len(last):
-        return []
-    cost, before = graph.trees(first)
-    found = []
-    for row, start in enumerate(first.tolist()):
-        for end in last.tolist():
-            if end == start or not np.isfinite(cost[row, end]):
-                continue
-            leaves = [end]
-            while leaves[-1] != start:
+    limit = np.inf
+    waiting: list[tuple[float, list[int]]] = []
+    for begin in range(0, len(first) if len(last) else 0, TOGETHER):
+        block = first[begin : begin + TOGETHER]
+        cost, before = graph.trees(block, limit)
+        reach = cost[:, last]
+        reach[block[:, None] == last] = np.inf
+        rows, columns = np.nonzero(np.isfinite(reach))
+        if most is not None and len(rows) > most:
+            # In their order, so that of equal ones the first are kept.
+            kept = np.sort(np.argsort(reach[rows, columns], kind="stable")[: most + SPARE])
+            rows, columns = rows[kept], columns[kept]
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            leaves = [int(last[column])]
+            while leaves[-1] != block[row]:
                 leaves.append(int(before[row, leaves[-1]]))
-            found.append(graph.path(leaves[::-1]))
-    return sorted(found, key=lambda path: -path.probability)
+            waiting.append((float(reach[row, column]), leaves[::-1]))
+        if most is not None and len(waiting) > most:
+            # Sorting is stable, here and below: pairs stay in the order of their leaves.
+            waiting = sorted(waiting, key=lambda one: one[0])[: most + SPARE]
+            limit = waiting[most - 1][0] * (1 + 1e-12)
+    # What is equal up to rounding is put in order by the product itself.
+    waiting.sort(key=lambda one: (one[1][0], one[1][-1]))
+    found = sorted(map(graph.path, (leaves for _, leaves in waiting)), key=lambda path: -path.probability)
+    return found[:most]

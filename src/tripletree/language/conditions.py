@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tripletree.checks import did_you_mean, is_number
 from tripletree.errors import ParameterError
-from tripletree.language.numbers import exact, significant, unit
+from tripletree.language.numbers import DIGITS, digits_apart, exact, significant, unit
 from tripletree.log.schema import Feature, Schema
 from tripletree.text import count
 
@@ -88,16 +88,21 @@ def read_interval(wanted: Any, name: str, largest: float, *, means: bool = False
     )
 
 
-def condition(name: str, low: float, high: float, of: str = "") -> str:
+def condition(name: str, low: float, high: float, of: str = "", digits: int = DIGITS) -> str:
     """Return "pos in [0, 0.5) m", "pos >= 0.5", or whatever ``low <= x < high`` comes down to.
+
+    Bounds with many digits are rounded to ``digits``, or to as many as tell the two apart.
 
     >>> condition("pos", -math.inf, math.nextafter(1, 2))
     'pos <= 1'
+    >>> condition("pos", 0.123456781, 0.123456789)
+    'pos in [0.12345678, 0.12345679)'
     """
     tail = f" {of}" if of else ""
     if low == high:
         return f"{name} = {exact(low)}{tail}"
-    (least, above), (most, below) = readable(low), readable(high)
+    digits = max(digits, digits_apart((low, high)))
+    (least, above), (most, below) = readable(low, digits), readable(high, digits)
     if low == -math.inf:
         return f"{name} {'<=' if below else '<'} {most}{tail}" if high < math.inf else f"any {name}"
     if high == math.inf:
@@ -105,17 +110,17 @@ def condition(name: str, low: float, high: float, of: str = "") -> str:
     return f"{name} in {'(' if above else '['}{least}, {most}{']' if below else ')'}{tail}"
 
 
-def readable(bound: float) -> tuple[str, bool]:
+def readable(bound: float, digits: int = DIGITS) -> tuple[str, bool]:
     """Return the number to print for a bound, and whether the bound is the next one above it.
 
     To a double, ``x < 1.0000000000000002`` and ``x <= 1`` say the same; people write the second.
     """
     before = math.nextafter(bound, -math.inf)
     closed = len(repr(before)) + 2 < len(repr(bound))
-    return exact(before if closed else bound), closed
+    return exact(before if closed else bound, digits), closed
 
 
-def clause(feature: Feature, low: float, high: float) -> str:
+def clause(feature: Feature, low: float, high: float, digits: int = DIGITS) -> str:
     """Return what ``low <= feature < high`` says in the words of its kind; nothing when it says nothing.
 
     >>> clause(Feature("pos", "m"), 1.1, 1.32)
@@ -140,18 +145,18 @@ def clause(feature: Feature, low: float, high: float) -> str:
         last = high if high == math.inf else math.ceil(high) - 1
         if first <= last:
             return _whole(feature.name, first, last, feature.unit)
-    return condition(feature.name, low, high, feature.unit)
+    return condition(feature.name, low, high, feature.unit, digits)
 
 
-def changed_clause(feature: Feature, relation: str, border: float) -> str:
+def changed_clause(feature: Feature, relation: str, border: float, digits: int = DIGITS) -> str:
     """Return what a changed feature must be: "speed >= 0.045 m/s", or "left leg in contact"."""
     if feature.kind == "binary":
         return clause(feature, border - 0.5, border + 0.5)
     if relation == ">=":
-        return clause(feature, border, math.inf)
+        return clause(feature, border, math.inf, digits)
     if relation == "<":
-        return clause(feature, -math.inf, border)
-    return f"{feature.name} {relation} {exact(border)}{unit(feature.unit)}"
+        return clause(feature, -math.inf, border, digits)
+    return f"{feature.name} {relation} {exact(border, digits)}{unit(feature.unit)}"
 
 
 def clauses(

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 MOST_DIGITS = 8
-"""A number with more digits than this is rounded to six; thresholds are short decimals and hardly ever are."""
+"""A number with more digits than this is rounded; thresholds are short decimals and hardly ever are."""
+DIGITS, ALL_DIGITS = 6, 17
+"""Digits that such a number is rounded to, and those of a double: enough to tell any two apart."""
 
 
 FEW = 10
 """Fewer samples than this are too few to trust, and sentences say "only"."""
 
 
-def exact(number: float) -> str:
-    """Return "0.045": all digits of a number that has few, six of any other."""
-    digits = repr(float(number) + 0.0)
-    mantissa = digits.partition("e")[0].lstrip("-").replace(".", "").strip("0")
+def exact(number: float, digits: int = DIGITS) -> str:
+    """Return "0.045": all digits of a number that has few, ``digits`` of any other."""
+    whole = repr(float(number) + 0.0)
+    mantissa = whole.partition("e")[0].lstrip("-").replace(".", "").strip("0")
     if len(mantissa) > MOST_DIGITS:
-        return f"{number:.6g}"
-    return f"{float(digits):.10g}"
+        return f"{number:.{digits}g}"
+    return f"{float(whole):.10g}"
+
+
+def digits_apart(numbers: Iterable[float]) -> int:
+    """Return the fewest digits, at least six, with which :func:`exact` writes different numbers differently.
+
+    >>> digits_apart([0.1, 0.2]), digits_apart([0.123456781, 0.123456789])
+    (6, 8)
+    """
+    pairs = itertools.pairwise(sorted(set(numbers)))
+    # Neighbours among doubles are one border: "x < b" ends where "x >= b" begins.
+    distinct = [(a, b) for a, b in pairs if b > math.nextafter(a, math.inf)]
+    enough = (k for k in range(DIGITS, ALL_DIGITS) if all(exact(a, k) != exact(b, k) for a, b in distinct))
+    return next(enough, ALL_DIGITS)
 
 
 def percent(share: float) -> str:
@@ -33,7 +49,17 @@ def percent(share: float) -> str:
 
 def between(interval: Any) -> str:
     """Return " (95 % interval 0.1 to 0.2)", or nothing without an interval."""
-    return "" if interval is None else f" (95 % interval {interval[0]:.3g} to {interval[1]:.3g})"
+    return "" if interval is None else f" (95 % interval {estimate(interval[0])} to {estimate(interval[1])})"
+
+
+def estimate(number: float, digits: int = 3) -> str:
+    """Return an estimate with a few digits; a large one as people count, not with an exponent.
+
+    >>> estimate(98_312.4), estimate(12.345), estimate(0.00012345)
+    ('98,300', '12.3', '0.000123')
+    """
+    short = significant(number, digits)
+    return f"{short:,.0f}" if 1_000 <= abs(short) < math.inf else f"{short:.{digits}g}"
 
 
 def unit(of: str) -> str:

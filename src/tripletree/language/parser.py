@@ -25,8 +25,11 @@ from tripletree.text import Message
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf, "∞": math.inf, "-∞": -math.inf}
 
+MOST_SHOWN = 4
+"""Features that an example of a state has, at most."""
 
-def read_expression(text: str, schema: Schema, name: str = "zone") -> Any:
+
+def read_expression(text: str, schema: Schema, name: str = "zone", *, state: bool = False) -> Any:
     """Return what an expression says, in the form that questions take.
 
     Parameters
@@ -37,6 +40,8 @@ def read_expression(text: str, schema: Schema, name: str = "zone") -> Any:
         The features and actions that it may speak of.
     name : str
         What messages call it: the name of an argument, or words.
+    state : bool
+        Whether only a state will do, so that nothing but features may be named.
 
     Returns
     -------
@@ -58,7 +63,7 @@ def read_expression(text: str, schema: Schema, name: str = "zone") -> Any:
     >>> read_expression("leaves 3, 7", schema)
     {3, 7}
     """
-    return _Parser(text, schema, name).expression()
+    return _Parser(text, schema, name, state=state).expression()
 
 
 def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[str, Any]:
@@ -78,9 +83,9 @@ def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[
 class _Parser(Cursor):
     """One pass over an expression; what it wants is collected in ``wishes``."""
 
-    def __init__(self, source: str, schema: Schema, name: str, foil: bool = False) -> None:
+    def __init__(self, source: str, schema: Schema, name: str, foil: bool = False, state: bool = False) -> None:
         super().__init__(source, name)
-        self.schema, self.foil = schema, foil
+        self.schema, self.foil, self.state = schema, foil, state
         self.wishes: dict[str, Wish] = {}
         action, features = schema.action, {feature.name: feature.unit for feature in schema.features}
         own: dict[str, str] = {"value": ""}
@@ -89,7 +94,9 @@ class _Parser(Cursor):
             own |= dict(zip(action.names, action.units, strict=True))
         rates = {f"{DERIVATIVE_OF}{name}": unit for name, unit in features.items()}
         self.units = own | rates if foil else features | (own | rates | features)  # a feature's name is a feature
-        if action.kind == "discrete":
+        if state:
+            self.units = features
+        elif action.kind == "discrete":
             self.labels = {key: action.labels for key in ("action", *action.names) if key not in self.units}
 
     # The grammar, from the whole to its parts.
@@ -353,6 +360,8 @@ class _Parser(Cursor):
 
     def how(self) -> str:
         first = quoted(self.schema.feature_names[0], ())
+        if self.state:
+            return f" Try {', '.join(f'{quoted(name, ())} = 0' for name in self.schema.feature_names[:MOST_SHOWN])}."
         action = self.schema.action
         label = f"action = {quoted(action.labels[0], ())}" if action.labels else "value < 0"
         if self.foil:

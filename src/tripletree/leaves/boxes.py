@@ -11,7 +11,7 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 THINNEST = 1e-9
-"""Least width of a box, as a share of the feature's range: values closer than this count as equal."""
+"""Least width of a box, as a share of the feature's range, so that no volume is 0."""
 
 
 def bounds(tree: Tree, n_features: int) -> tuple[F64, F64]:

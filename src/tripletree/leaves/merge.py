@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,8 @@ from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+TOGETHER = 256
+"""Boxes that go down the tree together, so that memory does not go with the square of their number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,33 +61,47 @@ def merge(tree: Tree, classes: I64, counts: I64, order: Sequence[int]) -> Merged
     Merged
         Boxes by class, and in each class in the order in which they were chosen.
     """
-    first, last = _uniform(tree, classes)
+    regions = _uniform(tree, classes)
+    first, last = regions.first, regions.last
     leaf_lower, leaf_upper = bounds(tree, len(order))
     lower, upper = np.minimum.reduceat(leaf_lower, first), np.maximum.reduceat(leaf_upper, first)
     klass, weight = classes[first], np.add.reduceat(counts, first)
-    wide = [_widened(lower, upper, klass, i, order) for i in range(len(first))]
-    wide_lower, wide_upper = np.array([low for low, _ in wide]), np.array([high for _, high in wide])
+    wide_lower, wide_upper = lower.copy(), upper.copy()
+    held: list[list[int]] = []
+    for begin in range(0, len(first), TOGETHER):
+        block = slice(begin, begin + TOGETHER)
+        _widen(tree, regions, (lower, upper), klass, block, order, (wide_lower, wide_upper))
+        held += _held(tree, regions, (lower, upper), wide_lower[block], wide_upper[block])
+    bounded = (np.isfinite(wide_lower) | np.isfinite(wide_upper)).sum(axis=1)
     kept: list[int] = []
-    holder = np.zeros(len(first), np.int64)
+    holder = np.full(len(first), -1)
     for k in np.unique(klass):
-        seeds = np.flatnonzero(klass == k)
-        inside = np.ones((len(seeds), len(seeds)), bool)
-        for f in range(len(order)):
-            inside &= wide_lower[seeds, f, None] <= lower[seeds, f]
-            inside &= wide_upper[seeds, f, None] >= upper[seeds, f]
-        bounded = (np.isfinite(wide_lower[seeds]) | np.isfinite(wide_upper[seeds])).sum(axis=1)
-        left = np.ones(len(seeds), bool)
-        while left.any():
-            gain = inside[:, left] @ weight[seeds[left]]
-            best = int(np.lexsort((bounded, -gain))[0])
-            holder[seeds[inside[best] & left]] = len(kept)
-            kept.append(int(seeds[best]))
-            left &= ~inside[best]
+        # What a box adds can only become less, so only those that look best are counted again.
+        queue = [(-int(weight[held[box]].sum()), int(bounded[box]), box) for box in np.flatnonzero(klass == k).tolist()]
+        heapq.heapify(queue)
+        while queue:
+            gain, size, box = heapq.heappop(queue)
+            new = [region for region in held[box] if holder[region] < 0]
+            now = -int(weight[new].sum())
+            if now == gain:
+                holder[new] = len(kept)
+                kept.append(box)
+            elif new:
+                heapq.heappush(queue, (now, size, box))
     return Merged(wide_lower[kept], wide_upper[kept], klass[kept], np.repeat(holder, last - first))
 
 
-def _uniform(tree: Tree, classes: I64) -> tuple[I64, I64]:
-    """Return the largest subtrees whose leaves are of one class, as ranges of leaves: first, and one after the last."""
+@dataclass(frozen=True, eq=False)
+class _Regions:
+    """The largest subtrees whose leaves are of one class: ranges of leaves, and the region at each node (-1: none)."""
+
+    first: I64
+    last: I64
+    at: I64
+
+
+def _uniform(tree: Tree, classes: I64) -> _Regions:
+    """Return the largest subtrees whose leaves are of one class, from left to right."""
     node = np.full(tree.n_nodes, -1)
     node[tree.leaf_nodes] = classes
     for nodes in reversed(tree.levels):
@@ -100,24 +117,58 @@ def _uniform(tree: Tree, classes: I64) -> tuple[I64, I64]:
     above = np.append(-1, node[tree.parent[1:]])
     top = np.flatnonzero((node >= 0) & (above < 0))
     top = top[np.argsort(first[top])]
-    return first[top], first[top] + size[top]
+    at = np.full(tree.n_nodes, -1)
+    at[top] = np.arange(len(top))
+    return _Regions(first[top], first[top] + size[top], at)
 
 
-def _widened(lower: F64, upper: F64, classes: I64, box: int, order: Sequence[int]) -> tuple[F64, F64]:
-    """Return a box as wide as it can be without meeting another class, widened along the features in order."""
-    low, high = lower[box].copy(), upper[box].copy()
-    other = classes != classes[box]
-    lower, upper = lower[other], upper[other]
-    apart = (lower >= high) | (upper <= low)
-    away = apart.sum(axis=1)
+def _met(tree: Tree, regions: _Regions, low: F64, high: F64) -> tuple[I64, I64]:
+    """Return the pairs of a box and a region that it meets; all boxes go down the tree together."""
+    box, node = np.arange(len(low)), np.zeros(len(low), np.int64)
+    boxes, met = [box[:0]], [node[:0]]
+    while len(box):
+        region = regions.at[node]
+        arrived = region >= 0
+        boxes.append(box[arrived])
+        met.append(region[arrived])
+        box, node = box[~arrived], node[~arrived]
+        f, threshold, left = tree.feature[node], tree.threshold[node], tree.left[node]
+        below, above = low[box, f] < threshold, high[box, f] > threshold
+        box = np.concatenate([box[below], box[above]])
+        node = np.concatenate([left[below], left[above] + 1]).astype(np.int64)
+    return np.concatenate(boxes), np.concatenate(met)
+
+
+def _widen(
+    tree: Tree,
+    regions: _Regions,
+    own: tuple[F64, F64],
+    classes: I64,
+    block: slice,
+    order: Sequence[int],
+    wide: tuple[F64, F64],
+) -> None:
+    """Make boxes as wide as they can be without meeting another class, along the features in order."""
+    lower, upper = own
+    low, high, mine = wide[0][block], wide[1][block], classes[block]
     for f in order:
-        if low[f] == -np.inf and high[f] == np.inf:
-            continue
-        facing = away - apart[:, f] == 0  # those that the box would meet if this feature had no bounds
-        below, above = upper[facing, f], lower[facing, f]
-        low[f] = below[below <= low[f]].max(initial=-np.inf)
-        high[f] = above[above >= high[f]].min(initial=np.inf)
-        away -= apart[:, f]
-        apart[:, f] = (lower[:, f] >= high[f]) | (upper[:, f] <= low[f])
-        away += apart[:, f]
-    return low, high
+        rows = np.flatnonzero(np.isfinite(low[:, f]) | np.isfinite(high[:, f]))
+        at = low[rows, f]
+        # Those that the boxes would meet if this feature had no bounds; each lies beyond one of the two.
+        low[rows, f], high[rows, f] = -np.inf, np.inf
+        box, region = _met(tree, regions, low[rows], high[rows])
+        other = mine[rows[box]] != classes[region]
+        box, region = box[other], region[other]
+        below = upper[region, f] <= at[box]
+        np.maximum.at(low[:, f], rows[box[below]], upper[region[below], f])
+        np.minimum.at(high[:, f], rows[box[~below]], lower[region[~below], f])
+
+
+def _held(tree: Tree, regions: _Regions, own: tuple[F64, F64], low: F64, high: F64) -> list[list[int]]:
+    """Return the regions that lie in each box, in order."""
+    box, region = _met(tree, regions, low, high)
+    inside = ((low[box] <= own[0][region]) & (high[box] >= own[1][region])).all(axis=1)
+    box, region = box[inside], region[inside]
+    ranked = np.lexsort((region, box))
+    ends = np.cumsum(np.bincount(box, minlength=len(low)))[:-1]
+    return [part.tolist() for part in np.split(region[ranked], ends)]

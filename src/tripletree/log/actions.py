@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -11,10 +12,12 @@ from tripletree.errors import LogError
 from tripletree.log.coerce import LARGEST, NUMERIC, Array, as_numbers, factorise
 from tripletree.log.findings import Findings
 from tripletree.log.schema import ACTION_KINDS, MAX_LABELS, Action
-from tripletree.text import Message, Option, count, message_of
+from tripletree.text import Message, Option, count, message_of, plural
 
 FINAL_ROW = "If the last row of an episode holds only its final state, give that as final_state, or in next_* columns."
 """The fix for a row without an action or a reward, which is how some recorders write the final state."""
+BLANK = frozenset({"", "na", "n/a", "<na>", "nan", "nat", "null"})
+"""Text that may stand for nothing; "none" is left out, which may well be an action."""
 
 
 def guess_kind(columns: Sequence[Array]) -> str:
@@ -113,18 +116,50 @@ def _read_discrete(
             for pair in used.tolist()
         ]
     name = ", ".join(names)
+    _check_texts(texts, name, findings)
+    if findings.failed:
+        return None
     known = _known_labels(texts, columns[0], labels, findings)
     if known is None:
         return None
     place = {text: i for i, text in enumerate(known)}
     recode = np.array([place[text] for text in texts], np.int32)
-    action = Action("discrete", (name,), tuple(known.values()), (units.get(name, ""),))
+    labelled = tuple(known) if any(text != label for text, label in known.items()) else ()
+    action = Action("discrete", (name,), tuple(known.values()), (units.get(name, ""),), labelled)
     return recode[codes.reshape(-1)], action
+
+
+def _check_texts(texts: Sequence[str], name: str, findings: Findings) -> None:
+    """Look for labels that would become one, that differ only by spaces, or that may stand for a missing action."""
+    twice = [text for text, number in Counter(texts).items() if number > 1]
+    if twice:
+        findings.error(
+            "labels",
+            f"Action `{name}`: different combinations have the same label {listing(twice)}.",
+            "Leave commas out of the values.",
+        )
+        return
+    bare = Counter(text.strip() for text in texts)
+    alike = [text for text in texts if bare[text.strip()] > 1]
+    if alike:
+        findings.warning(
+            "labels-alike",
+            f"Labels of action `{name}` differ only by spaces, and count as different: {', '.join(map(repr, alike))}.",
+        )
+    empty = [text for text in texts if text.strip().lower() in BLANK]
+    if empty:
+        findings.warning(
+            "label-missing",
+            f"{listing(empty)} {plural(len(empty), 'is a label', 'are labels')} of action `{name}`, like any other.",
+            "If it stands for a missing action, leave those rows out.",
+        )
 
 
 def _missing(column: Array) -> Array:
     if column.dtype.kind == "f":
         return np.isnan(column)
+    if column.dtype.kind in "mM":
+        return np.isnat(column)
     if column.dtype.kind == "O":
         return np.array([value is None for value in column], bool)
     return np.zeros(1, bool)
@@ -154,6 +189,9 @@ def _known_labels(
         known = dict(zip(("False", "True"), map(str, labels), strict=False))
     else:
         known = {str(value): str(label) for value, label in enumerate(labels)}
+    if isinstance(labels, Mapping) and len(known) < len(labels):
+        findings.error("labels", Message("{} names a value twice, as a number and as text.", Option("labels", labels)))
+        return None
     unknown = [text for text in texts if text not in known]
     if unknown:
         findings.error(
@@ -168,5 +206,5 @@ def _known_labels(
 def label_text(value: object) -> str:
     """Return an action's value as a label: ``True``, ``3``, ``0.001``, ``left``."""
     if isinstance(value, (float, np.floating)):
-        return repr(float(value)).removesuffix(".0")
+        return repr(float(value) + 0.0).removesuffix(".0")  # -0.0 is 0.0
     return str(value)

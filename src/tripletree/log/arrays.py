@@ -15,6 +15,14 @@ from tripletree.log.findings import Findings
 from tripletree.log.roles import Naming, check_options
 from tripletree.text import count
 
+ARGUMENTS = (
+    *("episodes", "steps", "starts", "terminated", "truncated", "done"),
+    *("next_states", "final_states", "feature_names", "action_names", "episode_ids"),
+)
+"""Arguments of `Log.from_arrays` besides the options that all constructors take."""
+SPELLED = {"episode": "episodes", "step": "steps", **{name: name for name in ("terminated", "truncated", "done")}}
+"""What messages about columns call them, and the arguments that hold them here."""
+
 
 def from_arrays(
     states: object,
@@ -38,7 +46,7 @@ def from_arrays(
     ``markers`` holds the columns of a `Markers` by name (None: not given), and ``fresh`` says that the states were made
     for this log and may be kept without a copy.
     """
-    check_options(naming, Naming)
+    check_options(naming, Naming, ARGUMENTS if source == "arrays" else ("feature_names", "action_names", "episode_ids"))
     matrix = as_matrix(states, "`states`", findings)
     moves = as_matrix(actions, "`actions`", findings)
     gains = as_column(rewards, "`rewards`", findings)

@@ -105,15 +105,19 @@ def find_boundaries(markers: Markers, n: int, endless: bool, findings: Findings)
 
 
 def _steps(column: Array, findings: Findings) -> Array | None:
-    if column.dtype.kind in "mM":
-        column = column.astype(np.int64)
     fix = Message("If it does not count steps, name the features: {}.", Option("features", [...]))
-    step = as_numbers(column, "`step`", findings, fix)
-    if step is not None and step.dtype.kind == "f" and bool(np.isnan(step).any()):
-        row = int(np.isnan(step).argmax())
-        findings.error("step-missing", f"`step` is missing (NaN) in row {row}; every row needs a value.", fix)
+    # Integers stay as they are, however large: they are compared, not calculated with.
+    step = column if column.dtype.kind in "iumM" else as_numbers(column, "`step`", findings, fix)
+    if step is None:
         return None
-    return step
+    missing = np.isnat(step) if step.dtype.kind in "mM" else np.isnan(step)
+    if missing.any():
+        what = "NaT" if step.dtype.kind in "mM" else "NaN"
+        row = int(missing.argmax())
+        findings.error("step-missing", f"`step` is missing ({what}) in row {row}; every row needs a value.", fix)
+        return None
+    # Differences of small integers, such as int8, would overflow.
+    return step.astype(np.int64) if step.dtype.kind in "mMi" else step
 
 
 def by_ids(ids: Array, steps: Array | None, findings: Findings) -> Boundaries:

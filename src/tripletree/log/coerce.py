@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,13 +20,33 @@ EXACT = 2**53
 """Beyond this, not every integer is a double."""
 LARGEST = 1e100
 """No number of a log may be larger: sums of squares would overflow."""
+DIGITS = re.compile(r"\s*[+-]?\d+\s*")
+PADDED = re.compile(r"\s*[+-]?0\d")
+"""The beginning of a number such as 007, which is another name than 7, but the same number."""
+
+
+def plain(values: Any) -> Any:
+    """Return a column of a table library (pandas, polars, Arrow) as an array in which what is missing stays missing.
+
+    Libraries are known by what their columns offer, so none of them has to be imported.
+    """
+    kind: Any = getattr(values, "type", None)
+    if type(kind).__name__ == "DictionaryType":
+        # Categories: a missing value has the code -1, which as a position would be the last of them.
+        values = values.cast(kind.value_type)
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "tz", None) is not None:
+        return values.to_numpy(f"datetime64[{getattr(dtype, 'unit', 'ns')}]")
+    if hasattr(values, "to_pylist") and not hasattr(values, "num_chunks"):
+        return values.to_numpy(zero_copy_only=False)
+    return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
 def as_array(values: object, what: str, findings: Findings) -> Array | None:
     """Return ``values`` as an array of numbers, dates or text (object), or None after an error was noted.
 
     Objects are looked at one by one: integers beyond 64 bits stay objects, missing values (None, NaN, NA, masked)
-    become NaN among numbers and None among text, and lists of equal length become a second dimension.
+    become NaN among numbers and None among text, and lists of equal length become a second dimension. Bytes are UTF-8.
     """
     if values is None:
         findings.error("missing", f"{what} is None; expected an array or a list.")
@@ -37,16 +58,18 @@ def as_array(values: object, what: str, findings: Findings) -> Array | None:
             values = values.astype(object)
             values[masked] = None
     try:
+        values = plain(values)
         array = np.asarray(values)
+        if array.dtype.kind in "US" and array.ndim and not isinstance(values, np.ndarray):
+            # From the objects themselves: NumPy makes text of numbers among text, and drops NUL characters at the end.
+            array = np.asarray(values, object)
     except Exception as error:
         # Any type may come here and throw anything; the user needs to know which of the arguments it was.
         _say_ragged(values, what, error, findings)
         return None
-    if array.dtype.kind == "S":
-        array = np.char.decode(array, "utf-8", "replace")
-    if array.dtype.kind in "UT":
-        return array.astype(object)
-    if array.dtype.kind == "O":
+    if array.dtype.kind in "SUT":
+        array = array.astype(object)
+    if array.dtype.kind == "O" and (array.ndim or not isinstance(array.item(), str)):
         return _from_objects(array, what, findings)
     if array.dtype.kind == "c":
         _refuse_complex(what, findings)
@@ -110,6 +133,10 @@ def as_numbers(array: Array, what: str, findings: Findings, fix: str = "") -> Ar
             return None
         _say_digits_lost(what, findings)
         return floats
+    if all(isinstance(value, str) and DIGITS.fullmatch(value) for value in values) and any(map(PADDED.match, values)):
+        # Text only because of zeros in front, as in a CSV file.
+        parsed = _from_numbers(list(map(int, values)), {int}, set(), array.shape, what, findings)
+        return None if parsed is None else as_numbers(parsed, what, findings, fix)
     row, value = next(((i, v) for i, v in enumerate(values) if not _reads_as_number(v)), (0, values[0]))
     findings.error(
         "not-numeric", f"{what} holds text (first in row {row}: {_short(value)}); only numbers are allowed.", fix
@@ -136,12 +163,11 @@ def as_ids(array: Array, what: str, findings: Findings) -> Array | None:
     if array.dtype.kind == "f":
         row = _first(~np.isfinite(array))
         if row is None:
-            row = _first((array != np.floor(array)) | (np.abs(array) > EXACT))
-            if row is None:
-                return array.astype(np.int64)
-            findings.error("ids", f"{what} holds {array[row]} in row {row}; only whole numbers or text are allowed.")
-            return None
+            return _whole_ids(array, what, findings)
         findings.error("ids", f"{what} is missing (NaN) in row {row}; every row needs a value.")
+        return None
+    if array.dtype.kind in "mM" and (row := _first(np.isnat(array))) is not None:
+        findings.error("ids", f"{what} is missing (NaT) in row {row}; every row needs a value.")
         return None
     if array.dtype.kind in "mMu":
         return array.astype(str).astype(object)
@@ -150,6 +176,25 @@ def as_ids(array: Array, what: str, findings: Findings) -> Array | None:
         findings.error("ids", f"{what} is missing in row {row}; every row needs a value.")
         return None
     return _objects(str(value) for value in array)
+
+
+def _whole_ids(array: Array, what: str, findings: Findings) -> Array | None:
+    row = _first(array != np.floor(array))
+    if row is not None:
+        findings.error("ids", f"{what} holds {array[row]} in row {row}; only whole numbers or text are allowed.")
+        return None
+    # From here on not every whole number has a float of its own: two identifiers may have become one.
+    limit = min(2.0 ** (np.finfo(array.dtype).nmant + 1), EXACT)
+    row = _first(np.abs(array) >= limit)
+    if row is not None:
+        findings.error(
+            "ids",
+            f"{what} holds {array[row]} in row {row}; from {limit:.0f} on, numbers of type {array.dtype} are rounded, "
+            "and different ids may have become equal.",
+            "Store ids as integers or text.",
+        )
+        return None
+    return array.astype(np.int64)
 
 
 def factorise(column: Array) -> tuple[list[Any], npt.NDArray[np.int64]]:
@@ -178,17 +223,21 @@ def _from_objects(array: Array, what: str, findings: Findings) -> Array | None:
     types = set(map(type, items))
     # By name, for pandas' missing values are known without importing pandas.
     missing = {t for t in types if t is type(None) or t.__name__ in ("NAType", "NaTType", "MaskedConstant")}
+    if types - missing and all(issubclass(t, bytes) for t in types - missing):
+        return _from_bytes(array, what, findings)
     text = {t for t in types if issubclass(t, str)}
     number = {t for t in types if issubclass(t, (numbers.Number, np.number, np.bool_))}
     if text and types == text:
-        return array
+        return _without_nul(array, what, findings)
     if text and types <= text | missing | {float}:
         # A float among text is NaN, as pandas writes a missing value; any other float is a mixture, refused below.
         blank = [not isinstance(item, str) for item in items]
         if all(type(item) is not float or item != item for item in items):
             array = array.copy()
             array[np.reshape(blank, array.shape)] = None
-            return array
+            return _without_nul(array, what, findings)
+    if text and number and types <= text | number | missing:
+        return _from_mixture(array, what, findings)
     if number and types <= number | missing:
         return _from_numbers(items, types, missing, array.shape, what, findings)
     if types and all(issubclass(t, (list, tuple, np.ndarray)) for t in types) and array.ndim == 1:
@@ -202,6 +251,47 @@ def _from_objects(array: Array, what: str, findings: Findings) -> Array | None:
         "only numbers are allowed, or text for a discrete action.",
     )
     return None
+
+
+def _from_bytes(array: Array, what: str, findings: Findings) -> Array | None:
+    texts = array.copy()
+    for place, item in np.ndenumerate(array):
+        if isinstance(item, bytes):
+            try:
+                texts[place] = item.decode()
+            except UnicodeDecodeError:
+                findings.error(
+                    "encoding",
+                    f"{what} holds bytes that are not UTF-8 (first in row {place[0]}: {_short(item)}).",
+                    'Decode them first, for example with np.char.decode(array, "latin-1").',
+                )
+                return None
+    return _from_objects(texts, what, findings)
+
+
+def _without_nul(array: Array, what: str, findings: Findings) -> Array | None:
+    """Return the text; an error if NumPy could not keep it, because it ends in a NUL character."""
+    if not any("\0" in text for text in set(array.ravel().tolist()) if text is not None):
+        return array
+    place, item = next((at, item) for at, item in np.ndenumerate(array) if item is not None and "\0" in item)
+    findings.error(
+        "nul", f"{what} holds text with a NUL character (first in row {place[0]}: {_short(item)}); it is not allowed."
+    )
+    return None
+
+
+def _from_mixture(array: Array, what: str, findings: Findings) -> Array | None:
+    """Return columns of numbers beside columns of text as text; refuse a column that holds both, such as 1 and "1"."""
+    is_text = np.reshape([isinstance(item, str) for item in array.ravel()], array.shape)
+    odd = np.argwhere(is_text != is_text[0])
+    if len(odd):
+        place = tuple(odd[0].tolist())
+        pair = f"{_short(array[(0, *place[1:])])} in row 0, {_short(array[place])} in row {place[0]}"
+        findings.error(
+            "mixed", f"{what} mixes numbers and text ({pair}).", "Make all of them text, or all of them numbers."
+        )
+        return None
+    return _from_objects(_objects(map(str, array.ravel())).reshape(array.shape), what, findings)
 
 
 def _from_numbers(

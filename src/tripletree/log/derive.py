@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
 F64 = npt.NDArray[np.float64]
 
+NOISE = 1e-9
+"""Values that differ by less, as a share of the largest reward or value, differ by rounding errors only."""
+
 
 def values(log: Log, gamma: float, tail: F64 | None = None) -> F64:
     """Return the discounted sum of rewards from each step on, ``V_t = R_t + gamma V_{t+1}`` (section 3.1).
+
+    Where all of them differ by rounding errors only, they are made the same: a tree must not explain such errors.
 
     Parameters
     ----------
@@ -50,7 +55,11 @@ def values(log: Log, gamma: float, tail: F64 | None = None) -> F64:
                 got,
             )
         )
-    return _kernel.discounted(log.rewards, log.starts, float(gamma), tail)
+    found: F64 = _kernel.discounted(log.rewards, log.starts, float(gamma), tail)
+    low, high = float(found.min()), float(found.max())
+    if high - low <= NOISE * max(abs(low), abs(high), float(np.abs(log.rewards).max())):
+        found = np.full_like(found, low / 2 + high / 2)
+    return found
 
 
 def has_successor(log: Log) -> npt.NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tripletree.checks import did_you_mean, listing
-from tripletree.errors import LogError
+from tripletree.errors import LogError, LogNotFoundError
 from tripletree.log.roles import SYNONYMS
 from tripletree.writing import open_regular, reason, shown
 
@@ -30,7 +30,8 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     Raises
     ------
     LogError
-        If the file cannot be read, is not TOML, or says something that is not understood.
+        If the file cannot be read, is not TOML, or says something that is not understood; a ``FileNotFoundError``,
+        too, if there is no such file.
 
     Examples
     --------
@@ -50,6 +51,10 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
             if size > LARGEST:
                 raise LogError(f"{file} is {size:,} bytes long; a description may have at most {LARGEST:,}.")
             content = tomllib.loads(stream.read(LARGEST).decode("utf-8-sig"))
+    except FileNotFoundError:
+        folder = Path(path).parent
+        names = [p.name for p in folder.iterdir()] if folder.is_dir() else []
+        raise LogNotFoundError(f"There is no file {file}.{did_you_mean(Path(path).name, names)}") from None
     except OSError as error:
         raise LogError(f"{file} cannot be read: {reason(error)}.") from error
     except UnicodeDecodeError:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.checks import listing
 from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.log.derive import truncation_share
@@ -106,16 +107,15 @@ def _look_at_features(
             Message("To leave {} out: {}.", plural(number, "it", "them"), Option("ignore", shown)),
         )
     close = []
+    codes = _kernel.encode(log.states[:ROWS_SORTED], 256, True, 1)
     for f in np.flatnonzero(low < high):
-        gaps = np.diff(np.sort(log.states[:ROWS_SORTED, f]))
-        number = int(((gaps > 0) & (gaps <= 1e-9 * (high[f] - low[f]))).sum())
+        number = len(np.unique(log.states[:ROWS_SORTED, f])) - len(np.unique(codes[:, f]))
         if number:
             close.append(f"`{names[f]}` {count(number, 'pair')}")
     if close:
         findings.note(
             "near-duplicates",
-            "Values that differ by less than 1e-9 of their range (rounding noise) count as equal: "
-            f"{some_of(close, 8)}.",
+            f"Values that differ by rounding noise only count as equal: {some_of(close, 8)}.",
         )
 
 

@@ -14,7 +14,7 @@ from tripletree.log.coerce import Array, as_array, as_column, as_flags, as_matri
 from tripletree.log.endings import decide
 from tripletree.log.findings import Findings
 from tripletree.log.roles import Naming
-from tripletree.text import count
+from tripletree.text import count, plural
 
 # Names by which the parts of an episode are looked up, as keys and as attributes.
 PARTS: dict[str, tuple[str, ...]] = {
@@ -71,8 +71,16 @@ def from_episodes(
     actions = _join(pieces.actions, "actions", findings)
     rewards = _join(pieces.rewards, "rewards", findings)
     findings.stop_if_failed()
-    if episode_ids is None and all(name is not None for name in pieces.ids):
+    named = sum(name is not None for name in pieces.ids)
+    if episode_ids is None and named == len(pieces.ids):
         episode_ids = pieces.ids
+    elif episode_ids is None and named:
+        findings.note(
+            "ids-missing",
+            f"{named:,} of {count(len(pieces.ids), 'episode')} {plural(named, 'has', 'have')} an id; all are numbered "
+            "from 0 instead.",
+            "Give every episode an id, or none.",
+        )
     return from_arrays(
         states,
         actions,
@@ -198,7 +206,8 @@ def _join(blocks: list[Array], what: str, findings: Findings) -> Array:
     if odd is not None:
         findings.fail("objects", f"The {what} are {sorts[0]} in episode 0 and {sorts[odd]} in episode {odd}.")
     joined = np.concatenate(blocks)
-    return joined.astype(np.float64, copy=False) if what == "states" and sorts[0] == "numbers" else joined
+    # Other integers go on as they are: where they lose digits, that is said.
+    return joined.astype(np.float64, copy=False) if what == "states" and joined.dtype.kind in "bf" else joined
 
 
 def _stack_finals(pieces: _Pieces, findings: Findings) -> Array:

@@ -12,11 +12,12 @@ from typing import Any, Unpack
 import numpy as np
 
 from tripletree.checks import did_you_mean
-from tripletree.errors import LogError, MissingDependencyError, ParameterError
+from tripletree.errors import LogError, LogNotFoundError, MissingDependencyError, ParameterError
 from tripletree.log.build import RESCALE, freeze
-from tripletree.log.coerce import LARGEST, Array
+from tripletree.log.coerce import LARGEST, Array, plain
 from tripletree.log.csv_reader import read_csv
 from tripletree.log.findings import Findings
+from tripletree.log.frames import OWN, fields_of
 from tripletree.log.interpretation import describe
 from tripletree.log.log import Log
 from tripletree.log.npz_reader import read_npz, refuse_bomb
@@ -54,7 +55,7 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     Raises
     ------
     LogError
-        With a list of all problems found.
+        With a list of all problems found; a ``FileNotFoundError``, too, if there is no such file.
     MissingDependencyError
         If the file is Parquet and pyarrow is not installed.
     """
@@ -62,9 +63,13 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     file = _path(path)
     findings = Findings(shown(file.name))
     names, columns = _columns(file, encoding, findings)
-    if "tripletree_log" in names:
-        return _restore(dict(zip(names, columns, strict=True)), shown(file.name), roles)
     try:
+        if OWN in names:
+            schema = columns.pop(names.index(OWN))
+            names.remove(OWN)
+            log = _restore(dict(zip(names, columns, strict=True)), schema, shown(file.name), roles)
+            if log is not None:
+                return log
         fields = from_columns(names, columns, roles, findings, shown(file.name))
     finally:
         # Arrow keeps what it has freed for its next table, which may never come: a gigabyte for ten million rows. Not
@@ -96,6 +101,8 @@ def _columns(file: Path, encoding: str, findings: Findings) -> tuple[list[str], 
         if kind == "csv":
             return read_csv(file, encoding, findings)
         return read_parquet(file) if kind == "parquet" else read_npz(file)
+    except LogError:
+        raise
     except OSError as error:
         raise LogError(f"{shown(file)} cannot be read: {reason(error)}.") from error
     except MemoryError:
@@ -112,7 +119,7 @@ def _format(path: Path) -> str:
         )
     if not path.exists():
         names = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise LogError(f"There is no file {path}.{did_you_mean(path.name, names)}")
+        raise LogNotFoundError(f"There is no file {shown(path)}.{did_you_mean(path.name, names)}")
     with open_regular(path) as file:
         first = file.read(4)
     content = MAGIC.get(first)
@@ -148,17 +155,21 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
             refuse_bomb(path, 8 * file.metadata.num_rows * len(names), instead)
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
-                return names, [file.read(columns=[name]).column(0).to_numpy() for name in names]
-            return names, [column.to_numpy() for column in file.read().columns]
+                columns = [plain(file.read(columns=[name]).column(0)) for name in names]
+                schema = (file.schema_arrow.metadata or {}).get(OWN.encode())
+                return (names, columns) if schema is None else ([*names, OWN], [*columns, schema.decode()])
+            return names, [plain(column) for column in file.read().columns]
     except (pyarrow.ArrowException, ValueError) as error:
         if isinstance(error, LogError):
             raise
         raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {reason(error)}. Write it again.") from None
 
 
-def _restore(arrays: Mapping[str, Any], name: str, roles: Roles) -> Log:
-    """Return the log that Log.to_npz wrote."""
-    if roles:
+def _restore(arrays: Mapping[str, Any], schema: Any, name: str, roles: Roles) -> Log | None:
+    """Return the log that Log.to_npz or Log.to_parquet wrote; None for a table that was changed since."""
+    # NumPy's files hold the text as an array.
+    table = isinstance(schema, str)
+    if roles and not table:
         raise ParameterError(
             Message(
                 "{} was written by Log.to_npz and has its own schema; {} cannot be given. Read it without options.",
@@ -166,18 +177,26 @@ def _restore(arrays: Mapping[str, Any], name: str, roles: Roles) -> Log:
                 joined(", ", map(Option, roles)),
             )
         )
-    fields: dict[str, Any] = {key: freeze(value) for key, value in arrays.items() if key != "tripletree_log"}
     try:
-        fields["schema"] = Schema.from_dict(json.loads(str(arrays["tripletree_log"])))
+        known = Schema.from_dict(json.loads(str(schema)))
+        fields: dict[str, Any] | None
+        if table:
+            fields = None if roles else fields_of(arrays, known)
+        else:
+            fields = {**{key: freeze(value) for key, value in arrays.items()}, "schema": known}
+        if fields is None:
+            return None
         log = Log(**fields, reading=describe(fields, name))
         for key in ("states", "actions", "rewards", "final_states"):
+            numbers = getattr(log, key)
             # NaN is no largest number to fmax; the absolute values would be one more copy of the log.
-            if max(-np.fmin.reduce(fields[key], axis=None), np.fmax.reduce(fields[key], axis=None)) > LARGEST:
+            if max(-np.fmin.reduce(numbers, axis=None), np.fmax.reduce(numbers, axis=None)) > LARGEST:
                 raise LogError(f"Log.{key} goes beyond {LARGEST:g}; its squares would overflow. {RESCALE}")
         return log
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
         if isinstance(error, LogError):
             raise LogError(Message("{} is damaged: {}", name, message_of(error))) from None
+        writer = "to_parquet" if table else "to_npz"
         raise LogError(
-            f"{name} is damaged: it does not hold what Log.to_npz writes ({error}). Write it again with Log.to_npz."
+            f"{name} is damaged: it does not hold what Log.{writer} writes ({error}). Write it again with Log.{writer}."
         ) from None

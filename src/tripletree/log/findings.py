@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError
-from tripletree.text import Message, count, joined
+from tripletree.markup import notebook_box, notebook_table, tag
+from tripletree.text import Message, Nothing, Option, count, joined
 
 Level = Literal["error", "warning", "note"]
 LEVELS: tuple[Level, ...] = ("error", "warning", "note")
@@ -88,9 +89,18 @@ class Report:
     def __len__(self) -> int:
         return len(self.findings)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The log and how much was found, in one line."""
         counts = [count(len(found), level) for level in LEVELS if (found := self._of(level))]
-        lines = [f"{self.subject}: {', '.join(counts) or 'no problems found'}."]
+        return f"{self.subject}: {', '.join(counts) or 'no problems found'}."
+
+    def _repr_html_(self) -> str:
+        rows = [(one.level, f"{one.text}\n→ {one.fix}" if one.fix else one.text) for one in self.findings]
+        return notebook_box(tag("b", self.summary), notebook_table((), rows) if rows else "")
+
+    def __str__(self) -> str:
+        lines = [self.summary]
         for finding in self.findings:
             lines.append(f"  {finding.level:<7}  {finding.text}")
             if finding.fix:
@@ -112,21 +122,34 @@ class BadLogError(LogError):
 class Findings:
     """A collector: constructors put everything they find here, and stop once, with all of it."""
 
-    def __init__(self, subject: str = "This log") -> None:
+    def __init__(self, subject: str = "This log", spelled: Mapping[str, str] | None = None) -> None:
         self.subject = subject
         self.items: list[Finding] = []
+        # Where a column is not named but given as an array, the argument may be called otherwise.
+        self._spelled = spelled or {}
 
     def error(self, code: str, text: str, fix: str = "") -> None:
         """Add an error."""
-        self.items.append(Finding("error", code, text, fix))
+        self._add("error", code, text, fix)
 
     def warning(self, code: str, text: str, fix: str = "") -> None:
         """Add a warning."""
-        self.items.append(Finding("warning", code, text, fix))
+        self._add("warning", code, text, fix)
 
     def note(self, code: str, text: str, fix: str = "") -> None:
         """Add a note."""
-        self.items.append(Finding("note", code, text, fix))
+        self._add("note", code, text, fix)
+
+    def _add(self, level: Level, code: str, text: str, fix: str) -> None:
+        self.items.append(Finding(level, code, self._named(text), self._named(fix)))
+
+    def _named(self, part: Any) -> Any:
+        """Return a text, or a part of it, in which every argument has the name that it has here."""
+        if isinstance(part, Message):
+            return Message(part.template, *map(self._named, part.values))
+        if isinstance(part, Option) and part.name in self._spelled:
+            return Option(self._spelled[part.name], part.value if part.value is Nothing else [...])
+        return part
 
     @property
     def failed(self) -> bool:

@@ -9,13 +9,29 @@ import numpy as np
 
 from tripletree.log.endings import ENDING_NAMES
 from tripletree.log.roles import Assignment
-from tripletree.text import Message, Option, count, joined, some_of
+from tripletree.log.schema import kind_seen
+from tripletree.markup import notebook_box, notebook_table, tag
+from tripletree.text import Message, Option, count, some_of
 
 # Names that a line lists before it says "and 8 more".
 MOST_NAMED = 12
+ROW = "  {:<12} {}{}"
 
 
-def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> Message:
+class Reading(Message):
+    """How a source was interpreted: text, which a notebook shows as a small table."""
+
+    def _repr_html_(self) -> str:
+        rows = [line.values for line in self.values if _is_row(line)]
+        first, *rest = (line for line in self.values if not _is_row(line))
+        return notebook_box(tag("b", first), notebook_table((), rows), *rest)
+
+
+def _is_row(line: object) -> bool:
+    return isinstance(line, Message) and line.template == ROW
+
+
+def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> Reading:
     """Return the text of ``Log.reading``.
 
     Parameters
@@ -37,8 +53,15 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
             for role in [*boundaries, "reward", *flags]
         ]
     schema = fields["schema"]
-    kinds = dict.fromkeys(feature.kind for feature in schema.features)
-    features = "; ".join(f"{_list([f.name for f in schema.features if f.kind == kind])} ({kind})" for kind in kinds)
+    states = fields["states"]
+    seen = [
+        kind_seen(feature, low, high)
+        for feature, low, high in zip(schema.features, states.min(axis=0), states.max(axis=0), strict=True)
+    ]
+    named = list(zip(schema.feature_names, seen, strict=True))
+    features = "; ".join(
+        f"{_list([name for name, of in named if of == kind])} ({kind})" for kind in dict.fromkeys(seen)
+    )
     lines.append(_line("features", features, False))
     action = schema.action
     text = f"{_list(action.names)} ({action.kind}"
@@ -62,11 +85,11 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
                     *(Option(role, [...]) for role in ("action", "features", "ignore")),
                 )
             )
-    return joined("\n", lines)
+    return Reading("\n".join(["{}"] * len(lines)), *lines)
 
 
-def _line(role: str, text: str, guessed: bool) -> str:
-    return f"  {role:<12} {text}{' (guessed)' * guessed}"
+def _line(role: str, text: str, guessed: bool) -> Message:
+    return Message(ROW, role, text, " (guessed)" * guessed)
 
 
 def _list(names: Sequence[str]) -> str:

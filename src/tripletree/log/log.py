@@ -7,23 +7,24 @@ import json
 import logging
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import check_flag, check_number, check_whole
+from tripletree.checks import check_ending, check_flag, check_number, generator
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
-from tripletree.log.arrays import from_arrays
+from tripletree.log.arrays import SPELLED, from_arrays
 from tripletree.log.build import freeze, own
+from tripletree.log.card import log_card
 from tripletree.log.coerce import NUMERIC
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
 from tripletree.log.findings import Finding, Findings, Report
+from tripletree.log.frames import OWN, data_frame, table_of, write_parquet
 from tripletree.log.npz_reader import unpacked_limit
 from tripletree.log.roles import Naming, Roles
 from tripletree.log.schema import Schema, is_unicode
@@ -176,6 +177,9 @@ class Log:
             f"{count(self.n_features, 'feature')}: {listed}; {action.kind} action: {moves})"
         )
 
+    def _repr_html_(self) -> str:
+        return log_card(self)
+
     @classmethod
     def from_arrays(
         cls,
@@ -241,7 +245,7 @@ class Log:
         >>> Log.from_arrays([[0.5], [1.5], [0.0]], ["up", "down", "up"], [0, 1, 0], episodes=[7, 7, 8])
         Log(3 samples, 2 episodes, 1 feature: s0; discrete action: down, up)
         """
-        findings = Findings()
+        findings = Findings(spelled=SPELLED)
         markers = {
             "episode": episodes,
             "step": steps,
@@ -320,9 +324,9 @@ class Log:
         **roles
             Column names: ``episode=``, ``step=``, ``action=`` (one or a list), ``reward=``, ``terminated=``,
             ``truncated=``, ``done=``, ``previous_row=``, ``next_row=`` (pointers to rows, -1 for none),
-            ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]``,
-            ``ignore=[...]``. And the options ``units``, ``kinds``, ``labels``, ``action_kind``, ``ending``,
-            ``endless`` of :meth:`from_arrays`.
+            ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]`` (with ``...`` in
+            the list: and all others that would be features), ``ignore=[...]``. And the options ``units``, ``kinds``,
+            ``labels``, ``action_kind``, ``ending``, ``endless`` of :meth:`from_arrays`.
 
         Returns
         -------
@@ -415,6 +419,44 @@ class Log:
             self.reading,
         )
 
+    def episodes(self) -> list[Log]:
+        """Return the episodes one by one, each a log of its own: what scikit-learn can divide."""
+        return [self.select([episode]) for episode in range(self.n_episodes)]
+
+    @classmethod
+    def concatenate(cls, logs: Iterable[Log]) -> Log:
+        """Return the episodes of several logs as one log; the inverse of :meth:`episodes`.
+
+        Parameters
+        ----------
+        logs : iterable of Log
+            At least one; all with the same features and actions.
+
+        Raises
+        ------
+        LogError
+            If their features or actions differ.
+        """
+        parts = list(logs)
+        if not parts or not all(isinstance(part, Log) for part in parts):
+            kinds = ", ".join(dict.fromkeys(type(part).__name__ for part in parts)) or "none"
+            raise ParameterError(Message("{} must be at least one Log; got {}.", Option("logs"), kinds))
+        schema = parts[0].schema
+        for number, part in enumerate(parts):
+            if part.schema != schema:
+                raise LogError(
+                    f"Logs that become one must have the same features and actions: log {number} is {part!r}, log 0 is "
+                    f"{parts[0]!r}."
+                )
+        if len(parts) == 1:
+            return parts[0]
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("states", "actions", "rewards", "final_states", "endings", "episode_ids")
+        }
+        lengths = np.concatenate([np.diff(part.starts) for part in parts])
+        return cls(**columns, starts=np.append(0, np.cumsum(lengths)), schema=schema, reading=parts[0].reading)
+
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[Log, Log]:
         """Split by whole episodes, so that no episode is on both sides.
 
@@ -431,8 +473,7 @@ class Log:
             Training and validation, both in the order of this log.
         """
         check_number(validation, "validation", above=0, below=1, example=0.2)
-        if not isinstance(seed, np.random.Generator):
-            check_whole(seed, "seed", 0)
+        rng = generator(seed)
         if self.n_episodes < 2:
             raise LogError(
                 "A log with one episode cannot be split by episodes. Record more of them, or fit without a validation "
@@ -440,7 +481,7 @@ class Log:
             )
         number = min(max(round(validation * self.n_episodes), 1), self.n_episodes - 1)
         held_out = np.zeros(self.n_episodes, bool)
-        held_out[np.random.default_rng(seed).permutation(self.n_episodes)[:number]] = True
+        held_out[rng.permutation(self.n_episodes)[:number]] = True
         return self.select(~held_out), self.select(held_out)
 
     def fingerprint(self) -> str:
@@ -449,7 +490,9 @@ class Log:
 
     @cached_property
     def _fingerprint(self) -> str:
-        digest = hashlib.sha256(json.dumps(self.schema.to_dict(), sort_keys=True).encode())
+        schema = self.schema.to_dict()
+        schema["action"].pop("codes", None)  # how the source wrote the actions, not what they are
+        digest = hashlib.sha256(json.dumps(schema, sort_keys=True).encode())
         for name, array in self._arrays().items():
             if array.dtype.kind == "U":
                 # NumPy pads text to the longest; JSON does not depend on that.
@@ -487,22 +530,9 @@ class Log:
             If the file cannot be written.
         """
         check_flag(compress, "compress")
-        try:
-            target = Path(path)
-        except TypeError:
-            came = type(path).__name__
-            raise ParameterError(Message("Expected a path, got {}. Try {}.", came, Option("path", "log.npz"))) from None
-        if target.suffix.lower() != ".npz":
-            raise ParameterError(
-                Message(
-                    "{} must end in .npz; got {!r}. Try {}.",
-                    Option("path"),
-                    str(path),
-                    Option("path", f"{target.stem}.npz"),
-                )
-            )
+        target = check_ending(path, (".npz",))
         text = np.array(json.dumps(self.schema.to_dict()))
-        arrays = {"tripletree_log": text, **self._arrays()}
+        arrays = {OWN: text, **self._arrays()}
         write = np.savez_compressed if compress else np.savez
         try:
             with replacing(target) as stream:
@@ -516,3 +546,43 @@ class Log:
                     np.savez(stream, allow_pickle=False, **arrays)
         except OSError as error:
             raise LogError(f"The log cannot be written to {shown(target)}: {reason(error)}.") from error
+
+    def to_pandas(self) -> Any:
+        """Return the log as a pandas DataFrame with a row for each step.
+
+        Its columns are ``episode``, ``step``, the features, the action, ``reward``, ``terminated``, ``truncated``, and
+        the state after each step as ``next_...``: what :meth:`from_frame` reads.
+
+        Raises
+        ------
+        MissingDependencyError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> log = Log.from_arrays([[0.5], [1.5]], ["up", "down"], [0, 1], starts=[0], final_states=[[2.0]])
+        >>> log.to_pandas()
+           episode  step   s0 action  reward  terminated  truncated  next_s0
+        0        0     0  0.5     up     0.0       False      False      1.5
+        1        0     1  1.5   down     1.0       False      False      2.0
+        """
+        return data_frame(table_of(self))
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the log to a Parquet file that :func:`tripletree.read_log` reads back exactly, without guessing.
+
+        Other programs find the columns of :meth:`to_pandas` in it.
+
+        Parameters
+        ----------
+        path : path
+            The file; its name must end in ``.parquet``. An existing file is replaced in one step.
+
+        Raises
+        ------
+        LogError
+            If the file cannot be written.
+        MissingDependencyError
+            If pyarrow is not installed.
+        """
+        write_parquet(self, check_ending(path, (".parquet", ".pq")))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Any, TypedDict
 
 import numpy as np
 
 from tripletree.checks import check_flag, listing
 from tripletree.errors import ParameterError
+from tripletree.log.bookkeeping import COUNTS, find_bookkeeping, folded, in_words
+from tripletree.log.coerce import Array
 from tripletree.log.findings import Findings, hint
 from tripletree.text import Message, Option, joined, plural
 
@@ -39,7 +42,7 @@ class Roles(Naming, total=False):
     previous_row: str
     next_row: str
     next_state: str
-    features: Sequence[str]
+    features: Sequence[str | EllipsisType]
     ignore: Sequence[str]
 
 
@@ -48,20 +51,46 @@ class Roles(Naming, total=False):
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "episode": (
         *("episode", "episode_id", "episode_index", "episode_idx", "episode_number", "episode_num", "episodes"),
-        *("ep", "ep_id", "trajectory", "trajectory_id", "traj", "traj_id", "rollout", "rollout_id", "run", "run_id"),
+        *(
+            "ep",
+            "ep_id",
+            "eps_id",
+            "trajectory",
+            "trajectory_id",
+            "traj",
+            "traj_id",
+            "rollout",
+            "rollout_id",
+            "run",
+            "run_id",
+        ),
     ),
-    "step": ("step", "timestep", "time_step", "step_id", "step_index", "frame_index", "steps", "t", "frame", "time"),
+    "step": (
+        "step",
+        "timestep",
+        "timesteps",
+        "time_step",
+        "step_id",
+        "step_index",
+        "frame_index",
+        "steps",
+        "t",
+        "frame",
+        "time",
+    ),
     "reward": ("reward", "rewards", "rew", "next_reward", "r"),
-    "terminated": ("terminated", "terminal", "terminals", "terminations", "termination", "is_terminal"),
-    "truncated": ("truncated", "truncations", "truncation", "timeout", "timeouts", "time_limit"),
-    "done": ("done", "dones", "is_last", "next_done", "is_done"),
+    "terminated": ("terminated", "terminal", "terminals", "terminateds", "terminations", "termination", "is_terminal"),
+    "truncated": ("truncated", "truncateds", "truncations", "truncation", "timeout", "timeouts", "time_limit"),
+    "done": ("done", "dones", "is_last", "next_done", "is_done", "episode_terminals"),
     "previous_row": ("prev", "previous", "prev_row", "previous_row"),
     "next_row": ("next", "next_row"),
     "action": ("action", "actions", "act", "a"),
 }
 # Single letters and everyday words: when their role is taken already, such a column is a feature like any other.
 WEAK = frozenset({"t", "time", "frame", "run", "r", "a", "act", "next", "prev", "previous"})
-NEXT_PREFIXES = ("next_", "next.", "next ", "next")
+NEXT_PREFIXES = ("next_", "next.", "next ", "next", "new_")
+REST = "..."
+"""Among the names of features: all columns that would be features anyway."""
 OPTION_TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("units", "kinds"), (Mapping,)),
     **dict.fromkeys(("features", "ignore", "action"), (str, Sequence, np.ndarray)),
@@ -93,12 +122,15 @@ class Assignment:
     guessed: set[str] = field(default_factory=set)
 
 
-def check_options(options: Mapping[str, Any], allowed: type) -> None:
-    """Raise ParameterError for a keyword that the typed dictionary ``allowed`` does not have, or of a wrong type."""
+def check_options(options: Mapping[str, Any], allowed: type, also: Sequence[str] = ()) -> None:
+    """Raise ParameterError for a keyword that the typed dictionary ``allowed`` does not have, or of a wrong type.
+
+    ``also`` are other arguments of the function, one of which may have been meant.
+    """
     known = sorted(allowed.__annotations__)
     for name, value in options.items():
         if name not in known:
-            raise ParameterError(f"There is no option `{name}`. {hint(name, known)}")
+            raise ParameterError(f"There is no option `{name}`. {hint(name, [*also, *known])}")
         if value is None:
             continue
         if name == "endless":
@@ -109,8 +141,13 @@ def check_options(options: Mapping[str, Any], allowed: type) -> None:
             raise ParameterError(Message("{} cannot be used; type {}{}.", Option(name, value), examples, column))
 
 
-def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment:
-    """Return the role of every column; where that is impossible, ``findings`` gets an error."""
+def assign(
+    names: Sequence[str], roles: Roles, findings: Findings, table: Mapping[str, Array] | None = None
+) -> Assignment:
+    """Return the role of every column; where that is impossible, ``findings`` gets an error.
+
+    Columns that are no part of the state are known by name and, if there is a ``table`` of them, by content.
+    """
     result = Assignment()
     taken: dict[str, str] = {}
 
@@ -135,8 +172,8 @@ def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment
 
     for column in listed(roles.get("ignore")):
         take(column, "ignore")
-    given_features = listed(roles.get("features"))
-    result.features = [column for column in given_features if take(column, "features")]
+    named = [column for column in listed(roles.get("features")) if column == REST or take(column, "features")]
+    named = named or [REST]
     for role in SINGLE_ROLES:
         given = roles.get(role)
         if given is not None and take(given, role):
@@ -149,66 +186,84 @@ def assign(names: Sequence[str], roles: Roles, findings: Findings) -> Assignment
             _guess(role, free, result)
     if roles.get("action") is None:
         _guess_action(free, result)
-    _find_next(free, given_features, roles.get("next_state"), result, findings)
-    # A second column for a role, such as another reward, would be a feature that gives the answer away.
-    doubled = [name for name in free if any(_folded(name) in set(s) - WEAK for s in SYNONYMS.values())]
-    free = [name for name in free if name not in doubled]
-    if given_features:
-        result.aside += free + doubled
-    else:
-        result.features = free
-        result.aside += doubled
-        if doubled:
-            findings.warning(
-                "set-aside",
-                f"{_set_aside(doubled)}: the {plural(len(doubled), 'name stands', 'names stand')} for a role that "
-                "another column plays.",
-                _either(doubled[0]),
-            )
+    if REST in named:
+        _set_bookkeeping_aside(free, roles, table, result, findings)
+    _find_next(free, named, roles.get("next_state"), result, findings)
+    result.features = _expanded(named, free)
+    result.aside += [name for name in free if name not in result.features]
     _say_missing(names, result, findings)
     return result
 
 
-def listed(value: str | Sequence[str] | None) -> list[str]:
+def listed(value: str | Sequence[str | EllipsisType] | None) -> list[str]:
     """Return one name, several, or None as a list."""
-    return [] if value is None else [value] if isinstance(value, str) else list(map(str, value))
-
-
-def _folded(name: str) -> str:
-    return re.sub(r"[^0-9a-z]+", "_", name.strip().lower()).strip("_")
+    if value is None or isinstance(value, str):
+        return [] if value is None else [value]
+    return [REST if name is ... else str(name) for name in value]
 
 
 def _guess(role: str, free: list[str], result: Assignment) -> None:
-    folded = {_folded(name): name for name in reversed(free)}
+    known = {folded(name): name for name in reversed(free)}
     for synonym in SYNONYMS[role]:
-        if synonym in folded:
-            result.single[role] = folded[synonym]
+        if synonym in known:
+            result.single[role] = known[synonym]
             result.guessed.add(role)
-            free.remove(folded[synonym])
+            free.remove(known[synonym])
             return
 
 
 def _guess_action(free: list[str], result: Assignment) -> None:
-    folded = {_folded(name): name for name in reversed(free)}
-    found = next(([folded[synonym]] for synonym in SYNONYMS["action"] if synonym in folded), [])
-    parts = [name for name in free if re.match(r"actions?_", _folded(name))]
-    result.action = found if found and _folded(found[0]) not in WEAK else parts or found
+    known = {folded(name): name for name in reversed(free)}
+    found = next(([known[synonym]] for synonym in SYNONYMS["action"] if synonym in known), [])
+    parts = [name for name in free if re.match(r"actions?_", folded(name))]
+    result.action = found if found and folded(found[0]) not in WEAK else parts or found
     result.aside += [name for name in parts if name not in result.action]
     if result.action:
         result.guessed.add("action")
     free[:] = [name for name in free if name not in result.action and name not in parts]
 
 
-def _find_next(free: list[str], given: list[str], prefix: str | None, result: Assignment, findings: Findings) -> None:
+def _set_bookkeeping_aside(
+    free: list[str], roles: Roles, table: Mapping[str, Array] | None, result: Assignment, findings: Findings
+) -> None:
+    """Take columns that are no part of the state out of the free ones."""
+    # A second column for a role, such as another reward, would be a feature that gives the answer away.
+    doubled = [name for name in free if any(folded(name) in set(s) - WEAK for s in SYNONYMS.values())]
+    rest = [name for name in free if name not in doubled]
+    found = find_bookkeeping(rest, result, table, roles)
+    if doubled:
+        found["stands for a role that another column plays"] = doubled
+    for reason, names in found.items():
+        text = f"{_set_aside(names)}: {in_words(reason, len(names))}."
+        # That the table's own index is no feature is not in doubt.
+        say = findings.note if reason == COUNTS else findings.warning
+        say("set-aside", text, _either(names[0]))
+        result.aside += names
+    free[:] = [name for name in free if name not in result.aside]
+
+
+def _expanded(named: Sequence[str], rest: Sequence[str]) -> list[str]:
+    """Return the names of features, with all other columns in place of the dots."""
+    return [column for name in named for column in (rest if name == REST else (name,))]
+
+
+def _find_next(free: list[str], named: list[str], prefix: str | None, result: Assignment, findings: Findings) -> None:
     """Find the columns of next states: one for each feature, under the feature's name with a prefix."""
+    given = REST not in named
     for candidate in (prefix,) if prefix is not None else NEXT_PREFIXES:
         known = set(free)
-        pairs = {name: candidate + name for name in given or free if candidate + name in known}
+        # "new_" is an everyday word; only RLlib's observations are meant.
+        begin = "new_obs" if candidate == "new_" and prefix is None else candidate
+        pairs = {
+            name: candidate + name
+            for name in _expanded(named, free)
+            if candidate + name in known and (candidate + name).startswith(begin)
+        }
         if not pairs:
             continue
-        others = [name for name in free if name.startswith(candidate) and name not in pairs]
-        features = given or [name for name in free if name not in others]
+        others = [name for name in free if name.startswith(begin) and name not in pairs]
         free[:] = [name for name in free if name not in others]
+        features = _expanded(named, free)
         lacking = [name for name in features if name not in pairs]
         unpaired = sorted(set(others) - set(pairs.values()))
         if lacking:
@@ -268,5 +323,7 @@ def _say_missing(names: Sequence[str], result: Assignment, findings: Findings) -
         fix = Message("Type {} or {}.", Option("action", "..."), Option("action", ["...", "..."]))
         findings.error("no-action", f"No column looks like the action. {columns}", fix)
     if not result.features:
-        fix = Message("Type {}.", Option("features", ["...", "..."]))
-        findings.error("no-features", f"No column is left for the state. {columns}", fix)
+        aside = result.aside[:2]
+        why = f": {_set_aside(result.aside)}" if aside else ""
+        fix = Message("Type {}.", Option("features", aside or ["...", "..."]))
+        findings.error("no-features", f"No column is left for the state{why}. {columns}", fix)

@@ -31,14 +31,27 @@ class Feature:
             raise LogError(Message("Feature `{}`: {}", self.name, wrong))
 
 
+def kind_seen(feature: Feature, low: float, high: float) -> str:
+    """Return the kind of a feature as people are told it: values that never change say nothing about a kind.
+
+    >>> kind_seen(Feature("key", kind="binary"), 0, 1), kind_seen(Feature("key", kind="binary"), 0, 0)
+    ('binary', 'constant')
+    """
+    return feature.kind if low < high else "constant"
+
+
 @dataclass(frozen=True)
 class Action:
-    """What an action is: one of ``labels`` (discrete), or one number for each of ``names`` (continuous)."""
+    """What an action is: one of ``labels`` (discrete), or one number for each of ``names`` (continuous).
+
+    ``codes`` are the values that stand for the labels in the source, where those are not the labels themselves.
+    """
 
     kind: str
     names: tuple[str, ...] = ("action",)
     labels: tuple[str, ...] = ()
     units: tuple[str, ...] = ("",)
+    codes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if wrong := choice(ACTION_KINDS).objection(self.kind, "kind"):
@@ -47,10 +60,17 @@ class Action:
             _check_text("An action's name", name)
         for label in self.labels:
             _check_text("An action's label", label)
+        for code in self.codes:
+            _check_text("An action's code", code)
         for unit in self.units:
             _check_text("An action's unit", unit, may_be_empty=True)
         _check_distinct("action names", self.names)
         _check_distinct("action labels", self.labels)
+        _check_distinct("action codes", self.codes)
+        if len(self.codes) not in (0, len(self.labels)):
+            raise LogError(
+                f"Got {count(len(self.codes), 'code')} for {count(len(self.labels), 'label')}; give one for each."
+            )
         if len(self.units) != len(self.names):
             raise LogError(
                 f"Got {count(len(self.units), 'unit')} for {count(len(self.names), 'action name')}; give one for each."
@@ -87,6 +107,8 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as JSON types."""
         action = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self.action).items()}
+        if not self.action.codes:
+            del action["codes"]
         return {"features": [asdict(feature) for feature in self.features], "action": action}
 
     @classmethod
@@ -96,7 +118,13 @@ class Schema:
             action = data["action"]
             return cls(
                 features=tuple(Feature(**feature) for feature in data["features"]),
-                action=Action(action["kind"], tuple(action["names"]), tuple(action["labels"]), tuple(action["units"])),
+                action=Action(
+                    action["kind"],
+                    tuple(action["names"]),
+                    tuple(action["labels"]),
+                    tuple(action["units"]),
+                    tuple(action.get("codes", ())),
+                ),
             )
         except (KeyError, TypeError) as error:
             raise LogError(f"This is not a schema as Schema.to_dict() writes it: {error!r}.") from error

@@ -9,9 +9,10 @@ from typing import Any, cast
 import numpy as np
 
 from tripletree.checks import listing
+from tripletree.log.bookkeeping import numbers_rows
 from tripletree.log.boundaries import Markers
 from tripletree.log.build import Draft, build
-from tripletree.log.coerce import NUMERIC, Array, as_array
+from tripletree.log.coerce import Array, as_array
 from tripletree.log.findings import Findings
 from tripletree.log.roles import Naming, Roles, assign, check_options, listed
 from tripletree.text import plural
@@ -40,18 +41,14 @@ def from_frame(frame: Any, roles: Roles, findings: Findings) -> dict[str, Any]:
 def _by_position(frame: Any) -> Callable[[int], Any] | None:
     # By position, since with duplicate names a column's name would return two of them.
     if hasattr(frame, "iloc"):
-        return lambda k: _plain(frame.iloc[:, k])
+        return lambda k: frame.iloc[:, k]
     if hasattr(frame, "to_series"):
-        return lambda k: _plain(frame.to_series(k))
+        return lambda k: frame.to_series(k)
     if hasattr(frame, "column"):
-        return lambda k: _plain(frame.column(k))
+        return lambda k: frame.column(k)
     if hasattr(frame, "__getitem__"):
-        return lambda k: _plain(frame[list(frame.columns)[k]])
+        return lambda k: frame[list(frame.columns)[k]]
     return None
-
-
-def _plain(series: Any) -> Any:
-    return series.to_numpy() if hasattr(series, "to_numpy") else series
 
 
 def from_columns(
@@ -74,11 +71,11 @@ def from_columns(
     for name, values in zip(names, columns, strict=True):
         if name not in ignored:
             _add(table, name, values, findings)
-    counters = _drop_counters(table, roles, findings)
-    result = assign([*table, *ignored], roles, findings)
+    unnamed = _drop_unnamed(table, roles, findings)
+    result = assign([*table, *ignored], roles, findings, table)
     findings.stop_if_failed()
 
-    result.aside += [*counters, *listed(roles.get("ignore"))]
+    result.aside += [*unnamed, *listed(roles.get("ignore"))]
     single = {role: table[column] for role, column in result.single.items()}
     rewards = single.pop("reward")
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
@@ -105,37 +102,42 @@ def _add(table: dict[str, Array], name: str, values: object, findings: Findings)
     if array is None:
         return
     if array.ndim == 1:
-        table[name] = array
+        columns = {name: array}
     elif array.ndim == 2 and array.shape[1] == 1:
-        table[name] = array[:, 0]
+        columns = {name: array[:, 0]}
     elif array.ndim == 2:
-        table.update({f"{name}_{k}": array[:, k] for k in range(array.shape[1])})
+        columns = {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
     else:
+        columns = {}
         findings.error(
             "shape",
             f"Column `{name}` has shape {array.shape}; expected (rows,) or (rows, values).",
             "Flatten it first: array.reshape(len(array), -1)." if array.ndim else "Give a list or an array.",
         )
+    twice = [column for column in columns if column in table]
+    if twice:
+        findings.error(
+            "duplicate-columns",
+            f"{listing(twice)} {plural(len(twice), 'is', 'are')} the name of more than one column, because a column "
+            "with several values in each row becomes several columns.",
+            "Rename one of each.",
+        )
+    table.update(columns)
 
 
-def _drop_counters(table: dict[str, Array], roles: Roles, findings: Findings) -> list[str]:
-    """Take out columns that only number the rows, and blank ones without a name; return their names."""
+def _drop_unnamed(table: dict[str, Array], roles: Roles, findings: Findings) -> list[str]:
+    """Take out columns without a name that only number the rows, or are blank; return their names."""
     used = {name for value in roles.values() if isinstance(value, (str, list, tuple)) for name in listed(value)}
     dropped = []
     for place, name in enumerate(list(table), 1):
-        if name in used:
-            continue
         # pandas writes its row index without a name, and reads that back as "Unnamed: 0".
-        unnamed = not name.strip() or name.startswith("Unnamed:")
-        if not unnamed and name not in ("index", "__index_level_0__"):
+        if name in used or (name.strip() and not name.startswith("Unnamed:")):
             continue
         column = table[name]
-        numeric = column.dtype.kind in NUMERIC and column.dtype.kind != "b"
-        blank = unnamed and column.dtype.kind == "f" and bool(np.isnan(column).all())
-        if blank or (numeric and np.array_equal(column - column[:1], np.arange(len(column)))):
+        if numbers_rows(column) or (column.dtype.kind == "f" and bool(np.isnan(column).all())):
             dropped.append(name or "(unnamed)")
             del table[name]
-        elif unnamed:
+        else:
             findings.error(
                 "unnamed-column",
                 f"Column {place} has no name, and it does more than number the rows.",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,9 +18,20 @@ TOLERANCE = 1e-13
 """Change in the leaf values, as a share of the largest, at which they count as settled."""
 
 
+def settles(options: Mapping[str, Any]) -> bool:
+    """Tell whether the tree's own value follows a truncated episode; without a discount, it would never settle."""
+    return bool(options["truncation"] == "bootstrap" and options["gamma"] < 1)
+
+
 def ends_of_truncated(log: Log) -> npt.NDArray[np.int64]:
-    """Return the numbers of the truncated episodes whose final state was recorded."""
-    return np.flatnonzero((log.endings == TRUNCATED) & ~np.isnan(log.final_states).any(axis=1))
+    """Return the numbers of the truncated episodes."""
+    return np.flatnonzero(log.endings == TRUNCATED)
+
+
+def end_states(log: Log, episodes: npt.NDArray[np.int64]) -> F64:
+    """Return the final states of episodes; where one was not recorded, the last recorded state stands in."""
+    final = log.final_states[episodes]
+    return np.where(np.isnan(final), log.states[log.starts[episodes + 1] - 1], final)
 
 
 def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float) -> F64:
@@ -42,7 +56,7 @@ def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float
     tail = np.zeros(log.n_episodes)
     if not len(episodes):
         return tail
-    ends, number = np.unique(tree.apply(log.final_states[episodes]), return_inverse=True)
+    ends, number = np.unique(tree.apply(end_states(log, episodes)), return_inverse=True)
     end_of_episode = np.zeros(log.n_episodes, np.int64)
     end_of_episode[episodes] = number
     weight = _weight_of_tail(log, episodes, gamma)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,15 +11,21 @@ from tripletree.checks import listing
 from tripletree.errors import LogError, ParameterError
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
+from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.losses import loss_curve
-from tripletree.log.derive import values
+from tripletree.leaves.margin import margins
+from tripletree.log.derive import NOISE, values
+from tripletree.log.identity import episode_hashes, found_in
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
-from tripletree.model.bootstrap import ends_of_truncated
-from tripletree.model.fitted import Fitted
+from tripletree.model.bootstrap import end_states, ends_of_truncated, settles
+from tripletree.model.fitted import Fitted, Judged
 from tripletree.text import Message, Option
+from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
+U64 = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
 
 
 def check_log(log: object, name: str, none: str = "") -> None:
@@ -51,7 +59,21 @@ def check_same_schema(expected: Schema, log: Log, what: str) -> None:
 def judge(fitted: Fitted, log: Log, threads: int) -> F64:
     """Return the losses of every leaf count on ``log``, shape (leaf counts, 3)."""
     check_same_schema(fitted.schema, log, "log")
-    return loss_curve(
+    return loss_curve(*_measured(fitted, log), threads)
+
+
+def on_unseen(fitted: Fitted, log: Log, threads: int) -> Judged:
+    """Return how a tree does on a log that it has not seen."""
+    curve = judge(fitted, log, threads).tolist()
+    margin = margins(*_measured(fitted, log), threads).tolist()
+    return Judged(tuple(curve[-1]), tuple(curve[0]), tuple(margin), log.n_episodes, log.n_samples)
+
+
+def _measured(
+    fitted: Fitted, log: Log
+) -> tuple[Tree, Attributes, F64 | None, F64, Log, F64, npt.NDArray[np.int32] | None]:
+    """Return what the losses on a log follow from."""
+    return (
         fitted.tree,
         fitted.attributes,
         fitted.action_scale,
@@ -59,12 +81,32 @@ def judge(fitted: Fitted, log: Log, threads: int) -> F64:
         log,
         log_values(fitted, log),
         known_codes(fitted, log) if fitted.schema.action.kind == "discrete" else None,
-        threads,
     )
+
+
+def in_labels(schema: Schema, log: Log) -> Log:
+    """Return a log whose actions are called as the tree calls them, where only the codes in its source are the same.
+
+    So a tree that was grown with ``labels={0: "left", 1: "right"}`` knows the actions 0 and 1 of a log without labels.
+    """
+    ours, theirs = schema.action, log.schema.action
+    code = dict(zip(theirs.labels, theirs.codes or theirs.labels, strict=True))
+    label = dict(zip(ours.codes or ours.labels, ours.labels, strict=True))
+    # A label that both have, and that cannot be a code, shows that the log speaks in labels.
+    spoken = set(theirs.labels) & (set(ours.labels) - (set() if theirs.codes else set(ours.codes)))
+    if not (ours.codes or theirs.codes) or spoken or not label.keys() & set(code.values()):
+        return log
+    names = [label.get(code[name], name) for name in theirs.labels]
+    new = [name for name in names if name not in ours.labels]
+    known = (*ours.labels, *new)
+    table = np.array([known.index(name) for name in names], np.int32)
+    action = replace(theirs, labels=known, codes=ours.codes and (*ours.codes, *(code[name] for name in new)))
+    return replace(log, actions=table[log.actions], schema=replace(log.schema, action=action))
 
 
 def known_codes(fitted: Fitted, log: Log) -> npt.NDArray[np.int32]:
     """Return a log's discrete actions as numbers of the tree's labels, -1 for a label that the tree does not know."""
+    log = in_labels(fitted.schema, log)
     number = {label: code for code, label in enumerate(fitted.schema.action.labels)}
     table = np.array([number.get(label, -1) for label in log.schema.action.labels], np.int32)
     codes: npt.NDArray[np.int32] = table[log.actions]
@@ -73,7 +115,12 @@ def known_codes(fitted: Fitted, log: Log) -> npt.NDArray[np.int32]:
 
 def log_values(fitted: Fitted, log: Log) -> F64:
     """Return the value of each step of a log, with the discount and the ends of episodes that the tree was grown on."""
-    return values(log, fitted.options["gamma"], _tail(fitted, log))
+    found = values(log, fitted.options["gamma"], _tail(fitted, log))
+    constant, spread = fitted.attributes.value_mean[0], fitted.attributes.value_std[0]
+    # Two constants that should be the same may still differ in their last digits.
+    if not spread and np.abs(found - constant).max() <= NOISE * max(abs(constant), np.abs(log.rewards).max()):
+        found = np.full_like(found, constant)
+    return found
 
 
 def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -> F64:
@@ -96,13 +143,21 @@ def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -
     return row
 
 
+def score(fitted: Fitted, log: Log, threads: int) -> float:
+    """Return the mean share of the losses of the one-leaf tree on ``log`` that the whole tree takes away."""
+    curve = judge(fitted, log, threads)
+    root, leaves = curve[0], curve[-1]
+    known = root > 0
+    return float(np.mean(1 - leaves[known] / root[known])) if known.any() else 0.0
+
+
 def _tail(fitted: Fitted, log: Log) -> F64 | None:
     """Return what follows each episode's end: the tree's own value of a truncated episode's final state."""
-    if fitted.options["truncation"] != "bootstrap":
+    if not settles(fitted.options):
         return None
     episodes = ends_of_truncated(log)
     tail = np.zeros(log.n_episodes)
-    leaf = fitted.tree.apply(log.final_states[episodes])
+    leaf = fitted.tree.apply(end_states(log, episodes))
     tail[episodes] = fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
     return tail
 
@@ -121,3 +176,24 @@ def transitions_on(fitted: Fitted, log: Log | None, threads: int) -> Transitions
             )
         )
     return fitted.transitions
+
+
+def sightings(fitted: Fitted, hashes: U64) -> tuple[Mask, Mask, Mask]:
+    """Return which episodes the tree was grown on, which others chose its size, and which it surely has not seen."""
+    if fitted.training_episodes is None:
+        # A file of an early format: for all that is known, it may have seen any of them.
+        return np.zeros(len(hashes), bool), np.zeros(len(hashes), bool), np.zeros(len(hashes), bool)
+    seen, known = found_in(hashes, fitted.training_episodes)
+    chose = np.zeros(len(hashes), bool)
+    if fitted.validation_episodes is not None:
+        chose, decided = found_in(hashes, fitted.validation_episodes)
+        known = known & decided
+    return seen, chose & ~seen, known & ~seen & ~chose
+
+
+def unseen(fitted: Fitted, log: Log) -> Log | None:
+    """Return the episodes of a log that the tree has neither been grown on nor sized by; None when there are none."""
+    fresh = sightings(fitted, episode_hashes(log))[2]
+    if not fresh.any():
+        return None
+    return log if fresh.all() else log.select(fresh)

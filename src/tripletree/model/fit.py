@@ -18,8 +18,9 @@ from tripletree.graph.markov import count_transitions
 from tripletree.leaves.attributes import describe
 from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
+from tripletree.log.identity import kept_hashes
 from tripletree.log.log import TRUNCATED, Log
-from tripletree.model.bootstrap import ends_of_truncated, settled_tail
+from tripletree.model.bootstrap import ends_of_truncated, settled_tail, settles
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option, count, plural
@@ -44,6 +45,11 @@ GROWTH = (
 
 RUNTIME = ("threads", "progress")
 """Parameters that cannot change the result and so are not kept with the model."""
+
+ROWS_SORTED = 100_000
+"""Rows that the medians are taken from, at most."""
+MOST_MEDIANS = 1_000
+"""With more features than this nobody writes states as text, and the header of a model file has its limits."""
 
 
 def available_cores() -> int:
@@ -76,7 +82,7 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
     if validation is not None:
         curve = judge(fitted, validation, threads)
-        fitted = replace(fitted, curve_validation=curve)
+        fitted = replace(fitted, curve_validation=curve, validation_episodes=kept_hashes(validation))
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
     return replace(fitted, transitions=count_transitions(fitted.tree, log, threads))
@@ -98,7 +104,7 @@ def grow_settled(log: Log, codes: npt.NDArray[np.uint32], parameters: Mapping[st
     gamma = float(parameters["gamma"])
     tail = None
     tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
-    if parameters["truncation"] == "bootstrap" and len(ends_of_truncated(log)):
+    if settles(parameters) and len(ends_of_truncated(log)):
         tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
         tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
@@ -123,14 +129,25 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
         curve_training=training_curve(tree, attributes, action_scale, scales.derivative.std),
         curve_validation=None,
         options=options(parameters),
+        training_episodes=kept_hashes(log),
         provenance={
             "tripletree": __version__,
             "numpy": np.__version__,
             "log_sha256": log.fingerprint(),
             "samples": log.n_samples,
             "episodes": log.n_episodes,
+            **_medians(log),
         },
     )
+
+
+def _medians(log: Log) -> dict[str, list[float]]:
+    """Return the middle value of each feature, which stands in where a state's text does not name it."""
+    if log.n_features > MOST_MEDIANS:
+        return {}
+    # A value that occurs, so that whole numbers stay whole; of a long log, every k-th row will do.
+    rows = log.states[:: -(-log.n_samples // ROWS_SORTED)]
+    return {"medians": np.quantile(rows, 0.5, axis=0, method="lower").tolist()}
 
 
 def score(curve: F64, theta: Any) -> F64:
@@ -139,7 +156,11 @@ def score(curve: F64, theta: Any) -> F64:
     A loss that is already 0 with one leaf does not count.
     """
     weight = np.where(curve[0] > 0, np.array(theta, np.float64), 0.0)
-    return (curve / np.where(curve[0] > 0, curve[0], 1.0)) @ weight
+    with np.errstate(over="ignore"):
+        # No loss of a real tree is that large; a model file's may be, and times a weight it must stay a number.
+        ratio = np.minimum(curve / np.where(curve[0] > 0, curve[0], 1.0), 1e200)
+    total: F64 = ratio @ weight
+    return total
 
 
 def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -165,6 +186,17 @@ def _grow(
     return tree, node, targets.scales, targets.notes
 
 
+def still_falling(fitted: Fitted) -> bool:
+    """Tell whether growth ended at its limit while the loss on validation episodes was still falling."""
+    limit, curve = int(fitted.options["max_leaves"]), fitted.curve_validation
+    if curve is None or len(curve) < limit:
+        return False
+    scores = score(curve, fitted.options["theta"])
+    # Losses go up and down a little from leaf to leaf, so the last fifth is compared with what came before.
+    late = max(limit // 5, 1)
+    return bool(len(scores) > late and scores[-late:].min() < scores[:-late].min())
+
+
 def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
     names = [feature.name for feature, flat in zip(log.schema.features, constant, strict=True) if flat]
     them = plural(len(names), "it", "them")
@@ -185,14 +217,22 @@ def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
                 Option("truncation", "bootstrap"),
             )
         ]
-    truncated = int(np.count_nonzero(log.endings == TRUNCATED))
-    unknown = truncated - len(ends_of_truncated(log))
+    truncated = log.endings == TRUNCATED
+    if not settles(parameters):
+        return [
+            Message(
+                "Without a discount, what would have followed the {} cannot be estimated, so their values leave out "
+                "rewards that were not recorded. Try {}.",
+                count(int(truncated.sum()), "truncated episode"),
+                Option("gamma", 0.99),
+            )
+        ]
+    unknown = int(np.isnan(log.final_states[truncated, 0]).sum())
     if not unknown:
         return []
-    return [
-        f"{unknown:,} of {count(truncated, 'truncated episode')} {plural(unknown, 'has', 'have')} no recorded final "
-        f"state: nothing follows {plural(unknown, 'its', 'their')} last reward in the values."
-    ]
+    which = f"{unknown:,} of {count(int(truncated.sum()), 'truncated episode')} {plural(unknown, 'has', 'have')}"
+    stand_in = plural(unknown, "its last recorded state stands", "their last recorded states stand")
+    return [f"{which} no recorded final state: {stand_in} in for it."]
 
 
 def _percent(share: float) -> str:

@@ -4,17 +4,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.checks import is_number
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.boxes import bounds
 from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.log.schema import Schema
 from tripletree.tree.structure import Tree
+
+
+class Judged(NamedTuple):
+    """How a tree does on episodes that it has not seen.
+
+    Attributes
+    ----------
+    losses, constant : three floats
+        Action, value and derivative loss of the tree, and of the same tree with one leaf: what can be known without
+        looking at the state.
+    margin : three floats
+        Half width of a 95 % interval around :attr:`explained`; infinite when a single episode was judged.
+    episodes, samples : int
+        What was judged.
+    """
+
+    losses: tuple[float, ...]
+    constant: tuple[float, ...]
+    margin: tuple[float, ...]
+    episodes: int
+    samples: int
+
+    @property
+    def explained(self) -> list[float | None]:
+        """Which share of each loss looking at the state takes away; None where there is nothing to lose.
+
+        0 where that is no more than chance.
+        """
+        found: list[float | None] = []
+        for loss, whole, margin in zip(self.losses, self.constant, self.margin, strict=True):
+            share = 1 - loss / whole if whole > 0 else None
+            found.append(0.0 if share is not None and share <= margin else share)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +78,11 @@ class Fitted:
         Versions, log hash, counts (JSON types only).
     transitions : Transitions or None
         How the training log goes from leaf to leaf; None in a truncated tree, whose leaves need the log again.
+    training_episodes, validation_episodes : uint64 arrays, or None
+        Hashes of the episodes that it was grown on, and of those that chose its size (see ``log.identity``); None in
+        files of formats before 1.2, and when there was no validation log.
+    judged : Judged or None
+        How the tree, or one grown just like it, did on unseen episodes; None where nobody asked.
     """
 
     schema: Schema
@@ -58,6 +97,9 @@ class Fitted:
     options: dict[str, Any]
     provenance: dict[str, Any]
     transitions: Transitions | None = None
+    training_episodes: npt.NDArray[np.uint64] | None = None
+    validation_episodes: npt.NDArray[np.uint64] | None = None
+    judged: Judged | None = None
 
     def __post_init__(self) -> None:
         for part in (self, self.tree, self.attributes):
@@ -69,12 +111,18 @@ class Fitted:
         """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""
         tree, attributes = self.tree.truncate(n_leaves), self.attributes.truncate(n_leaves)
         transitions = self.transitions if n_leaves == self.tree.n_leaves else None
-        return replace(self, tree=tree, attributes=attributes, transitions=transitions)
+        judged = self.judged if n_leaves == self.tree.n_leaves else None
+        return replace(self, tree=tree, attributes=attributes, transitions=transitions, judged=judged)
 
     @cached_property
     def leaves(self) -> Attributes:
         """What each leaf predicts: the rows of :attr:`attributes` at the leaves, counted from left to right."""
         return self.attributes.at(self.tree.leaf_nodes)
+
+    @cached_property
+    def varies(self) -> tuple[bool, ...]:
+        """Whether action, value and derivative differ at all in the training log: else there is nothing to say."""
+        return tuple((self.attributes.impurity[0] > 0).tolist())
 
     @cached_property
     def bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -103,6 +151,15 @@ class Fitted:
     def whole(self) -> npt.NDArray[np.bool_]:
         """Which features hold whole numbers only."""
         return np.array([feature.kind in ("binary", "integer") for feature in self.schema.features])
+
+    @cached_property
+    def medians(self) -> npt.NDArray[np.float64] | None:
+        """The middle value of each feature over the training log; None where the model does not know it."""
+        known = self.provenance.get("medians")
+        # A model file may be a stranger's, and what it says about its origin is not checked when it is read.
+        if not isinstance(known, list) or len(known) != len(self.schema.features) or not all(map(is_number, known)):
+            return None
+        return np.clip(np.array(known, np.float64), self.feature_min, self.feature_max)
 
     @cached_property
     def entry_points(self) -> EntryPoints:

@@ -1,9 +1,9 @@
-"""Table: a small frozen table that prints well; the tables of a tree's leaves and of its losses at every size."""
+"""Table: a small table that prints well; the tables of a tree's leaves and of its losses at every size."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,20 @@ import numpy.typing as npt
 from tripletree.checks import check_names
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.leaves.boxes import bounds, density, log_volume
+from tripletree.log.frames import data_frame
+from tripletree.markup import notebook_box, notebook_table
 from tripletree.model.fit import score
 from tripletree.model.fitted import Fitted
 
+MOST_ROWS, MOST_COLUMNS = 12, 20
+"""What a notebook shows of a table, at most."""
 
-class Table:
-    """Named columns of equal length.
 
-    ``table["count"]`` is a column, ``len(table)`` the number of rows, and ``pandas.DataFrame(table.to_dict())`` works.
+class Table(dict[str, npt.NDArray[Any]]):
+    """Named columns of equal length: a dict of arrays that prints as a table, and of which ``len`` is the rows.
+
+    ``table["count"]`` is a column. Since it is a dict, ``pandas.DataFrame(table)``, ``polars.DataFrame(table)`` and
+    ``pyarrow.table(table)`` work, too.
 
     Parameters
     ----------
@@ -26,56 +32,81 @@ class Table:
         The columns, in order.
     """
 
-    __slots__ = ("_columns",)
+    __slots__ = ()
+    # By identity: comparing dicts would ask arrays whether they are true.
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(self, columns: Mapping[str, npt.ArrayLike]) -> None:
-        self._columns = {name: np.array(column) for name, column in columns.items()}
-        for column in self._columns.values():
+        super().__init__({name: np.array(column) for name, column in columns.items()})
+        for column in self.values():
             column.setflags(write=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return tuple(self._columns)
+        return tuple(self)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the columns as lists of plain Python values."""
-        return {name: column.tolist() for name, column in self._columns.items()}
+        return {name: column.tolist() for name, column in self.items()}
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        check_names([name], self._columns, "The table")
-        return self._columns[name]
+    def to_pandas(self) -> Any:
+        """Return the table as a pandas DataFrame."""
+        return data_frame(self)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._columns)
+    def __missing__(self, name: str) -> NoReturn:
+        check_names([name], self.columns, "The table")
+        raise KeyError(name)  # pragma: no cover
 
     def __len__(self) -> int:
-        return len(next(iter(self._columns.values()), ()))
+        return len(next(iter(self.values()), ()))
 
     def __repr__(self) -> str:
         return self.render()
 
     def render(self, rows: int = 12, width: int = 120) -> str:
         """Return the table as text, at most ``rows`` rows and ``width`` characters wide; dots stand for the rest."""
-        shown = list(range(len(self)))
-        if len(self) > rows:
-            shown = [*shown[: rows - rows // 2], *shown[len(self) - rows // 2 :]]
-        texts = [[name, *(_text(column[row]) for row in shown)] for name, column in self._columns.items()]
+        texts, whole = self._shown(rows)
         widths = [max(map(len, text)) for text in texts]
         # Columns go from the middle, so that the first and the last ones stay.
         kept = list(range(len(texts)))
         while len(kept) > 2 and sum(widths[k] + 2 for k in kept) + 5 > width:
             del kept[len(kept) // 2]
-        cells = [[texts[k][line].rjust(widths[k]) for k in kept] for line in range(len(shown) + 1)]
+        cells = [[texts[k][line].rjust(widths[k]) for k in kept] for line in range(len(texts[0]) if texts else 0)]
         if len(kept) < len(texts):
             for line in cells:
                 line.insert((len(kept) + 1) // 2, "...")
         lines = ["  ".join(line) for line in cells]
-        if len(shown) < len(self):
+        if not whole:
             lines.insert(1 + rows - rows // 2, "...")
-        hidden = [f"{len(self)} rows"] if len(shown) < len(self) else []
-        hidden += [f"{len(texts)} columns"] if len(kept) < len(texts) else []
-        return "\n".join([*lines, f"[{', '.join(hidden)}]"] if hidden else lines)
+        return "\n".join([*lines, *self._rest(whole, len(kept))])
+
+    def _repr_html_(self) -> str:
+        texts, whole = self._shown(MOST_ROWS)
+        half = MOST_COLUMNS // 2
+        kept = texts if len(texts) <= MOST_COLUMNS else [*texts[:half], ["..."] * len(texts[0]), *texts[-half:]]
+        head, *rows = zip(*kept, strict=True) if kept else ((),)
+        if not whole:
+            rows.insert(MOST_ROWS - MOST_ROWS // 2, ("...",) * len(head))
+        rest = self._rest(whole, min(len(texts), MOST_COLUMNS))
+        return notebook_box(notebook_table(head, rows, range(len(head))), *rest)
+
+    def _shown(self, rows: int) -> tuple[list[list[str]], bool]:
+        """Return the name and the cells of each column, without the rows in the middle, and whether all rows are in."""
+        shown = list(range(len(self)))
+        if len(self) > rows:
+            shown = [*shown[: rows - rows // 2], *shown[len(self) - rows // 2 :]]
+        texts = [[name, *(_text(column[row]) for row in shown)] for name, column in self.items()]
+        return texts, len(shown) == len(self)
+
+    def _rest(self, whole: bool, kept: int) -> list[str]:
+        """Return a line with the size of a table that is not shown whole."""
+        names = len(self.columns)
+        hidden = [] if whole else [f"{len(self)} rows"]
+        hidden += [f"{names} columns"] if kept < names else []
+        return [f"[{', '.join(hidden)}]"] if hidden else []
 
 
 def _text(cell: Any) -> str:

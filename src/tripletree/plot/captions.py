@@ -13,6 +13,7 @@ from tripletree.plot.style import DASHES, SMALL, TITLE, literal, width_of
 from tripletree.scenes.colours import GREY
 from tripletree.scenes.guides import category_entries
 from tripletree.scenes.types import Axis, Entry, Scene
+from tripletree.text import visible
 
 SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
 TICKS = 0.5
@@ -24,6 +25,8 @@ WIDTH = 0.58
 """Width of a letter, as a share of its size."""
 BAR = 12
 """Characters by which a legend must be narrower than the picture where there is a colour bar."""
+LEGEND_LINES = 8
+"""Lines of a legend, as far as entries need more than one each."""
 HANDLE = 5
 """Characters that the symbol of a legend's entry and the gap to the next take."""
 
@@ -41,7 +44,9 @@ def legend(scene: Scene, ax: Any) -> None:
     scale = scene.colours
     alone = inches(ax) >= NARROW and (scale is None or scale.kind == "categories")
     room = characters(ax, SMALL, scene.y) - (0 if alone else BAR)
-    entries = [replace(entry, label="\n".join(textwrap.wrap(entry.label, room - HANDLE))) for entry in entries]
+    # The more entries, the fewer lines each: a legend of long names would leave no height for the picture.
+    most = max(LEGEND_LINES // len(entries), 1)
+    entries = [replace(entry, label=wrapped(entry.label, room - HANDLE, most)) for entry in entries]
     ax.legend(
         handles=[handle(entry) for entry in entries],
         loc="upper left",
@@ -51,6 +56,11 @@ def legend(scene: Scene, ax: Any) -> None:
         borderpad=0,
         ncols=columns_that_fit([max(map(len, entry.label.split("\n"))) for entry in entries], room),
     )
+
+
+def wrapped(text: str, letters: int, most: int) -> str:
+    """Return text in lines of so many letters, at most ``most`` of them: the rest of a very long name is left out."""
+    return "\n".join(textwrap.wrap(visible(text), letters, max_lines=most, placeholder="…"))
 
 
 def columns_that_fit(lengths: list[int], room: int) -> int:
@@ -93,17 +103,17 @@ def handle(entry: Entry) -> Any:
 def headings(scene: Scene, ax: Any) -> Any:
     """Write title and subtitle above the picture, wrapped to its width; return the subtitle."""
     remark = ". ".join(part for part in (scene.subtitle, scene.note) if part)
-    lines = textwrap.wrap(literal(remark), characters(ax, SMALL, scene.y))
+    lines = wrapped(remark, characters(ax, SMALL, scene.y), 8).split("\n") if remark else []
     # Bold letters are a tenth wider. The title is lifted by as much as the lines below it need.
     ax.set_title(
-        "\n".join(textwrap.wrap(literal(scene.title), characters(ax, TITLE * 1.1, scene.y))),
+        literal(wrapped(scene.title, characters(ax, TITLE * 1.1, scene.y), 3)),
         loc="left",
         pad=4 + (SMALL + 2) * len(lines) + (2 if lines else 0),
     )
     if not lines:
         return None
     below = ax.annotate(
-        "\n".join(lines),
+        literal("\n".join(lines)),
         (0, 1),
         xytext=(0, 4),
         xycoords="axes fraction",

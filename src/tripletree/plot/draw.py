@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import numpy as np
 
-from tripletree.plot.captions import NARROW, SYMBOLS, headings, inches, legend
+from tripletree.plot.captions import NARROW, SYMBOLS, headings, inches, legend, wrapped
 from tripletree.plot.style import DASHES, literal
 from tripletree.scenes.colours import PAPER
 from tripletree.scenes.guides import bar_axis, marked
@@ -24,8 +23,12 @@ from tripletree.scenes.types import (
     Rectangles,
     Scene,
     Surface,
+    Veil,
 )
+from tripletree.text import shortened, visible
 
+LETTERS = 52
+"""Letters of a name beside an axis; half as many at its ticks."""
 MANY_CELLS = 20_000
 """A grid of more cells, or more points, become pixels in vector files, which would be slow to show otherwise."""
 
@@ -249,6 +252,21 @@ def _surface(mark: Surface, ax: Any, colours: Colours, zorder: float) -> None:
     )
 
 
+def _veil(mark: Veil, ax: Any, _: Colours, zorder: float) -> None:
+    """Draw paper on cells, as pixels: vector viewers would show hairlines between half-transparent neighbours."""
+    from matplotlib.colors import ListedColormap
+
+    ax.pcolormesh(
+        mark.x,
+        mark.y,
+        np.ma.masked_where(~mark.hidden, np.zeros(mark.hidden.shape)),
+        cmap=ListedColormap([PAPER]),
+        alpha=mark.opacity,
+        rasterized=True,
+        zorder=zorder,
+    )
+
+
 _DRAWERS: dict[type, Any] = {
     Rectangles: _rectangles,
     Mesh: _mesh,
@@ -259,6 +277,7 @@ _DRAWERS: dict[type, Any] = {
     Labels: _labels,
     Links: _links,
     Surface: _surface,
+    Veil: _veil,
 }
 
 
@@ -268,15 +287,18 @@ def _axis(axis: Axis, ax: Any, which: str) -> None:
 
     most = 6 if which == "y" or inches(ax) >= NARROW else 4
     shown = marked(axis, most)
-    getattr(ax, f"set_{which}label")(literal(shown.label))
+    getattr(ax, f"set_{which}label")(literal(shortened(visible(shown.label), LETTERS)))
     if axis.upright:
-        ax.set_ylabel("\n".join(textwrap.wrap(literal(shown.label), 14)), rotation=0, ha="right", va="center")
+        ax.set_ylabel(literal(wrapped(shown.label, 14, 3)), rotation=0, ha="right", va="center")
     if axis.log:
         getattr(ax, f"set_{which}scale")("log")
     getattr(ax, f"set_{which}lim")(axis.low, axis.high)
     # Ticks that a scene names stay as they are; others are found anew when somebody moves the limits.
     if axis.ticks:
-        getattr(ax, f"set_{which}ticks")(shown.ticks, [literal(text) for text in shown.tick_labels])
+        texts = [
+            "\n".join(shortened(line, LETTERS // 2) for line in visible(text).split("\n")) for text in shown.tick_labels
+        ]
+        getattr(ax, f"set_{which}ticks")(shown.ticks, list(map(literal, texts)))
     else:
         put_ticks(getattr(ax, f"{which}axis"), axis, most)
 
@@ -290,7 +312,7 @@ def colour_bar(scale: ColourScale | None, colours: Colours, ax: Any) -> None:
     figure = ax[0].figure if isinstance(ax, list) else ax.figure
     bar = figure.colorbar(ScalarMappable(colours.norm, colours.cmap), ax=ax, pad=0.02, fraction=0.06, aspect=24)
     axis = bar_axis(scale)
-    bar.set_label(literal(axis.label))
+    bar.set_label(literal(shortened(visible(axis.label), LETTERS)))
     bar.set_ticks(axis.ticks, labels=axis.tick_labels)
     bar.minorticks_off()
     bar.outline.set_visible(False)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+from tripletree.model.evaluate import check_log
 from tripletree.plot.captions import WIDTH, columns_that_fit
 from tripletree.plot.picture import Picture, SheetPicture
 from tripletree.plot.style import COLUMN, PAGE, SMALL
@@ -36,9 +37,12 @@ class LeafMap(Picture):
         """Draw the samples of a log that lie in the visible leaves and limits, at most ``most`` of them."""
         return self.draw(overlays.samples(self.view_, log, most))
 
-    def episodes(self, log: Any, which: Any = 0) -> Self:
-        """Draw the course of one or several episodes of a log, by their positions from 0."""
-        return self.draw(overlays.episodes(self.view_, log, which))
+    def episodes(self, log: Any, which: Any = 0, *, most: int = overlays.MOST_EPISODES) -> Self:
+        """Draw the course of one or several episodes of a log, by their positions from 0; at most ``most`` of them.
+
+        The longer the lines, the thinner and paler they are, so that the map below stays visible.
+        """
+        return self.draw(overlays.episodes(self.view_, log, which, most))
 
     def state(self, state: Any, label: str = "state") -> Self:
         """Draw one or several states as stars."""
@@ -88,12 +92,14 @@ def leaf_map(
     where: dict[str, Any] | str | None = None,
     at: Any = None,
     limits: tuple[float, float] | None = None,
+    log: Any = None,
     ax: Any = None,
 ) -> LeafMap:
     """Draw what a tree predicts along one or two features.
 
     When the tree has just these features, or all others are fixed (a slice), every leaf is a rectangle. Otherwise the
     leaves behind each cell are averaged, weighted by the samples expected there (a projection, or partial dependence).
+    Where the log says nothing, the map is faded.
 
     Parameters
     ----------
@@ -113,6 +119,10 @@ def leaf_map(
         Fix all other features as in this state.
     limits : (low, high) or None
         Ends of the colour scale.
+    log : Log or None
+        What the map is faded by: places without a state of this log nearby, in a patch a tenth of the map wide and
+        high. None: places where a patch would hold less than one sample if each leaf were filled evenly; the tree
+        itself does not know where in a leaf its samples lie.
     ax : matplotlib Axes or None
         Where to draw; None: a new figure of a paper's column width.
 
@@ -127,21 +137,22 @@ def leaf_map(
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
     >>> log = road.record("left", n_samples=500)
-    >>> tree = TripleTree(max_leaves=10, truncation="bootstrap").fit(log)
+    >>> tree = TripleTree(max_leaves=10).fit(log)
     >>> picture = plot.leaf_map(tree, "pos", "speed", colour="value", arrows=True).episodes(log, 0)
     >>> picture
     <LeafMap: Mean value by pos and speed>
     >>> picture.save("value.pdf").scene_.subtitle
     '10 leaves'
     """
+    check_log(log, "log", none="the samples of each leaf, spread evenly")
     view = read_view(model, x, y, where=where, at=at)
-    picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits), ax)
+    picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits, log=log), ax)
     # What is drawn on the map later must know its axes.
     picture.view_ = view
     return picture
 
 
-def overview(model: Any, *, figure: Any = None) -> SheetPicture:
+def overview(model: Any, *, log: Any = None, figure: Any = None) -> SheetPicture:
     """Draw a tree at a glance: action, value, density with moves, and impurity.
 
     With more than two features, each attribute is shown along the two features that explain it best; the picture says
@@ -151,6 +162,8 @@ def overview(model: Any, *, figure: Any = None) -> SheetPicture:
     ----------
     model : TripleTree or Fitted
         The tree.
+    log : Log or None
+        What the maps are faded by, as in :func:`leaf_map`.
     figure : matplotlib Figure or SubFigure, or None
         Where to draw; None: a new figure of a paper's text width.
 
@@ -159,7 +172,8 @@ def overview(model: Any, *, figure: Any = None) -> SheetPicture:
     SheetPicture
         With ``figure_``, ``axes_``, ``sheet_`` and ``save(path)``.
     """
-    sheet = overview_sheet(model)
+    check_log(log, "log", none="the samples of each leaf, spread evenly")
+    sheet = overview_sheet(model, log)
     return SheetPicture(sheet, figure, (PAGE, PICTURE_ROW * len(sheet.rows) + 0.4))
 
 
@@ -183,7 +197,7 @@ def tree(model: Any, depth: int = 3, *, ax: Any = None) -> Picture:
     --------
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
-    >>> model = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> model = TripleTree(20).fit(road.record("left", n_samples=1000))
     >>> plot.tree(model, depth=2)
     <Picture: Top 2 levels of a tree with 20 leaves>
     """
@@ -235,7 +249,7 @@ def transitions(
     --------
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
-    >>> model = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> model = TripleTree(20).fit(road.record("left", n_samples=1000))
     >>> plot.transitions(model, share=0.5).scene_.subtitle
     '7 of 31 arrows, 54 % of all moves, between 7 of 20 leaves'
     """
@@ -259,7 +273,7 @@ def importance(model: Any, *, most: int = 12, ax: Any = None) -> Picture:
     --------
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
-    >>> tree = TripleTree(20, truncation="bootstrap").fit(road.record("left", n_samples=1000))
+    >>> tree = TripleTree(20).fit(road.record("left", n_samples=1000))
     >>> plot.importance(tree).scene_.y.tick_labels
     ('pos', 'speed')
     """
@@ -304,7 +318,7 @@ def episode(
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
     >>> log = road.record("left", n_samples=1000)
-    >>> model = TripleTree(20, truncation="bootstrap").fit(log)
+    >>> model = TripleTree(20).fit(log)
     >>> plot.episode(model, log, 3)
     <SheetPicture: Episode 3: 121 steps, 2 phases>
     """
@@ -336,7 +350,7 @@ def curves(models: Any, *, validation: Any = None, most_leaves: int | None = Non
     >>> from tripletree import TripleTree, plot
     >>> from tripletree.demos import road
     >>> log, held_out = road.record("left", n_samples=2000).split(0.3)
-    >>> trees = [TripleTree(40, theta, truncation="bootstrap").fit(log, held_out) for theta in ((1, 1, 1), (1, 0, 0))]
+    >>> trees = [TripleTree(40, theta).fit(log, held_out) for theta in ((1, 1, 1), (1, 0, 0))]
     >>> picture = plot.curves(trees)
     >>> [entry.label for entry in picture.sheet_.legend]
     ['theta 1, 1, 1', 'theta 1, 0, 0', 'validation', 'training', 'size chosen']
@@ -363,7 +377,7 @@ def simplex(weights: Any, *, figure: Any = None) -> SheetPicture:
     >>> from tripletree import compare_weights, plot
     >>> from tripletree.demos import road
     >>> log = road.record("left", n_samples=1000)
-    >>> plot.simplex(compare_weights(log, leaves=(10, 50), truncation="bootstrap"))
+    >>> plot.simplex(compare_weights(log, leaves=(10, 50)))
     <SheetPicture: Which weights keep the worst loss small>
     """
     sheet = simplex_sheet(weights)

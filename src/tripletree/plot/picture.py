@@ -6,25 +6,58 @@
 from __future__ import annotations
 
 import os
+import sys
 import textwrap
 from typing import Any, Self
 
 from tripletree.plot.captions import columns_that_fit, handle
 from tripletree.plot.draw import Colours, Drawing, colour_bar
-from tripletree.plot.style import COLUMN, HEADING, PAGE, SMALL, literal, pyplot, styled, width_of, write_figure
+from tripletree.plot.style import (
+    COLUMN,
+    HEADING,
+    PAGE,
+    SMALL,
+    literal,
+    new_figure,
+    png,
+    styled,
+    svg,
+    width_of,
+    write_figure,
+)
 from tripletree.scenes.colours import GREY
 from tripletree.scenes.types import Scene, Sheet
 
+LARGEST_SVG = 1_000_000
+"""A drawing with more letters than this would make a notebook slow, which shows pixels then."""
+
 
 class _Drawn:
-    """A figure that can be saved."""
+    """A figure that can be saved, and that a notebook shows."""
 
     figure_: Any
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> Self:
         """Write the figure to a file (.pdf, .svg, .png, ...) and return self; options go to ``savefig``."""
-        write_figure(self.figure_, path, options)
+        write_figure(self._whole, path, options)
         return self
+
+    @property
+    def _whole(self) -> Any:
+        """The figure; of a subfigure, the one that it is in."""
+        return self.figure_.figure
+
+    def _repr_png_(self) -> bytes | None:
+        return None if self._shown_by_pyplot() else png(self._whole)
+
+    def _repr_svg_(self) -> str | None:
+        drawn = "" if self._shown_by_pyplot() else svg(self._whole)
+        return drawn if 0 < len(drawn) <= LARGEST_SVG else None
+
+    def _shown_by_pyplot(self) -> bool:
+        """Whether a notebook shows the figure anyway: it is the user's own, and pyplot shows at the end of a cell."""
+        pyplot, number = sys.modules.get("matplotlib.pyplot"), getattr(self._whole, "number", None)
+        return pyplot is not None and number is not None and pyplot.isinteractive() and pyplot.fignum_exists(number)
 
 
 class Picture(_Drawn):
@@ -41,10 +74,9 @@ class Picture(_Drawn):
     """
 
     def __init__(self, scene: Scene, ax: Any = None, size: tuple[float, float] = (COLUMN, 2.7)) -> None:
-        plt = pyplot()
         with styled():
             if ax is None:
-                _, ax = plt.subplots(figsize=size, layout="constrained")
+                ax = new_figure(size).subplots()
             self._drawing = Drawing(ax)
             self._drawing.show(scene)
         self.ax_ = ax
@@ -76,10 +108,9 @@ class SheetPicture(_Drawn):
     """
 
     def __init__(self, sheet: Sheet, figure: Any = None, size: tuple[float, float] = (PAGE, 2.5)) -> None:
-        plt = pyplot()
         with styled():
             if figure is None:
-                figure = plt.figure(figsize=size, layout="constrained")
+                figure = new_figure(size)
             columns = max(map(len, sheet.rows))
             grid = figure.add_gridspec(len(sheet.rows), columns, height_ratios=sheet.heights or None)
             self.axes_ = [[figure.add_subplot(grid[r, c]) for c in range(len(row))] for r, row in enumerate(sheet.rows)]

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Mapping
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tripletree.errors import MissingDependencyError, ParameterError
 from tripletree.scenes.colours import FAINT, INK
+from tripletree.text import visible
 from tripletree.writing import reason, replacing
 
 # A picture that goes into an article without being scaled keeps the sizes of its text.
@@ -70,22 +75,44 @@ RC: dict[str, Any] = {
 def literal(text: str) -> str:
     """Return text that matplotlib shows as it is: users' names may hold dollars or begin with an underscore."""
     # Between dollars matplotlib sets formulas, and it leaves out of legends what begins with an underscore.
-    escaped = text.replace("$", r"\$")
+    escaped = visible(text).replace("$", r"\$")
     return f"\N{HAIR SPACE}{escaped}" if escaped.startswith("_") else escaped
 
 
-def pyplot() -> Any:
-    """Return matplotlib.pyplot; if it is missing, the error says how to install it."""
+def matplotlib() -> Any:
+    """Return the package matplotlib; if it is missing, the error says how to install it."""
     try:
-        from matplotlib import pyplot as plt
+        import matplotlib
     except ImportError:
         raise MissingDependencyError('Pictures need matplotlib. Type: pip install "tripletree[plot]"') from None
-    return plt
+    return matplotlib
 
 
-def styled() -> Any:
-    """Return a context in which matplotlib draws in the house style."""
-    return pyplot().rc_context(RC)
+@contextmanager
+def styled() -> Iterator[None]:
+    """Let matplotlib draw in the house style."""
+    with matplotlib().rc_context(RC), warnings.catch_warnings():
+        # The font that comes with matplotlib has no emoji and few scripts. Boxes stand for what is missing, and an SVG
+        # keeps the text: not worth a warning for each letter.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
+        # Nor can matplotlib shape these scripts.
+        warnings.filterwarnings("ignore", "Matplotlib currently does not support .* natively", UserWarning)
+        yield
+
+
+def new_figure(size: tuple[float, float]) -> Any:
+    """Return an empty figure of a size in inches.
+
+    It is not one of pyplot's, which keeps each of its figures until it is closed, and which shows in a notebook what it
+    keeps rather than what a cell returns.
+    """
+    matplotlib()
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
 
 
 def write_figure(figure: Any, path: Any, options: Mapping[str, Any]) -> None:
@@ -98,13 +125,34 @@ def write_figure(figure: Any, path: Any, options: Mapping[str, Any]) -> None:
         # The file is written as a stream, and a stream has no name from which matplotlib could take the format.
         form = known.pop("format", None) or os.path.splitext(name)[1].lstrip(".")
         if not form:
-            form = pyplot().rcParams["savefig.format"]
+            form = matplotlib().rcParams["savefig.format"]
             name = f"{name.rstrip('.')}.{form}"
         try:
             with replacing(name) as stream:
                 figure.savefig(stream, format=form, **known)
         except OSError as error:
             raise ParameterError(f"The picture cannot be written to {name}: {reason(error)}.") from error
+
+
+def png(figure: Any) -> bytes:
+    """Return a figure as a notebook shows it, in pixels."""
+    stream = io.BytesIO()
+    with styled():
+        figure.savefig(stream, format="png", dpi=RC["figure.dpi"])
+    return stream.getvalue()
+
+
+def svg(figure: Any) -> str:
+    """Return a figure as a notebook shows it, as a drawing."""
+    stream = io.StringIO()
+    # Letters become outlines, because the reader's browser may lack the font. With neither a date nor random names, a
+    # notebook that is run again stays the same.
+    with styled(), matplotlib().rc_context({"svg.fonttype": "path", "svg.hashsalt": "tripletree"}):
+        figure.savefig(stream, format="svg", metadata={"Date": None})
+    # A drawing measures itself in points of print, too small for a screen: there it is as large as the pixels are.
+    width, height = figure.get_size_inches() * RC["figure.dpi"]
+    size = f'width="{width:.0f}" height="{height:.0f}"'
+    return re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', size, stream.getvalue(), count=1)
 
 
 def width_of(figure: Any) -> float:

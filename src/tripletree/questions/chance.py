@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.asking.places import Start, Zone, read_start, read_zone
-from tripletree.checks import check_whole
+from tripletree.checks import check_whole, generator
 from tripletree.errors import ParameterError
 from tripletree.graph import chain as chains
 from tripletree.graph.chain import Chain
@@ -132,7 +132,7 @@ def rollouts(
     check_whole(n, "n", 1, 10**9, 100)
     check_whole(steps, "steps", 0, MOST_STEPS, 100)
     begin = read_start(fitted, transitions, start)
-    return chains.rollouts(Chain.of(transitions), begin.share, n, steps, np.random.default_rng(seed))
+    return chains.rollouts(Chain.of(transitions), begin.share, n, steps, generator(seed))
 
 
 def _places(
@@ -163,9 +163,9 @@ def _interval(
     times: bool = False,
 ) -> F64 | None:
     check_whole(draws, "draws", 0, 1_000_000, 200)
+    rng = generator(seed)
     if draws == 0:
         return None
-    rng = np.random.default_rng(seed)
     return chains.interval(transitions, ask, start.share, draws, rng, start.episodes, times)
 
 

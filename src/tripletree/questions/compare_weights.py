@@ -15,9 +15,12 @@ from tripletree.errors import ParameterError, TripleTreeWarning
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fit import available_cores, describe_grown, grow_settled, truncation_notes
+from tripletree.text import Message, Option
 from tripletree.tree.grow import encode
 
 F64 = npt.NDArray[np.float64]
+MOST_TREES = 5_151
+"""Those of 100 steps; a picture cannot show more."""
 
 
 def simplex(steps: int) -> F64:
@@ -42,7 +45,7 @@ def compare_weights(
     leaves : sequence of int
         Leaf counts; a tree that stops growing before counts as it is.
     steps : int
-        Steps along each side of the simplex.
+        Steps along each side of the simplex; at most 100.
     progress : function of (trees so far, all), or None
         Called after each tree.
     parameters : mapping
@@ -50,6 +53,18 @@ def compare_weights(
     """
     sizes = _read_sizes(leaves)
     check_whole(steps, "steps", 1, example=5)
+    trees = (int(steps) + 1) * (int(steps) + 2) // 2
+    if trees > MOST_TREES:
+        raise ParameterError(
+            Message(
+                "{} would grow {:,} trees; the most is {:,}. Try {} for 21 trees, or {} for 66.",
+                Option("steps", int(steps)),
+                trees,
+                MOST_TREES,
+                Option("steps", 5),
+                Option("steps", 10),
+            )
+        )
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()

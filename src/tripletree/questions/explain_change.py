@@ -80,7 +80,18 @@ def explain_changes(
         )
 
     return Changes(
-        attribute.key, step, before, after, leaf_before, leaf_after, level, turning, moves, tell, attribute.name
+        about=attribute.key,
+        step=step,
+        before=before,
+        after=after,
+        leaf_before=leaf_before,
+        leaf_after=leaf_after,
+        threshold=level,
+        turning=turning,
+        moves=moves,
+        tell=tell,
+        name=attribute.name,
+        features=fitted.schema.feature_names,
     )
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import numpy.typing as npt
 
 from tripletree.answers.judgement import CONFIDENCE, Calibration, HeldOut, Trust
 from tripletree.checks import check_choice, check_whole
 from tripletree.errors import TripleTreeWarning
 from tripletree.language.numbers import FEW
+from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_same_schema, known_codes, log_values, losses
+from tripletree.model.evaluate import check_same_schema, known_codes, log_values, on_unseen, sightings, unseen
 from tripletree.model.fit import fit
 from tripletree.model.fitted import Fitted
+
+U64 = npt.NDArray[np.uint64]
+Mask = npt.NDArray[np.bool_]
 
 GROUPS = 10
 LEAST_EPISODES = 5
@@ -28,14 +33,14 @@ def attributes(fitted: Fitted) -> tuple[str, ...]:
 
 
 def calibration(fitted: Fitted, log: Log, about: str = "value", groups: int = GROUPS) -> Calibration:
-    """Compare predictions with a log.
+    """Compare predictions with the episodes of a log that the tree has not seen, or with all of them if it has.
 
     Parameters
     ----------
     fitted : Fitted
         The tree.
     log : Log
-        Best one that the tree was not grown on: on its own log, means agree by construction.
+        Any log with the same features and actions.
     about : str
         "value", the name of a continuous action's dimension, or "confidence" of a discrete action.
     groups : int
@@ -44,6 +49,11 @@ def calibration(fitted: Fitted, log: Log, about: str = "value", groups: int = GR
     check_same_schema(fitted.schema, log, "log")
     check_choice(about, "about", attributes(fitted), "value")
     check_whole(groups, "groups", 1, example=GROUPS)
+    fresh = unseen(fitted, log)
+    return _calibration(fitted, log if fresh is None else fresh, about, groups, fresh is not None)
+
+
+def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool) -> Calibration:
     leaf = fitted.tree.apply(log.states)
     at = fitted.leaves
     if about == "value":
@@ -67,32 +77,50 @@ def calibration(fitted: Fitted, log: Log, about: str = "value", groups: int = GR
         error=spread / np.sqrt(count),
         count=count.astype(np.int64),
         scale=1.0 if about == CONFIDENCE else float(observed.std()),
+        episodes=log.n_episodes,
+        unseen=fresh,
     )
 
 
 def held_out(fitted: Fitted, log: Log, threads: int = 1) -> HeldOut:
-    """Judge a tree on a log, with a second tree where the first has seen all of it."""
-    size = fitted.tree.n_leaves
-    judged, seen, how = fitted, log, "other"
-    if log.fingerprint() == fitted.provenance.get("log_sha256"):
-        how = "same"
-        if log.n_episodes >= LEAST_EPISODES and log.n_samples <= MOST_SAMPLES:
-            training, seen = log.split(0.2, seed=0)
-            options = {**fitted.options, "max_leaves": size, "threads": threads, "progress": None}
-            with warnings.catch_warnings():
-                # They were said when the tree itself was grown.
-                warnings.simplefilter("ignore", TripleTreeWarning)
-                judged, how = fit(training, None, options), "regrown"
+    """Judge a tree on the episodes of a log that it has not seen; if there are none, judge one that is grown alike."""
+    check_same_schema(fitted.schema, log, "log")
+    hashes = episode_hashes(log)
+    seen, chose, _ = sightings(fitted, hashes)
+    how, judged, part = "unseen", fitted, unseen(fitted, log)
+    if part is None:
+        how, judged, part = _regrown(fitted, log, hashes, chose, threads)
     return HeldOut(
         how=how,
-        episodes=seen.n_episodes,
-        samples=seen.n_samples,
-        losses=losses(judged, seen, None, threads),
-        training=fitted.curve_training[size - 1],
-        constant=losses(judged, seen, 1, threads),
+        seen=int(seen.sum()),
+        chose=int(chose.sum()),
+        remembers=fitted.training_episodes is not None,
         discrete=fitted.schema.action.kind == "discrete",
-        calibrations=tuple(calibration(judged, seen, about) for about in attributes(judged)),
+        judged=None if part is None else on_unseen(judged, part, threads),
+        calibrations=()
+        if part is None
+        else tuple(
+            _calibration(judged, part, about, GROUPS, fresh=True)
+            for about in attributes(judged)
+            if judged.varies[1 if about == "value" else 0]
+        ),
     )
+
+
+def _regrown(fitted: Fitted, log: Log, hashes: U64, chose: Mask, threads: int) -> tuple[str, Fitted, Log | None]:
+    """Grow such a tree again without a fifth of the episodes, to be judged on them."""
+    # Not on those that chose the size, which they made look good; and equal episodes stay on one side.
+    distinct = np.unique(hashes[~chose])
+    if len(distinct) < LEAST_EPISODES:
+        return "few", fitted, None
+    if log.n_samples > MOST_SAMPLES:
+        return "large", fitted, None
+    aside = np.isin(hashes, np.random.default_rng(0).permutation(distinct)[: round(len(distinct) / 5)])
+    options = {**fitted.options, "max_leaves": fitted.tree.n_leaves, "threads": threads, "progress": None}
+    with warnings.catch_warnings():
+        # They were said when the tree itself was grown.
+        warnings.simplefilter("ignore", TripleTreeWarning)
+        return "regrown", fit(log.select(~aside), None, options), log.select(aside)
 
 
 def trust(fitted: Fitted, log: Log, threads: int = 1) -> Trust:

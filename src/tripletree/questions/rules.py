@@ -14,7 +14,7 @@ from tripletree.checks import check_whole
 from tripletree.language.conditions import clauses
 from tripletree.leaves.merge import Merged, merge
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_same_schema
+from tripletree.model.evaluate import check_same_schema, unseen
 from tripletree.model.fitted import Fitted
 from tripletree.questions.importance import removed
 
@@ -41,7 +41,7 @@ def rules(
     levels : int or sequence of float
         Levels of an attribute that is a number, as in :func:`tripletree.asking.levels.read_levels`.
     log : Log or None
-        Where to take coverage and accuracy from; None: the training log, as far as the tree remembers it.
+        Where to take coverage from, and from its unseen episodes accuracy; None: coverage of the training log.
     most : int
         How many rules of each outcome to show.
     threads : int
@@ -58,29 +58,34 @@ def rules(
     )
     order = np.argsort(gain, kind="stable").tolist()
     found = merge(fitted.tree, classes.leaves, at.count[nodes], order)
-    if log is None:
-        count = at.count[nodes]
-        right = None if at.action_count is None or classes.edges else at.action_count[nodes].max(axis=1)
-    else:
-        count, right = _judged(fitted, classes, log, threads)
-    made = _rules(fitted, classes, found, count, right, order[::-1])
+    count, judged = at.count[nodes], None
+    if log is not None:
+        check_same_schema(fitted.schema, log, "log")
+        count, _ = _judged(fitted, classes, log, threads)
+        fresh = unseen(fitted, log)
+        # How often a rule holds where it was made says nothing about how often it holds elsewhere.
+        judged = None if fresh is None else _judged(fitted, classes, fresh, threads)
+    made = _rules(fitted, classes, found, count, judged, order[::-1])
     return Rules(
         about=about,
         rules=made,
         most=int(most),
         features=fitted.schema.feature_names,
-        judged="training" if log is None else "log",
+        judged="nothing" if judged is None else "unseen",
         schema=fitted.schema,
     )
 
 
 def _rules(
-    fitted: Fitted, classes: Levels, found: Merged, count: I64, right: I64 | None, order: list[int]
+    fitted: Fitted, classes: Levels, found: Merged, count: I64, judged: tuple[I64, I64] | None, order: list[int]
 ) -> tuple[Rule, ...]:
     samples = np.bincount(found.box, count, len(found.lower)).astype(np.int64)
-    hits = None if right is None else np.bincount(found.box, right, len(found.lower))
+    # Of the unseen samples that fall under each rule: how many there are, and how many are as it says.
+    met, hits = (np.bincount(found.box, one, len(found.lower)) for one in judged or (0 * count, 0 * count))
     of_class = np.bincount(found.classes, samples, len(classes.names))
     ranked = np.lexsort((np.arange(len(samples)), -samples, found.classes, -of_class[found.classes]))
+    ends = np.cumsum(np.bincount(found.box, minlength=len(samples)))[:-1]
+    leaves = np.split(np.argsort(found.box, kind="stable"), ends)
     return tuple(
         Rule(
             outcome=classes.names[found.classes[box]],
@@ -89,8 +94,9 @@ def _rules(
             upper=found.upper[box],
             samples=int(samples[box]),
             coverage=float(samples[box] / count.sum()),
-            accuracy=None if hits is None or not samples[box] else float(hits[box] / samples[box]),
-            leaves=tuple(np.flatnonzero(found.box == box).tolist()),
+            tested=int(met[box]),
+            accuracy=float(hits[box] / met[box]) if met[box] else None,
+            leaves=tuple(leaves[box].tolist()),
         )
         for box in ranked
     )
@@ -98,7 +104,6 @@ def _rules(
 
 def _judged(fitted: Fitted, classes: Levels, log: Log, threads: int) -> tuple[I64, I64]:
     """Return how many samples of a log fall in each leaf, and how many of them are as the leaf predicts."""
-    check_same_schema(fitted.schema, log, "log")
     leaf = fitted.tree.apply(log.states, threads)
     shown = log_classes(fitted, classes, log)
     seen = shown >= 0

@@ -31,9 +31,12 @@ FEW = 100
 """Up to so many trajectories are searched for with all care; more are lines of a picture, one search each."""
 
 
+MOST = 100_000
+"""Most paths of one question: more take minutes, and nobody looks at them."""
+
 _PAIRS = Rule(
-    lambda pairs: isinstance(pairs, bool) or (is_integer(pairs) and pairs >= 1),
-    "True, False or a whole number of at least 1",
+    lambda pairs: isinstance(pairs, bool) or (is_integer(pairs) and 1 <= pairs <= MOST),
+    f"True, False or a whole number from 1 to {MOST:,}",
     100,
 )
 
@@ -78,7 +81,7 @@ def simulate(
     progress : function of (trajectories so far, all), or None
         Called now and then.
     """
-    check_whole(k, "k", 1, example=3)
+    check_whole(k, "k", 1, MOST, 3)
     _PAIRS.check(pairs, "pairs")
     if aligned and fitted.attributes.derivative_mean is None:
         raise ParameterError(
@@ -91,7 +94,16 @@ def simulate(
     graph = Graph(transitions)
     paths: list[Path] = []
     if pairs:
-        paths = all_pairs(graph, first.places, last.places)[: None if pairs is True else pairs]
+        paths = all_pairs(graph, first.places, last.places, MOST + 1 if pairs is True else int(pairs))
+        if len(paths) > MOST:
+            raise ParameterError(
+                Message(
+                    "More than {:,} pairs of leaves are connected. Type {} for the most probable of them, or give "
+                    "smaller zones.",
+                    MOST,
+                    Option("pairs", 100),
+                )
+            )
     if not pairs or (not paths and np.isin(first.places, last.places).any()):
         # Also for pairs whose start and end are one leaf: it is there already.
         paths = best_paths(graph, first.places, last.places, k)

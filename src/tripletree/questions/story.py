@@ -34,6 +34,11 @@ NOTHING = "The episode has no steps, so there is nothing to tell."
 LARGE = 0.5
 """A jump of the value by this share of its standard deviation in the log is told."""
 
+# On the logs that this was chosen on (landers, a cart-pole, a mountain car), jumps of the value are either undone
+# within these steps, most of them in the next one, or last for tens of steps; hardly any lie between.
+BRIEF = 5
+"""Steps that a jump of the value must outlast to count as a lasting one; with a larger ``shortest``, that many."""
+
 MOSTLY = 0.8
 """From this share of its steps on, a stretch of short runs counts as one behaviour with interruptions."""
 
@@ -88,6 +93,9 @@ def story(
         columns(classes.about, classes.edges),
         [[(_parts(classes, code), share) for code, share in zip(s.codes, s.shares, strict=True)] for s in stretches],
     )
+    # Why a phase begins is asked from the last step at which the agent still behaved as before: the step just before
+    # may belong to an interruption, which is not told.
+    last = [_last(codes, stretch) for stretch in stretches]
     phases = tuple(
         Phase(
             begin=stretch.begin,
@@ -97,9 +105,9 @@ def story(
             interruptions=stretch.interruptions,
             value_begin=float(value[stretch.begin]),
             value_end=float(value[stretch.end - 1]),
-            changes=_changes(fitted, classes, told.states, codes, stretch.begin) if stretch.begin else (),
+            changes=_changes(fitted, classes, told.states, codes, before, stretch.begin) if stretch.begin else (),
         )
-        for stretch, behaviour in zip(stretches, behaviours, strict=True)
+        for stretch, before, behaviour in zip(stretches, [0, *last[:-1]], behaviours, strict=True)
     )
     agreement = total = ending = None
     if told.log is not None:
@@ -111,7 +119,8 @@ def story(
         title=told.title,
         about=about,
         phases=phases,
-        jumps=_jumps(fitted, told.states, value),
+        # A simulated trajectory goes through every leaf once, however long it stays there: nothing in it is brief.
+        jumps=_jumps(fitted, told.states, value, max(shortest, BRIEF) if told.way is None else 0),
         steps=float(len(codes) if told.way is None else told.way.duration),
         simulated=told.way is not None,
         total=total,
@@ -136,7 +145,7 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
         if log is None:
             raise ParameterError(Message("Episode {} of which log? Give {} as well.", episode, Option("log", ...)))
         check_whole(episode, "episode", 0, log.n_episodes - 1)
-        episode, title = log.select([int(episode)]), f"Episode {episode}"
+        episode, title = log.select([int(episode)]), f"Episode {log.episode_ids[int(episode)]}"
     else:
         title = "This episode"
     if isinstance(episode, Log):
@@ -165,12 +174,17 @@ def _parts(classes: Levels, code: int) -> tuple[int, ...]:
     return tuple(int(part) for part in np.unravel_index(code, shape)) if shape else (int(code),)
 
 
-def _changes(fitted: Fitted, classes: Levels, states: F64, codes: I64, begin: int) -> tuple[Change, ...]:
-    """Return why the behaviour changed at a step: one answer for each column that changed its level."""
-    before, after = states[begin - 1], states[begin]
+def _last(codes: I64, stretch: Stretch) -> int:
+    """Return the last step of a stretch at which it is what it is said to be."""
+    return stretch.begin + int(np.flatnonzero(np.isin(codes[stretch.begin : stretch.end], stretch.codes))[-1])
+
+
+def _changes(fitted: Fitted, classes: Levels, states: F64, codes: I64, last: int, begin: int) -> tuple[Change, ...]:
+    """Return why the behaviour changed between two steps: one answer for each column that changed its level."""
+    before, after = states[last], states[begin]
     if not classes.edges:
         return (explain_change(fitted, before, after),)
-    was, became = (_parts(classes, int(codes[step])) for step in (begin - 1, begin))
+    was, became = (_parts(classes, int(codes[step])) for step in (last, begin))
     found = []
     for k, (one, other) in enumerate(zip(was, became, strict=True)):
         if one != other:
@@ -179,14 +193,38 @@ def _changes(fitted: Fitted, classes: Levels, states: F64, codes: I64, begin: in
     return tuple(found)
 
 
-def _jumps(fitted: Fitted, states: F64, value: F64) -> tuple[Jump, ...]:
-    """Return the largest rise and the largest fall of the value, if they are large, in the order of time."""
+def _jumps(fitted: Fitted, states: F64, value: F64, brief: int) -> tuple[Jump, ...]:
+    """Return the largest rise and the largest fall of the value, if they are large, in the order of time.
+
+    A jump that is undone within ``brief`` steps is told only where no large one lasts; and a jump with the one that
+    undoes it is one event, which is told once.
+    """
     step = np.diff(value)
     least = LARGE * float(fitted.attributes.value_std[0])
-    if not len(step) or not least > 0:
-        return ()
-    found = sorted({int(t) for t in (step.argmin(), step.argmax()) if abs(step[t]) >= least})
-    return tuple(Jump(t + 1, explain_change(fitted, states[t], states[t + 1], "value")) for t in found)
+    found: dict[int, int | None] = {}
+    for way in (1, -1):
+        large = np.flatnonzero(way * step >= least) if least > 0 else np.zeros(0, np.int64)
+        lasted = {t: _undone(value, t, brief) for t in large.tolist()}
+        pool = [t for t, steps in lasted.items() if steps is None] or list(lasted)
+        if pool:
+            largest = max(pool, key=lambda t: way * step[t])
+            found[largest] = lasted[largest]
+    if len(found) == 2:
+        first, second = sorted(found)
+        lasts = found[first]
+        if lasts is not None and second <= first + lasts:
+            # A brief rise before a fall far below the value that it rose from is but the beginning of that fall.
+            del found[first if abs(step[second]) >= abs(step[first]) + least else second]
+    return tuple(
+        Jump(t + 1, explain_change(fitted, states[t], states[t + 1], "value"), found[t]) for t in sorted(found)
+    )
+
+
+def _undone(value: F64, t: int, brief: int) -> int | None:
+    """Return how many steps the change after step ``t`` lasts, if at most ``brief``: until it is half undone."""
+    middle = value[t] / 2 + value[t + 1] / 2
+    back = np.flatnonzero((value[t + 2 : t + 2 + brief] > middle) == (value[t] > middle))
+    return int(back[0]) + 1 if len(back) else None
 
 
 def _key(fitted: Fitted, classes: Levels, k: int) -> str:

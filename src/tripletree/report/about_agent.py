@@ -13,9 +13,9 @@ from tripletree.answers.outline import following
 from tripletree.answers.rules import Rules, conditions
 from tripletree.answers.story import Story
 from tripletree.frontend.payload import packed, payload
-from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.language.numbers import FEW, measured, percent, rounded
 from tripletree.log.endings import TERMINATED
+from tripletree.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
@@ -38,6 +38,8 @@ WORST = 6
 # Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
 LINES = ((HERE, "line"), (THERE, "line"), (THERE, "dashes"))
 """Colour and symbol of the episodes on the map."""
+CROWDED = 24.0
+"""Length of all lines, in widths of the map, from which only the typical episode is drawn."""
 DRAWS = 100
 """Chains drawn for an interval."""
 
@@ -46,13 +48,13 @@ def behaviour_section(case: Case) -> Section:
     """Return what the agent does: what matters, the regions, rules, the map that answers."""
     content = [
         tag("h3", "What matters"),
+        paragraphs(words.caveat(case.held_out)),
         _importance(case),
         tag("h3", "The big picture"),
         tag("p", words.BIG_PICTURE),
         _regions(case),
         tag("h3", "Rules"),
-        tag("p", words.RULES),
-        *(_rules(case, about) for about in _abouts(case)),
+        _rules(case),
         tag("h3", "Ask it"),
         tag("p", words.ASK),
         _explorer(case),
@@ -79,23 +81,29 @@ def _regions(case: Case) -> Markup:
             conditions(one.when),
             percent(one.share),
             one.action,
-            measured(one.value, one.spread),
+            *([measured(one.value, one.spread)] if case.fitted.varies[1] else []),
             following(one).removeprefix("then "),
         )
         for one in case.outline.regions
     ]
-    head = ("region", "where", "of the time", "what the agent does", "value", "what follows")
-    return table("The agent in a few regions", head, rows, numbers=(0, 2, 4))
+    value = ["value"] if case.fitted.varies[1] else []
+    head = ("region", "where", "of the time", "what the agent does", *value, "what follows")
+    return table("The agent in a few regions", head, rows, numbers=(0, 2, 4) if value else (0, 2))
 
 
-def _rules(case: Case, about: str) -> Markup:
-    found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
-    parts = []
-    # Rules come sorted by outcome, which is what groupby needs.
-    for _, group in groupby(found.rules, lambda one: one.outcome):
-        head, lines = words.rule_group(list(group), MOST_RULES)
-        parts += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
-    return tag("div", *parts, class_="outcomes")
+def _rules(case: Case) -> Markup:
+    parts, left_out = [], 0
+    for about in _abouts(case):
+        found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
+        groups = []
+        # Rules come sorted by outcome, which is what groupby needs.
+        for _, group in groupby(found.rules, lambda one: one.outcome):
+            mine = list(group)
+            head, lines = words.rule_group(mine, MOST_RULES)
+            left_out += max(len(mine) - MOST_RULES, 0)
+            groups += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
+        parts.append(tag("div", *groups, class_="outcomes"))
+    return together([tag("p", words.rules_shown(MOST_RULES, left_out)), *parts])
 
 
 def _explorer(case: Case) -> Markup:
@@ -113,7 +121,13 @@ def _explorer(case: Case) -> Markup:
 
 
 def fortune_section(case: Case) -> Section:
-    """Return how well the agent fares, and where it fails."""
+    """Return how well the agent fares, and where it fails; as far as values and returns differ."""
+    content = _lowest_values(case) if case.fitted.varies[1] else [tag("p", words.SAME_VALUE)]
+    content += _lowest_returns(case) if np.ptp(case.returns) else [tag("p", words.same_return(case.returns))]
+    return Section("fortune", "How well it fares, and where it fails", together(content))
+
+
+def _lowest_values(case: Case) -> list[Markup]:
     at = case.fitted.leaves
     # The mean of a few samples may be low by chance alone.
     trusted = np.flatnonzero(at.count >= FEW)
@@ -128,6 +142,11 @@ def fortune_section(case: Case) -> Section:
         )
         for leaf in worst_leaves
     ]
+    head = ("leaf", "where", "samples", "value", "what it does there")
+    return [tag("p", words.fortune(case.fitted)), table("Where the agent can expect least", head, rows, (0, 2))]
+
+
+def _lowest_returns(case: Case) -> list[Markup]:
     lengths = np.diff(case.log.starts)
     episodes = [
         (
@@ -139,23 +158,11 @@ def fortune_section(case: Case) -> Section:
         )
         for k in case.by_return[:WORST].tolist()
     ]
-    content = [
-        tag("p", words.fortune(case.fitted)),
-        table(
-            "Where the agent can expect least",
-            ("leaf", "where", "samples", "value", "what it does there"),
-            rows,
-            (0, 2),
-        ),
+    head = ("episode", "return", "steps", "ending", "largest drop in value")
+    return [
         tag("p", words.failures(case.log, case.returns)),
-        table(
-            "Episodes with the lowest returns",
-            ("episode", "return", "steps", "ending", "largest drop in value"),
-            episodes,
-            (1, 2),
-        ),
+        table("Episodes with the lowest returns", head, episodes, (1, 2)),
     ]
-    return Section("fortune", "How well it fares, and where it fails", together(content))
 
 
 def _fall(case: Case, episode: int) -> object:
@@ -200,13 +207,18 @@ def _graph(case: Case) -> Markup:
     regions = case.outline.regions
     number = {str(one.leaf): str(one.number + 1) for one in regions}
     # Regions are the leaves of the tree cut to their number. Rare moves would only add arrows that nobody can follow.
-    scene = transitions(case.fitted.truncate(len(regions)), colour="value", share=0.97, most=30, log=case.log)
+    scene = transitions(case.fitted.truncate(len(regions)), colour=_coloured(case), share=0.97, most=30, log=case.log)
     marks = tuple(
         replace(mark, text=tuple(number.get(name, name) for name in mark.text)) if isinstance(mark, Labels) else mark
         for mark in scene.marks
     )
     scene = replace(scene, title=words.GRAPH_TITLE, subtitle=words.GRAPH, note="", marks=marks)
     return region("wide", scene.title, case.draw.figure(scene, 640, 400))
+
+
+def _coloured(case: Case) -> str:
+    """Return what pictures of the moves are coloured by: the value, or the action where values are all the same."""
+    return "value" if case.fitted.varies[1] else _abouts(case)[0]
 
 
 def _plane(case: Case) -> View | None:
@@ -226,10 +238,8 @@ def episodes_section(case: Case) -> Section:
     parts: list[Markup] = []
     view = _plane(case)
     if view is not None:
-        base = leaf_map(view, "value")
-        parts.append(
-            region("wide", words.EPISODES_TITLE, case.draw.figure(_with_episodes(base, view, case, chosen), 640, 400))
-        )
+        scene = _with_episodes(leaf_map(view, _coloured(case), log=case.log), view, case, chosen)
+        parts.append(region("wide", scene.title, case.draw.figure(scene, 640, 400)))
     for title, episode in chosen.items():
         strip = episode_strip(case.fitted, case.log, episode)
         parts += [
@@ -241,17 +251,25 @@ def episodes_section(case: Case) -> Section:
 
 
 def _with_episodes(base: Scene, view: View, case: Case, chosen: dict[str, int]) -> Scene:
+    layers = {title: overlays.episodes(view, case.log, episode) for title, episode in chosen.items()}
+    drawn = {title: [mark for mark in layer.marks if isinstance(mark, Lines)] for title, layer in layers.items()}
+    note = base.note
+    if overlays.lengths(view, (line for lines in drawn.values() for mark in lines for line in mark.points)) > CROWDED:
+        layers = dict(list(layers.items())[:1])
+        note = ". ".join(part for part in (note, words.ONLY_TYPICAL) if part)
     marks, legend = list(base.marks), list(base.legend)
     # Not strict: a log of one or two episodes has only a typical one.
-    for (title, episode), (colour, symbol) in zip(chosen.items(), LINES, strict=False):
+    for (title, layer), (colour, symbol) in zip(layers.items(), LINES, strict=False):
         # The overlay draws all episodes alike; here each must be told from the others.
-        for mark in overlays.episodes(view, case.log, episode).marks:
+        for mark in layer.marks:
             if isinstance(mark, Lines):
-                marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=1.4))
+                width = float(mark.width) * 1.25
+                marks.append(replace(mark, colour=colour, dashed=symbol == "dashes", width=width))
             elif isinstance(mark, Points):
                 marks.append(replace(mark, colour=colour))
         legend.append(Entry(title, colour, symbol))
-    return replace(base, title=words.EPISODES_TITLE, marks=tuple(marks), legend=tuple(legend))
+    title = words.EPISODES_TITLE if len(layers) > 1 else words.EPISODE_TITLE
+    return replace(base, title=title, marks=tuple(marks), legend=tuple(legend), note=note)
 
 
 def _told(answer: Story, name: str) -> Markup:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tripletree.language.markup import Markup, paragraphs, table, tag, together
 from tripletree.language.numbers import percent, rounded
+from tripletree.log.schema import kind_seen
+from tripletree.markup import Markup, paragraphs, table, tag, together
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.scenes.charts import spread_scene
@@ -42,7 +43,8 @@ def _features(case: Case) -> Markup:
     for feature, (low, middle, high), (least, most) in zip(fitted.schema.features, spans, trained, strict=True):
         # On its own log, what the tree knows is what the columns before say already.
         known = [] if case.same_log else [f"{rounded(least)} to {rounded(most)}"]
-        rows.append((feature.name, feature.kind, feature.unit or "–", *map(rounded, (low, middle, high)), *known))
+        kind = kind_seen(feature, low, high)
+        rows.append((feature.name, kind, feature.unit or "–", *map(rounded, (low, middle, high)), *known))
     head = ["feature", "kind", "unit", "least", "median", "largest", *([] if case.same_log else ["known to the tree"])]
     return table("Features of a state", head, rows, numbers=(3, 4, 5))
 

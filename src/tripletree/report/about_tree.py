@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tripletree.language.markup import Markup, paragraphs, region, table, tag, together
+from tripletree.answers.judgement import HeldOut
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
+from tripletree.markup import Markup, paragraphs, region, table, tag, together
 from tripletree.questions.judge import trust
 from tripletree.report import words
 from tripletree.report.case import Case, Section
@@ -38,26 +39,31 @@ def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
 
 def quality_section(case: Case) -> Section:
     """Return how good the tree is: losses, calibration, losses by size."""
-    judged = case.held_out
-    where = {"other": "on this log", "regrown": "on episodes not seen", "same": "on this log"}[judged.how]
-    rows = [
-        (name, *(_loss(number, judged.discrete and name == "action") for number in numbers))
-        for name, *numbers in zip(ATTRIBUTES, judged.training, judged.losses, judged.constant, strict=True)
-    ]
-    losses = table("Losses", ("loss of", "on the training log", where, f"one leaf, {where}"), rows, numbers=(1, 2, 3))
-    width = SMALL if len(judged.calibrations) == 3 else WIDTH
-    calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in judged.calibrations]
-    content = [
-        tag("p", str(judged)),
-        losses,
-        tag("p", words.losses_note(judged.discrete), class_="note"),
-        tag("h3", "Calibration"),
-        tag("p", words.CALIBRATION if judged.how != "same" else words.CALIBRATION_SAME),
-        tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),
-        tag("h3", "Losses by size"),
-        figures(case, curves(case.fitted), height=230),
-    ]
+    content = [tag("p", str(case.held_out)), *_judged(case, case.held_out)]
+    if case.fitted.curve_validation is not None:
+        content += [tag("h3", "How its size was chosen"), tag("p", words.SIZE), figures(case, curves(case.fitted), 230)]
     return Section("quality", "How good the tree is", together(content))
+
+
+def _judged(case: Case, answer: HeldOut) -> list[Markup]:
+    """Return losses and calibration on episodes that the tree has not seen; nothing when there are none."""
+    judged = answer.judged
+    if judged is None:
+        return []
+    rows = [
+        (name, *(_loss(number, answer.discrete and name == "action") for number in numbers))
+        for name, *numbers in zip(ATTRIBUTES, judged.losses, judged.constant, strict=True)
+        if numbers[1] > 0
+    ]
+    width = SMALL if len(answer.calibrations) == 3 else WIDTH
+    calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in answer.calibrations]
+    return [
+        table("Losses on unseen episodes", ("loss of", "the tree", "one leaf"), rows, numbers=(1, 2)),
+        tag("p", words.losses_note(answer.discrete), class_="note"),
+        tag("h3", "Calibration"),
+        tag("p", words.CALIBRATION),
+        tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),
+    ]
 
 
 def _loss(number: float, share: bool) -> str:
@@ -67,7 +73,9 @@ def _loss(number: float, share: bool) -> str:
 
 def overview_section(case: Case) -> Section:
     """Return the overview."""
-    return Section("overview", "At a glance", together([figures(case, overview(case.fitted)), _first_splits(case)]))
+    return Section(
+        "overview", "At a glance", together([figures(case, overview(case.fitted, case.log)), _first_splits(case)])
+    )
 
 
 def _first_splits(case: Case) -> Markup:

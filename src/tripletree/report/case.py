@@ -16,8 +16,8 @@ from tripletree.answers.story import Story
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
-from tripletree.language.markup import Markup
 from tripletree.log.log import Log
+from tripletree.markup import Markup
 from tripletree.model.fitted import Fitted
 from tripletree.questions.judge import held_out
 from tripletree.questions.outline import outline

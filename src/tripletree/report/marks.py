@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.language.markup import Markup, empty, tag, together
+from tripletree.markup import Markup, empty, tag, together
 from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, THERE, TRACK
 from tripletree.scenes.guides import palette, shade_of, shades, share
 from tripletree.scenes.types import (
@@ -27,6 +27,7 @@ from tripletree.scenes.types import (
     Points,
     Rectangles,
     Surface,
+    Veil,
 )
 
 F64 = npt.NDArray[np.float64]
@@ -296,6 +297,31 @@ def _surface(mark: Surface, canvas: Canvas) -> Iterator[Markup]:
         yield empty("path", d=outline, fill=colour, stroke=colour, stroke_width=0.5)
 
 
+def _veil(mark: Veil, canvas: Canvas) -> Iterator[Markup]:
+    x, y = canvas.x(mark.x), canvas.y(mark.y)
+    boxes: dict[tuple[int, int], tuple[int, int]] = {}
+    shapes: list[str] = []
+
+    def close(run: tuple[int, int], first: int, last: int) -> None:
+        left, right, foot, top = x[run[0]], x[run[1]], y[first], y[last]
+        shapes.append(f"M{_n(left)} {_n(top)}H{_n(right)}V{_n(foot)}H{_n(left)}z")
+
+    # Runs of cells along a row, and rows with the same run together: a veil of thousands of cells has few sides.
+    for row in range(len(mark.hidden) + 1):
+        here = set(_hidden_runs(mark.hidden[row])) if row < len(mark.hidden) else set()
+        for run in [run for run in boxes if run not in here]:
+            close(run, *boxes.pop(run))
+        boxes = {run: (boxes[run][0] if run in boxes else row, row + 1) for run in here}
+    # Paper that follows the page: on a dark one, what is faded becomes dark.
+    yield empty("path", d="".join(shapes), fill=FOLLOWS[PAPER], opacity=mark.opacity)
+
+
+def _hidden_runs(hidden: npt.NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """Return where runs of hidden cells begin and end."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], hidden, [False]]).astype(np.int8)))
+    return [(int(begin), int(end)) for begin, end in ends.reshape(-1, 2)]
+
+
 DRAWERS: dict[type, Callable[[Any, Canvas], Iterator[Markup]]] = {
     Rectangles: _rectangles,
     Mesh: _mesh,
@@ -306,6 +332,7 @@ DRAWERS: dict[type, Callable[[Any, Canvas], Iterator[Markup]]] = {
     Labels: _labels,
     Links: _links,
     Surface: _surface,
+    Veil: _veil,
 }
 """How each kind of mark is drawn."""
 

@@ -6,12 +6,13 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tripletree.language.markup import Markup, empty, tag, together
+from tripletree.markup import Markup, empty, tag, together
 from tripletree.report import words
 from tripletree.report.marks import DRAWERS, Canvas, Scale, on_paper
 from tripletree.scenes.colours import PAPER
 from tripletree.scenes.guides import bar_axis, category_entries, marked
 from tripletree.scenes.types import ColourScale, Entry, Mesh, Rectangles, Scene, Sheet, Surface
+from tripletree.text import shortened, visible
 
 WIDTH, HEIGHT = 460.0, 320.0
 """Size of a picture when two stand in a row."""
@@ -20,6 +21,12 @@ BELOW = 42.0
 # Only a browser can measure text, and the picture must be finished before one sees it.
 CHARACTER = 6.1
 """Width of a typical character of a label."""
+LETTER = 7.5
+"""Width of a wide one, as phones show it: names are cut by it."""
+MOST_ROOM = 0.3
+"""Share of a picture's width that texts at the ticks of its y axis may take."""
+LINE = 13.0
+"""Height of a line of such text."""
 
 
 class Drawer:
@@ -50,7 +57,7 @@ class Drawer:
         tall = sheet.heights or (1.0,) * len(scenes)
         drawn = [(scene, share) for scene, share in zip(scenes, tall, strict=True) if scene.x.shown or scene.y.shown]
         # All rows leave the same room, so that a step is at the same place in each of them.
-        left = max(_left(_marked(scene)) for scene, _ in drawn)
+        left = max(_left(_marked(scene), width) for scene, _ in drawn)
         pictures = [
             self.svg(scene, width, height * share + (BELOW if scene.x.shown else 10), left) for scene, share in drawn
         ]
@@ -64,7 +71,7 @@ class Drawer:
         said, scene = _said(scene), _marked(scene)
         name = f"picture-{self._drawn}"
         bar = scene.colours if scene.colours is not None and scene.colours.kind != "categories" else None
-        x, y, right = _room(scene, bar, width, height, _left(scene) if left is None else left)
+        x, y, right = _room(scene, bar, width, height, _left(scene, width) if left is None else left)
         clip = f"{name}-clip"
         canvas = Canvas(x, y, scene.colours, _has_tiles(scene))
         marks = together(part for mark in scene.marks for part in DRAWERS[type(mark)](mark, canvas))
@@ -106,19 +113,22 @@ def _has_tiles(scene: Scene) -> bool:
     )
 
 
-def _left(scene: Scene) -> float:
-    """Return the room that labels of the y axis need."""
+def _left(scene: Scene, width: float) -> float:
+    """Return the room that labels of the y axis need, and may have."""
     if not scene.y.shown:
         return 4.0
-    longest = CHARACTER * max((len(label) for _, label in Scale(scene.y, 0, 1).ticks()), default=1)
+    ticks = [line for _, label in Scale(scene.y, 0, 1).ticks() for line in visible(label).split("\n")]
+    longest = CHARACTER * max(map(len, ticks), default=1)
     # An upright label stands beside the ticks with its full width; others are turned, and take one line's height.
+    beside = 28.0 if scene.y.label else 12.0
     if scene.y.upright:
-        return longest + 18 + CHARACTER * max(map(len, _wrapped(scene.y.label)))
-    return longest + (28 if scene.y.label else 12)
+        beside = 18 + CHARACTER * max(map(len, _wrapped(scene.y.label)))
+    # Longer ones are cut: names of a hundred letters would leave less than nothing for the picture.
+    return min(longest, MOST_ROOM * width) + beside
 
 
 def _wrapped(label: str) -> list[str]:
-    return textwrap.wrap(label, 16) or [""]
+    return textwrap.wrap(visible(label), 16, max_lines=3, placeholder="…") or [""]
 
 
 def _room(
@@ -156,7 +166,8 @@ def _axes(scene: Scene, x: Scale, y: Scale, height: float) -> Markup:
         ticks = x.ticks()
         parts.append(_line([f"M{at:.1f} {floor:.1f}v4" for at, _ in ticks], x.begin, x.end, floor))
         parts += [_text(label, at, floor + 17, "middle") for at, label in ticks]
-        parts.append(_text(scene.x.label, (x.begin + x.end) / 2, height - 6, "middle"))
+        label = shortened(visible(scene.x.label), int((x.end - x.begin) / LETTER))
+        parts.append(_text(label, (x.begin + x.end) / 2, height - 6, "middle"))
     if scene.y.shown:
         ticks = y.ticks()
         parts.append(
@@ -166,14 +177,19 @@ def _axes(scene: Scene, x: Scale, y: Scale, height: float) -> Markup:
                 + f"M{x.begin:.1f} {y.end:.1f}V{y.begin:.1f}",
             )
         )
-        parts += [_text(label, x.begin - 7, at + 4, "end") for at, label in ticks]
+        # A stack leaves all its rows the room that one of them needs, so what is left of it is not asked here.
+        letters = max(int(MOST_ROOM * (x.begin + x.end) / CHARACTER), 4)
+        for at, label in ticks:
+            lines = [shortened(line, letters) for line in visible(label).split("\n")]
+            first = at + 4 - LINE / 2 * (len(lines) - 1)
+            parts += [_text(line, x.begin - 7, first + LINE * k, "end") for k, line in enumerate(lines)]
         middle = (y.begin + y.end) / 2
         if scene.y.upright:
             lines = _wrapped(scene.y.label)
-            first = middle + 4 - 6.5 * (len(lines) - 1)
-            parts += [_text(line, 0, first + 13 * k, "start") for k, line in enumerate(lines)]
+            first = middle + 4 - LINE / 2 * (len(lines) - 1)
+            parts += [_text(line, 0, first + LINE * k, "start") for k, line in enumerate(lines)]
         elif scene.y.label:
-            parts.append(_upright(scene.y.label, 11, middle))
+            parts.append(_upright(shortened(visible(scene.y.label), int((y.begin - y.end) / LETTER)), 11, middle))
     return tag("g", *parts, class_="axes") if parts else Markup()
 
 
@@ -209,7 +225,7 @@ def _bar(scale: ColourScale, name: str, left: float, y: Scale) -> Markup:
             fill=f"url(#{name}-bar)",
         ),
         *(_text(label, left + 15, at + 4, "start") for at, label in ticks),
-        _upright(along.axis.label, beside, (y.begin + y.end) / 2),
+        _upright(shortened(visible(along.axis.label), int((y.begin - y.end) / LETTER)), beside, (y.begin + y.end) / 2),
         class_="axes",
     )
 

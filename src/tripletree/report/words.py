@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.change import Changes
+from tripletree.answers.change import Changes, by_one_feature
 from tripletree.answers.judgement import HeldOut
 from tripletree.answers.rules import Rule, conditions
-from tripletree.answers.story import ENDINGS, Story, phase
-from tripletree.language.numbers import all_of, capital, exact, measured, percent, rounded
+from tripletree.answers.story import ENDINGS, Story, jump, phase
+from tripletree.language.numbers import all_of, capital, estimate, exact, measured, percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
-from tripletree.text import count, plural
+from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
 
@@ -51,8 +51,9 @@ def log_episodes(log: Log) -> str:
     counted = [(f"{n:,}" if n < log.n_episodes else "all", _ENDINGS[n != 1][code]) for code, n in enumerate(ended) if n]
     ends = all_of([f"{number} {how}" for number, how in counted])
     low, middle, high = (int(length) for length in np.quantile(lengths, (0, 0.5, 1)))
-    span = count(high, "step") if low == high else f"{low:,} to {high:,} steps (median {middle:,})"
-    return f"Episodes last {span}; {ends}."
+    if low == high:
+        return f"Each episode lasts {count(high, 'step')}; {ends}."
+    return f"Episodes last {low:,} to {high:,} steps (median {middle:,}); {ends}."
 
 
 def log_returns(returns: F64) -> str:
@@ -86,7 +87,9 @@ def doubt(attribute: int, left: float, samples: int, few: bool) -> str:
     name = ATTRIBUTES[attribute]
     # A share above 1 reads better as a multiple: "1.5 times that", not "150 % of that".
     times = f"{rounded(left, 2)} times that" if left >= 1 else f"{percent(left)} of that"
-    told = [f"disagreement on {name} is {times} in the whole log"]
+    # "1 times that" and "99 % of that" would be odd ways to say that nothing was gained.
+    than = "about the same as" if 0.95 <= left < 1.05 else times
+    told = [f"disagreement on {name} is {than} in the whole log"]
     return all_of([*told, *([f"only {count(samples, 'sample')}"] if few else [])])
 
 
@@ -124,9 +127,9 @@ def ending(code: int) -> str:
     return ("unknown", "by itself", "cut off")[code]
 
 
-def fall(jump: Any) -> str:
+def fall(largest: Any) -> str:
     """Return where the value fell most in an episode, without the words that the head of its column says already."""
-    return "no large drop" if jump is None else str(jump).removeprefix("The value falls most ").rstrip(".")
+    return "no large drop" if largest is None else str(largest).removeprefix("The value falls most ").rstrip(".")
 
 
 def to_the_end(soon: Any, steps: Any) -> str:
@@ -138,8 +141,8 @@ def to_the_end(soon: Any, steps: Any) -> str:
         text += f" (95 % interval {percent(soon.interval[0])} to {percent(soon.interval[1])})"
     if steps.steps is None:
         return f"{text}."
-    mean = f"{steps.steps:.3g}"
-    return f"{text}, and after {mean} {plural(float(mean), 'step')} on average."
+    mean = estimate(steps.steps)
+    return f"{text}, and after {mean} {'step' if mean == '1' else 'steps'} on average."
 
 
 def rule_group(rules: Sequence[Rule], most: int) -> tuple[str, list[str]]:
@@ -160,9 +163,10 @@ def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     """Return the first sentence of a story, a line for each phase, and what follows."""
     total = "" if answer.total is None else f" and has a return of {rounded(answer.total)}"
     first = f"Episode {name} lasts {count(max(round(answer.steps), 1), 'step')}{total}."
-    phases = [f"{capital(phase(one, value=answer.about != 'value'))}." for one in answer.phases]
+    told = [phase(one, value=answer.about != "value", among=answer.explained) for one in answer.phases]
+    phases = [f"{capital(text)}." for text in told]
     rest = [ENDINGS[answer.ending]] if answer.ending is not None else []
-    return first, phases, [" ".join([*rest, *map(str, answer.jumps)])]
+    return first, phases, [" ".join([*rest, *(jump(one, answer.explained) for one in answer.jumps)])]
 
 
 def lead(fitted: Fitted, log: Log) -> str:
@@ -183,17 +187,30 @@ def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[t
         ("leaves", f"{fitted.tree.n_leaves:,}"),
         ("median return", rounded(float(np.median(returns)), 3)),
     ]
-    if judged.how == "same":  # nothing was held out, and how well a tree fits its own log is not how good it is
+    if judged.judged is None:  # how well a tree fits its own log is not how good it is
         return facts
-    # What is the same in the whole log has a loss of 0 already with one leaf; and on new episodes a loss may end up
-    # above that of one leaf.
-    explained = np.maximum(1 - judged.losses / np.maximum(judged.constant, 1e-300), 0.0)
-    right = (
-        ("of unseen actions right", percent(1 - float(judged.losses[0])))
-        if judged.discrete
-        else ("of the action loss on unseen episodes explained", percent(float(explained[0])))
-    )
-    return [*facts, right, ("of the value loss on unseen episodes explained", percent(float(explained[1])))]
+    action, value, _ = judged.judged.explained
+    if judged.discrete:
+        facts.append(("of unseen actions right", percent(1 - judged.judged.losses[0])))
+        if action is not None:
+            facts.append(("without looking at the state", percent(1 - judged.judged.constant[0])))
+    elif action is not None:
+        facts.append(("of the action loss on unseen episodes explained", percent(action) if action else "none"))
+    if value is not None:
+        facts.append(("of the value loss on unseen episodes explained", percent(value) if value else "none"))
+    return facts
+
+
+def caveat(judged: HeldOut) -> list[str]:
+    """Return what the features do not tell about new episodes, if anything."""
+    shares = judged.judged.explained if judged.judged is not None else []
+    none = " or ".join(name for name, share in zip(ATTRIBUTES, shares, strict=False) if share == 0)
+    if not none:
+        return []
+    return [
+        f"On unseen episodes, the state tells no more about {none} than chance would: what this report says about "
+        f"{none} describes the log, and need not hold for the agent."
+    ]
 
 
 def changes(answer: Changes, threshold: float | None) -> str:
@@ -201,9 +218,8 @@ def changes(answer: Changes, threshold: float | None) -> str:
     if threshold is None or not len(answer):
         return str(answer)
     times, steps = count(len(answer), "time"), count(answer.moves, "step")
-    alone = float((answer.changed.sum(axis=1) == 1).mean())
     sides = f"{answer.about} goes from one side of {exact(threshold)} to the other"
-    return f"In {steps}, {sides} {times}; a single feature explains {percent(alone)} of these changes."
+    return f"In {steps}, {sides} {times}; {by_one_feature(answer)}."
 
 
 def about_the_mean(numbers: F64) -> float:
@@ -261,9 +277,17 @@ TITLE = "What this agent does"
 CALIBRATION = "Do predictions match what was observed? Where discs lie on the dashed line, they do."
 
 
-CALIBRATION_SAME = (
-    "On the log that a tree was grown on, predictions and observations agree by construction. Give a log with other "
-    "episodes to see whether they agree there, too."
+SAME_VALUE = "Every step of the training log is worth the same: nowhere can the agent expect less than elsewhere."
+
+
+def same_return(returns: F64) -> str:
+    """Return that all episodes fare alike."""
+    return f"All episodes have the same return, {rounded(float(returns[0]), 3)}: none of them fails."
+
+
+SIZE = (
+    "Losses at every size, on the training episodes (which only shows that larger trees fit them better) and on those "
+    "that chose the size. The latter look a little better than new episodes will, because the best size was taken."
 )
 
 
@@ -274,9 +298,20 @@ BIG_PICTURE = (
 
 
 RULES = (
-    "The whole tree as rules, those that cover most of the log first. Each rule holds on its own; in brackets are the "
-    "share of the log that it covers and how often the log agrees with it."
+    "What the tree predicts, as rules that each hold on their own. In brackets are the share of the log that a rule "
+    "covers and how often the log agrees with it. For each outcome, the rules that cover most come first"
 )
+
+
+def rules_shown(most: int, left_out: int) -> str:
+    """Return how to read the rules, and where to find those that are not shown."""
+    if not left_out:
+        return f"{RULES}, and together they are the whole tree."
+    rules = count(left_out, "rule is", "rules are")
+    return (
+        f"{RULES}. At most {most} of them are shown: {rules} left out here, and `tree.rules(most=...)` or "
+        "`tripletree rules MODEL --most N` shows as many as you like."
+    )
 
 
 ASK = (
@@ -301,6 +336,12 @@ GRAPH_TITLE = "How the agent moves from region to region"
 
 
 EPISODES_TITLE = "These episodes on a map of mean value"
+
+
+EPISODE_TITLE = "The typical episode on a map of mean value"
+
+
+ONLY_TYPICAL = "Only the typical episode is drawn, because the lines of several would cover the map"
 
 
 SEEDS = "Growth draws no random numbers: the same log and options give the same tree."

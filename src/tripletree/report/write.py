@@ -6,11 +6,12 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from tripletree.checks import check_ending
 from tripletree.errors import ParameterError
 from tripletree.frontend import assets
-from tripletree.language.markup import Markup, tag
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_same_schema
+from tripletree.markup import Markup, tag
+from tripletree.model.evaluate import check_same_schema, in_labels
 from tripletree.model.fitted import Fitted
 from tripletree.report import words
 from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
@@ -49,7 +50,7 @@ def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int
         Threads to use.
     """
     check_same_schema(fitted.schema, log, "log")
-    case = Case(fitted, log, Drawer(), threads)
+    case = Case(fitted, in_labels(fitted.schema, log), Drawer(), threads)
     return page(title or words.TITLE, case, [section(case) for section in SECTIONS])
 
 
@@ -57,11 +58,12 @@ def write_report(fitted: Fitted, log: Log, path: str | os.PathLike[str], title: 
     """Write the report to a file, whole or not at all."""
     if title is not None and not isinstance(title, str):
         raise ParameterError(Message("{} must be text; got {}.", Option("title"), type(title).__name__))
+    target = check_ending(path, (".html", ".htm"))
     text = report_html(fitted, log, title, threads)
     try:
-        replace_file(path, text.encode())
+        replace_file(target, text.encode())
     except OSError as error:
-        raise ParameterError(f"The report cannot be written to {os.fspath(path)}: {reason(error)}.") from error
+        raise ParameterError(f"The report cannot be written to {target}: {reason(error)}.") from error
 
 
 def page(title: str, case: Case, sections: Sequence[Section]) -> str:

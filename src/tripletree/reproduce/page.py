@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripletree.language.markup import Markup, empty, tag
+from tripletree.markup import Markup, empty, tag
 from tripletree.text import count
 from tripletree.writing import replace_file
 

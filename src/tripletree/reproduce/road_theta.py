@@ -13,7 +13,7 @@ from tripletree.demos import road
 from tripletree.errors import TripleTreeWarning
 from tripletree.reproduce.page import Block, Claim, Section, Table, Text, judged
 from tripletree.reproduce.road_losses import COMPROMISE, record, span, title
-from tripletree.reproduce.work import Work, percent
+from tripletree.reproduce.work import PAPER, Work, percent
 
 SIZES = (10, 50, 100, 200)
 VALUE, DERIVATIVE = 1, 2
@@ -32,7 +32,7 @@ def section(work: Work) -> Section:
         # That truncated episodes bias the values is said on the page already.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TripleTreeWarning)
-            compared[agent] = compare_weights(record(agent, work), leaves=SIZES, gamma=road.GAMMA)
+            compared[agent] = compare_weights(record(agent, work), leaves=SIZES, gamma=road.GAMMA, **PAPER)
         picture = plot.simplex(compared[agent])
         blocks.append(work.figures({f"road-simplex-{agent}": picture}, f"Worst loss ratios of {title(agent)}."))
         work.step()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tripletree.plot.style import pyplot
+from tripletree.plot.style import matplotlib
 from tripletree.reproduce import lander_maps, lander_sides, lander_tree, road_losses, road_maps, road_theta, road_words
 from tripletree.reproduce.page import Claim, Section, claims, write
 from tripletree.reproduce.work import Work
@@ -39,7 +39,7 @@ def reproduce(
 ) -> Reproduction:
     """Run the experiments of the road, of the lander, or all; write the page and its figures to a folder."""
     steps = (what != "lander") * ROAD_STEPS + (what != "road") * LANDER_STEPS
-    pyplot()  # a missing matplotlib is said now, not after all trees have been grown
+    matplotlib()  # a missing matplotlib is said now, not after all trees have been grown
     folder.mkdir(parents=True, exist_ok=True)
     work = Work(folder, steps, progress, road_samples, lander_samples)
     work.tell()

@@ -35,7 +35,7 @@ from tripletree.scenes.types import (
     Surface,
 )
 from tripletree.scenes.view import read_model
-from tripletree.text import Message, Option, count
+from tripletree.text import Message, Option, count, visible
 
 F64 = npt.NDArray[np.float64]
 
@@ -63,7 +63,9 @@ def curves(models: Any, validation: Any = None, most_leaves: Any = None) -> Shee
     longest = max(len(fitted.curve_training) for fitted in named.values())
     # A curve of one leaf is a point; its axis still needs a width.
     end = max(min(longest, most_leaves or longest), 2)
-    rows = tuple(_scene(g, named, held_out, end) for g in range(3))
+    # A loss of 0 already with one leaf has no curve to show; but something must be drawn.
+    kept = [g for g in range(3) if any(fitted.curve_training[0, g] > 0 for fitted in named.values())]
+    rows = tuple(_scene(g, named, held_out, end) for g in kept or range(3))
     colour = dict(zip(named, _colours(len(named)), strict=True))
     legend = [Entry(name, colour[name], "line") for name in named] if len(named) > 1 else []
     judged = any(losses is not None for losses in held_out.values())
@@ -283,20 +285,15 @@ def importances(model: Any, most: Any = 12) -> Scene:
             -0.5,
             rows - 0.5,
             ticks=ticks,
-            tick_labels=tuple("\n".join(textwrap.wrap(name, LETTERS)) for name in names),
+            tick_labels=tuple(
+                "\n".join(textwrap.wrap(visible(name), LETTERS, max_lines=2, placeholder="…")) for name in names
+            ),
         ),
         tuple(marks),
-        _removed(found.removed.tolist()),
+        "Which features the splits owe their effect to"
+        if found.share.any()
+        else "No split of this tree tells anything",
         legend=tuple(Entry(name, colour) for name, colour in zip(found.attributes, ATTRIBUTE_COLOURS, strict=True)),
-    )
-
-
-def _removed(removed: list[float]) -> str:
-    if not any(removed):
-        return "No split of this tree removes any impurity"
-    action, value, derivative = map(percent, removed)
-    return (
-        f"All splits together remove {action} of the impurity of action, {value} of value, {derivative} of derivative"
     )
 
 

@@ -8,20 +8,33 @@ FAINT = "#8a9099"
 PALE = "#c9cdd2"
 PAPER = "#ffffff"
 TRACK = "#eceef0"
+#: Letters on coloured areas, which are the same on a light and on a dark page: unlike ink and paper, these stay.
+ON_LIGHT, ON_DARK = "#16191d", "#fffffe"
 
 # Okabe and Ito's palette, the two that make the calmest areas first; grey is for "other".
 CATEGORIES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442")
 OTHER = "#b3b3b3"
+# Muted, and none of them near a colour above: a phase is not an action, even where it is all left or all right.
+PHASES = ("#c0dae7", "#cdb395", "#9ac0d1", "#d7cdb2", "#c7f6ff", "#eeefcb")
 
-#: Overlays on any map: the state asked about, what it is contrasted with, and places of interest.
+#: Overlays on any map: the state asked about, what it is contrasted with, and places of interest. Dark, because the
+#: actions below them have all the bright colours.
 HERE = "#d1006c"
 THERE = "#111111"
-PLACES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+PLACES = ("#2b1fa0", "#6f4000", "#6a0f5a", "#183a2c")
 
 #: Action, value and derivative, wherever the three are compared.
 ATTRIBUTE_COLOURS = ("#0072b2", "#d55e00", "#009e73")
 #: Models side by side; the yellow of the palette is too pale for a line.
 MODELS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#22262b")
+
+
+def dark(colour: str) -> bool:
+    """Return whether light letters are read better than dark ones on a colour, by its luminance (WCAG 2)."""
+    red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+    # Where black and white have the same contrast: (1.05) / (Y + 0.05) = (Y + 0.05) / (0.05).
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.179
 
 
 def _stops(text: str) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from tripletree.model.evaluate import check_log, transitions_on
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
 from tripletree.scenes.colouring import colour_scale, read_colour
-from tripletree.scenes.colours import INK, PAPER
+from tripletree.scenes.colours import INK, ON_DARK, ON_LIGHT, PAPER, dark
+from tripletree.scenes.guides import shade_of, shades
 from tripletree.scenes.layout import hops, layout
 from tripletree.scenes.types import Axis, Entry, Labels, Links, Mark, Points, Scene
 from tripletree.scenes.view import leaf_boxes, read_model, read_view
@@ -26,7 +27,7 @@ from tripletree.text import Message, Option, count
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-SMALLEST, NUMBERED, LARGEST, END = 4.0, 8.5, 15.0, 14.0
+SMALLEST, NUMBERED, LARGEST, END = 4.0, 11.0, 18.0, 15.0
 """Diameters in points: of the smallest leaf, without and with a number in it, of the largest, and of the end."""
 THINNEST, THICKEST = 0.4, 2.6
 """Widths of arrows of probability 0 and 1, in points."""
@@ -34,6 +35,8 @@ ASPECT = 1.25
 """Width of a layout whose height is 1."""
 MOST_NUMBERED = 45
 """With more nodes than this there is no room for their numbers."""
+DIGITS = 6.2
+"""Size of the numbers in nodes, in points: three digits fit in the smallest node that has one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,18 +150,29 @@ def transitions(
     if end_shown:
         marks.append(Points(place[n:, 0], place[n:, 1], END, INK, symbol="square", edge=PAPER))
         marks.append(Labels(place[n:, 0], place[n:, 1], ("end",) * (len(place) - n), 5.5, PAPER))
+    scale = colour_scale(pictured, value)
     if n <= MOST_NUMBERED:
-        marks.append(Labels(place[:n, 0], place[:n, 1], tuple(map(str, leaves)), 5.5, INK, framed=True))
+        marks += _numbers(leaves, place[:n], [shades(scale)[code] for code in shade_of(scale, value)])
     note = "Width: probability of the move; size: time spent in the leaf" if len(part.edges) else ""
     return Scene(
         "How the agent moves from leaf to leaf",
         *axes,
         tuple(marks),
         _said(moves, part, n),
-        colour_scale(pictured, value),
+        scale,
         (Entry("end of the episode", INK, "square"),) if end_shown else (),
         note,
     )
+
+
+def _numbers(leaves: I64, place: F64, fills: list[str]) -> list[Mark]:
+    """Return the numbers in the nodes, dark on light colours and light on dark ones."""
+    marks: list[Mark] = []
+    deep = np.array([dark(fill) for fill in fills], bool)
+    for which, ink in ((~deep, ON_LIGHT), (deep, ON_DARK)):
+        if which.any():
+            marks.append(Labels(place[which, 0], place[which, 1], tuple(map(str, leaves[which])), DIGITS, ink))
+    return marks
 
 
 def _said(moves: Transitions, part: Part, leaves: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ import numpy.typing as npt
 from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
 from tripletree.leaves.project import project
+from tripletree.log.log import Log
 from tripletree.scenes.colouring import Colouring, colour_scale, derivative_population, read_colour
 from tripletree.scenes.colours import CATEGORIES, FAINT, PAPER
+from tripletree.scenes.support import veil
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
-from tripletree.text import Message, Option, count, plural
+from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
 
@@ -26,7 +29,9 @@ ARROW_LENGTH = 0.055
 """How long a typical arrow of a leaf is, as a share of the picture; on a grid it is nearly as long as a cell."""
 
 
-def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits: Any = None) -> Scene:
+def leaf_map(
+    view: View, colour: Any = "action", *, arrows: Any = False, limits: Any = None, log: Log | None = None
+) -> Scene:
     """Return the map of a view.
 
     Parameters
@@ -39,6 +44,8 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
         Whether to show where the agent moves; where leaves are averaged, a number of arrows along each axis.
     limits : (low, high) or None
         Ends of the colour scale; None: the least and the largest value seen.
+    log : Log or None
+        Whose samples decide what is faded; None: those that are to be expected in the leaves.
     """
     if limits is not None and not (
         isinstance(limits, tuple | list) and len(limits) == 2 and all(map(is_number, limits)) and limits[0] < limits[1]
@@ -74,7 +81,7 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
             )
         if arrows:
             raise ParameterError(Message("Arrows need two features: give {} as well.", Option("y")))
-        return _along_one(view, pictured)
+        return _faded(_along_one(view, pictured), view, pictured, log)
     marks: list[Mark] = []
     scale: ColourScale | None = None
     note = ""
@@ -88,8 +95,8 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
     if arrows:
         quiver = _arrows(view, ARROW_GRID if arrows is True else int(arrows))
         marks.append(quiver)
-        note = f"Arrows: mean move in {_steps(quiver.stretch)}"
-    return Scene(
+        note = f"Arrows: {_moved(quiver.stretch)}"
+    scene = Scene(
         title=_title(view, "Mean moves" if pictured is None else pictured.title),
         subtitle=_where(view),
         x=view.axis(0),
@@ -98,6 +105,22 @@ def leaf_map(view: View, colour: Any = "action", *, arrows: Any = False, limits:
         colours=scale,
         note=note,
     )
+    return _faded(scene, view, pictured, log)
+
+
+def fades(pictured: Colouring | None, log: Log | None = None) -> bool:
+    """Return whether a picture is faded where there is no support for it."""
+    # What leaves hold says itself where that is little, though not where in a leaf; their numbers say nothing at all.
+    return pictured is None or (pictured.scale != "number" and (pictured.scale != "amount" or log is not None))
+
+
+def _faded(scene: Scene, view: View, pictured: Colouring | None, log: Log | None) -> Scene:
+    """Return a map on which what the log does not support is faded."""
+    found = veil(view, scene.y, log) if fades(pictured, log) else None
+    if found is None:
+        return scene
+    mark, said = found
+    return replace(scene, marks=(*scene.marks, mark), note=". ".join(part for part in (scene.note, said) if part))
 
 
 def _title(view: View, what: str) -> str:
@@ -120,8 +143,13 @@ def _where(view: View) -> str:
     return f"{text}: {', '.join(view.conditions)}" if view.limits else text
 
 
-def _steps(n: float) -> str:
-    return f"{n:,.4g} {plural(n, 'step')}"
+def _moved(steps: float) -> str:
+    """Return how far arrows reach; a fast agent's are a part of its move, because there is no fifth of a step."""
+    if steps >= 1:
+        return f"mean move in {count(round(steps), 'step')}"
+    parts = round(1 / steps)
+    part = {2: "half", 5: "a fifth of", 10: "a tenth of"}.get(parts, f"1/{parts:,} of")
+    return f"{part} the mean move in one step"
 
 
 def _tiles(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourScale]:

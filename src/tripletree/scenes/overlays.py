@@ -25,6 +25,11 @@ F64 = npt.NDArray[np.float64]
 
 FAINTEST = 0.12
 """Opacity of the least probable trajectories: they must still be visible."""
+MOST_EPISODES = 30
+"""Episodes that are drawn at once, unless the caller asks for more."""
+CALM = 6.0
+"""Length up to which lines are drawn in full, in widths of the map. The longer they are, the thinner and paler they
+become: at full width a few hundred steps to and fro would cover the map."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +74,20 @@ def samples(view: View, log: Any, most: int = 2_000) -> Layer:
     return Layer((points,), (Entry(f"{len(rows):,} of {count(int(seen.sum()), 'sample')}", INK, "disc"),))
 
 
-def episodes(view: View, log: Any, which: Any = 0) -> Layer:
-    """Return the course of one or several episodes, numbered from 0 on, with a disc where each begins."""
+def episodes(view: View, log: Any, which: Any = 0, most: int = MOST_EPISODES) -> Layer:
+    """Return the course of one or several episodes, numbered from 0 on, with a disc where each begins.
+
+    Of more than ``most`` episodes, some are drawn, evenly chosen. Long lines are thin and pale.
+    """
     _check_plane(view)
     _check_log(view, log)
-    numbers = [which] if is_integer(which) else list(which)
-    for number in numbers:
+    check_whole(most, "most", 1, example=MOST_EPISODES)
+    asked = [which] if is_integer(which) else list(which)
+    for number in asked:
         check_whole(number, "which", 0, log.n_episodes - 1)
+    numbers = asked
+    if len(asked) > most:
+        numbers = [asked[k] for k in np.linspace(0, len(asked) - 1, most).astype(np.int64).tolist()]
     courses = []
     for number in numbers:
         states = log.states[log.starts[number] : log.starts[number + 1]]
@@ -83,12 +95,24 @@ def episodes(view: View, log: Any, which: Any = 0) -> Layer:
         # A log need not know the state after the last step of an episode.
         courses.append(np.vstack([states, final[None]] if np.isfinite(final).all() else [states])[:, list(view.axes)])
     begin = np.array([course[0] for course in courses])
+    # By the root: half the width and half the ink of a line look a quarter as heavy together.
+    calm = min(float(np.sqrt(CALM / max(lengths(view, courses), CALM))), 1.0)
     marks = (
-        Lines(tuple(courses), colour=THERE, width=1.1),
+        Lines(tuple(courses), THERE, max(1.1 * calm, 0.35), np.full(len(courses), max(calm, 0.3))),
         Points(begin[:, 0], begin[:, 1], size=4, colour=THERE, edge=PAPER),
     )
-    name = f"episode {log.episode_ids[numbers[0]]}" if len(numbers) == 1 else count(len(numbers), "episode")
+    name = count(len(asked), "episode")
+    if len(numbers) < len(asked):
+        name = f"{len(numbers):,} of {name}"
+    elif len(numbers) == 1:
+        name = f"episode {log.episode_ids[numbers[0]]}"
     return Layer(marks, (Entry(f"{name}, from the disc on", THERE, "line"),))
+
+
+def lengths(view: View, courses: Iterable[F64]) -> float:
+    """Return how long lines are together, in widths of the map."""
+    span = (view.boxes.high - view.boxes.low)[list(view.axes)]
+    return float(sum(np.hypot(*(np.diff(course, axis=0) / span).T).sum() for course in courses))
 
 
 def state(view: View, states: Any, label: str = "state") -> Layer:
@@ -177,10 +201,11 @@ def zone(view: View, place: Any, label: str | None = None, number: int = 0) -> L
                 f, *read_interval(wish, f"zone[{key!r}]", float(view.fitted.feature_max[f]))
             )
         (x, y) = view.axes
-        rim: Mark = Rectangles(low[[x]], high[[x]], low[[y]], high[[y]], edge=colour, edge_width=1.4)
+        corners = low[[x]], high[[x]], low[[y]], high[[y]]
+        rims = tuple(Rectangles(*corners, edge=ink, edge_width=width) for ink, width in ((PAPER, 2.8), (colour, 1.4)))
     else:
-        rim = _leaf_boxes(view, found.leaves, colour, 1.0)
-    return Layer((rim,), (Entry(label or found.text, colour, "outline"),))
+        rims = tuple(_leaf_boxes(view, found.leaves, ink, width) for ink, width in ((PAPER, 2.2), (colour, 1.0)))
+    return Layer(rims, (Entry(label or found.text, colour, "outline"),))
 
 
 def trajectories(view: View, found: Any, label: str | None = None, number: int = 0) -> Layer:

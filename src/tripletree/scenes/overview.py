@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tripletree.language.numbers import percent
 from tripletree.leaves.project import Extents, project
+from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.scenes.colouring import read_colour
 from tripletree.scenes.leaf_map import leaf_map
@@ -22,19 +23,27 @@ MOST_ACTIONS = 4
 """Action dimensions that get a picture of their own."""
 
 
-def overview(model: Any) -> Sheet:
+def overview(model: Any, log: Log | None = None) -> Sheet:
     """Return maps of action, value, density with moves, and impurity.
 
     With more than two features, each attribute is shown along the two features that show most of it.
+
+    Parameters
+    ----------
+    model : TripleTree or Fitted
+        The tree.
+    log : Log or None
+        Whose samples decide what is faded, as in ``leaf_map``.
     """
     fitted = read_model(model)
     action = fitted.schema.action
     actions = list(action.names) if action.kind == "continuous" else ["action"]
-    colours = [*actions[:MOST_ACTIONS], "value", "density"]
+    value = ["value"] if fitted.varies[1] else []
+    colours = [*actions[:MOST_ACTIONS], *value, "density"]
     # Two pictures a row: one more is drawn rather than leave a gap.
     if len(colours) % 2:
-        colours.append("impurity of value")
-    scenes = [_panel(fitted, colour) for colour in colours]
+        colours.append("impurity of value" if value else "impurity of action")
+    scenes = [_panel(fitted, colour, log) for colour in colours]
     left_out = len(actions) - MOST_ACTIONS
     more = f" {left_out} more action dimensions are not shown." if left_out > 0 else ""
     return Sheet(
@@ -44,13 +53,13 @@ def overview(model: Any) -> Sheet:
     )
 
 
-def _panel(fitted: Fitted, colour: str) -> Scene:
+def _panel(fitted: Fitted, colour: str, log: Log | None) -> Scene:
     names = fitted.schema.feature_names
     if len(names) == 1:
-        return leaf_map(read_view(fitted, names[0]), colour)
+        return leaf_map(read_view(fitted, names[0]), colour, log=log)
     moves = colour == "density" and fitted.attributes.derivative_mean is not None
     if len(names) == 2:
-        return leaf_map(read_view(fitted, *names), colour, arrows=moves)
+        return leaf_map(read_view(fitted, *names), colour, arrows=moves, log=log)
     boxes = leaf_boxes(fitted)
     # Density is shown under the moves, so the pair is the one on which these are seen best.
     if moves:
@@ -58,7 +67,7 @@ def _panel(fitted: Fitted, colour: str) -> Scene:
     else:
         pictured = read_colour(fitted, boxes, colour)
         pair = best_pair(fitted, boxes, pictured.population, pictured.mean)
-    scene = leaf_map(View(fitted, boxes, pair.features, {}), colour, arrows=moves)
+    scene = leaf_map(View(fitted, boxes, pair.features, {}), colour, arrows=moves, log=log)
     what = "the moves" if moves else "it"
     shown = f"No other pair of features shows more of {what}: {percent(pair.share)} of the variance between leaves"
     return replace(scene, subtitle=shown)

@@ -19,10 +19,10 @@ from tripletree.model.evaluate import check_log, known_codes, log_values
 from tripletree.model.fitted import Fitted
 from tripletree.questions.importance import importance
 from tripletree.questions.story import story
-from tripletree.scenes.colours import ATTRIBUTE_COLOURS, CATEGORIES, GREY, HERE, INK, OTHER, PALE, PAPER
+from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY, HERE, INK, ON_LIGHT, OTHER, PALE, PAPER, PHASES
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.scenes.view import named, read_model
-from tripletree.text import Message, Option, count
+from tripletree.text import Message, Option, count, shortened
 
 F64 = npt.NDArray[np.float64]
 
@@ -30,10 +30,12 @@ MOST_FEATURES = 5
 """Features that are shown at most, unless the caller names them."""
 MOST_DIMENSIONS = 3
 """Action dimensions that are shown."""
-PHASES, WORDS = 0.3, 0.27
+PHASE_BAR, WORDS = 0.3, 0.27
 """Height of the bar of phases, and of a line of words, in units of one row."""
 LETTERS = 112
 """Characters that fit in a line of words across a page."""
+LONGEST_NAME, MOST_LINES = 60, 6
+"""Letters of an episode's name in the title, and lines of words for a phase."""
 DIGIT = 0.012
 """Width of a digit, as a share of the picture; a phase that is narrower than its number has no room for it."""
 
@@ -89,12 +91,14 @@ def episode(
         Entry("predicted value", ATTRIBUTE_COLOURS[1], "line"),
         *((Entry("why the next phase begins", HERE, "disc"),) if told.changes else ()),
     )
-    heights = (PHASES, *([1.0] * (len(rows) - 2)), WORDS * rows[-1].y.high)
+    heights = (PHASE_BAR, *([1.0] * (len(rows) - 2)), WORDS * rows[-1].y.high)
     return Sheet(_title(told), tuple((row,) for row in rows), _subtitle(told), legend=legend, heights=heights)
 
 
 def _title(told: Story) -> str:
-    return f"{told.title}: {count(int(told.steps), 'step')}, {count(len(told.phases), 'phase')}"
+    return (
+        f"{shortened(told.title, LONGEST_NAME)}: {count(int(told.steps), 'step')}, {count(len(told.phases), 'phase')}"
+    )
 
 
 def _subtitle(told: Story) -> str:
@@ -137,7 +141,7 @@ def _phases(told: Story, end: float) -> Scene:
     # By the set of outcomes: "left and right" is the same behaviour as "right and left".
     for phase in told.phases:
         key = tuple(sorted(phase.outcomes))
-        known.setdefault(key, CATEGORIES[len(known)] if len(known) < len(CATEGORIES) else OTHER)
+        known.setdefault(key, PHASES[len(known)] if len(known) < len(PHASES) else OTHER)
     marks: list[Mark] = []
     for key, colour in known.items():
         mine = [phase for phase in told.phases if tuple(sorted(phase.outcomes)) == key]
@@ -147,7 +151,7 @@ def _phases(told: Story, end: float) -> Scene:
         marks.append(Rectangles(begin, stop, flat, flat + 1, fill=colour, edge=PAPER, edge_width=0.8))
     wide = [(k, p) for k, p in enumerate(told.phases, 1) if p.end - p.begin >= DIGIT * len(str(k)) * end]
     middle = np.array([(phase.begin + phase.end) / 2 for _, phase in wide])
-    marks.append(Labels(middle, np.full(len(wide), 0.5), tuple(str(k) for k, _ in wide), 6.5, INK, framed=True))
+    marks.append(Labels(middle, np.full(len(wide), 0.5), tuple(str(k) for k, _ in wide), 6.5, ON_LIGHT))
     return Scene(
         "",
         Axis("", 0.0, end, shown=False),
@@ -253,7 +257,7 @@ def _words(told: Story) -> Scene:
     first: list[int] = []
     for phase in told.phases:
         first.append(len(lines))
-        lines += textwrap.wrap(_sentence(phase), LETTERS)
+        lines += textwrap.wrap(_sentence(phase, told), LETTERS, max_lines=MOST_LINES, placeholder=" …")
     n = len(lines)
     at = n - 0.5 - np.arange(n, dtype=np.float64)
     numbers = tuple(str(k) for k in range(1, len(first) + 1))
@@ -268,8 +272,8 @@ def _words(told: Story) -> Scene:
     )
 
 
-def _sentence(phase: Phase) -> str:
+def _sentence(phase: Phase, told: Story) -> str:
     last = phase.end - 1
     steps = f"step {phase.begin}" if last == phase.begin else f"steps {phase.begin} to {last}"
-    reason = because(*filter(None, phase.changes))
+    reason = because(*filter(None, phase.changes), among=told.explained)
     return f"{steps}: {phase.behaviour}{f' because {reason}' if reason else ''}"

@@ -16,7 +16,7 @@ from tripletree.language.conditions import clause
 from tripletree.language.numbers import measured, percent
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.model.fitted import Fitted
-from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREY, INK, PALE, PAPER, TRACK
+from tripletree.scenes.colours import FAINT, GREY, INK, PALE, PAPER, TRACK
 from tripletree.scenes.guides import category_entries, category_scale
 from tripletree.scenes.types import Axis, ColourScale, Entry, Labels, Lines, Mark, Rectangles, Scene
 from tripletree.scenes.view import read_model
@@ -28,6 +28,10 @@ BOX, COLUMN = 106.0, 124.0
 """Width of a box, and of a level."""
 LINE, PAD, GAP, STRIPE = 7.8, 3.5, 4.5, 4.0
 """Height of a line of text, padding within boxes, gap between boxes, and width of the stripe of actions."""
+# Inks, not the colours of the attributes elsewhere: beside them stand the stripes of actions, whose colours would seem
+# to mean the same.
+BAR_INKS = (INK, GREY, FAINT)
+"""Colours of the bars of action, value and derivative."""
 BAR, WIDEST = 2.6, 4.0
 """Height of a bar, and width of a line that all samples pass through."""
 NARROWEST = 230.0
@@ -80,11 +84,7 @@ def diagram(model: Any, depth: Any = 3) -> Scene:
     shown = sum(not node.open for node in nodes)
     leaves = fitted.tree.n_leaves
     opened = [node for node in nodes if node.open]
-    legend = (
-        tuple(Entry(f"impurity of {n}", c) for n, c in zip(ATTRIBUTES, ATTRIBUTE_COLOURS, strict=True))
-        if opened
-        else ()
-    )
+    legend = tuple(Entry(f"impurity of {n}", c) for n, c in zip(ATTRIBUTES, BAR_INKS, strict=True)) if opened else ()
     if leaves == 1:
         title = "A tree with one leaf"
     elif shown < leaves:
@@ -218,7 +218,7 @@ def _bars(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
     width = BOX - STRIPE - 2 * PAD
     foot = np.array([node.middle - node.height / 2 + PAD for node in nodes])
     marks: list[Mark] = []
-    for g, colour in enumerate(ATTRIBUTE_COLOURS):
+    for g, colour in enumerate(BAR_INKS):
         low = foot + (2 - g) * (BAR + 0.4)
         marks.append(Rectangles(left, left + width, low, low + BAR, fill=TRACK))
         marks.append(Rectangles(left, left + width * share[:, g], low, low + BAR, fill=colour))

@@ -215,7 +215,17 @@ class Surface(Plain):
     value: F64
 
 
-Mark = Rectangles | Mesh | Arrows | Lines | Band | Points | Labels | Links | Surface
+@dataclass(frozen=True, eq=False)
+class Veil(Plain):
+    """Cells of a grid, ``hidden[j, i]`` between ``x[i], x[i + 1]`` and ``y[j], y[j + 1]``, that fade what is below."""
+
+    x: F64
+    y: F64
+    hidden: npt.NDArray[np.bool_]
+    opacity: float = 0.78
+
+
+Mark = Rectangles | Mesh | Arrows | Lines | Band | Points | Labels | Links | Surface | Veil
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,14 @@ import numpy.typing as npt
 from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
+from tripletree.log.identity import MOST_KEPT
 from tripletree.model.fitted import Fitted
 from tripletree.tree.structure import Tree
 
 # Sums of counts over all labels that fit into a header stay below 2^63, so no sum below can wrap around.
 MAX_SAMPLES = 2**40
+# A log holds numbers up to 1e100, of which a value may add up as many as there are samples; squares stay finite.
+MAX_NUMBER = 1e120
 
 
 def check_model(fitted: Fitted) -> None:
@@ -23,6 +26,7 @@ def check_model(fitted: Fitted) -> None:
     _check_thresholds(fitted)
     _check_counts(fitted.tree, fitted.attributes)
     _check_statistics(fitted)
+    _check_episodes(fitted)
     if fitted.transitions is not None:
         _check_transitions(fitted.transitions, fitted.attributes.count[fitted.tree.leaf_nodes])
 
@@ -126,13 +130,31 @@ def _check_statistics(fitted: Fitted) -> None:
     for name, array in (means | spreads).items():
         if array is not None and not np.isfinite(array).all():
             raise ModelFileError(f"`{name}` holds NaN or infinity.")
+        if array is not None and (np.abs(array) > MAX_NUMBER).any():
+            raise ModelFileError(f"`{name}` holds a number beyond {MAX_NUMBER:g}.")
     for name, array in spreads.items():
         if array is not None and (array < 0).any():
             raise ModelFileError(f"`{name}` holds a negative number.")
+    # The squares of a node's deviations are among those of the whole log.
+    for name, times in (("action_std", 0.5), ("value_std", 0.5), ("derivative_std", 0.5), ("impurity", 1.0)):
+        array, scale = spreads[name], spreads.get(name.replace("std", "scale"))
+        for whole in () if array is None else (array[0], array[0] if scale is None else scale):
+            if not ((array > MAX_SAMPLES**times * whole) & (whole > 0)).any():
+                continue
+            raise ModelFileError(f"`{name}` of a node is larger than that of the whole log allows.")
     # A mean of states lies between them.
     middle = attributes.state_mean
     if middle is not None and ((middle < fitted.feature_min) | (middle > fitted.feature_max)).any():
         raise ModelFileError("`state_mean` lies outside the range of the features.")
+
+
+def _check_episodes(fitted: Fitted) -> None:
+    for name in ("training_episodes", "validation_episodes"):
+        hashes = getattr(fitted, name)
+        if hashes is None:
+            continue
+        if not 1 <= len(hashes) <= MOST_KEPT or (hashes[1:] <= hashes[:-1]).any():
+            raise ModelFileError(f"`{name}` must hold 1 to {MOST_KEPT:,} hashes, from small to large.")
 
 
 def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> None:

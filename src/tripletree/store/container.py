@@ -18,7 +18,7 @@ from tripletree.store import strict_json
 from tripletree.store.strict_json import show
 from tripletree.text import count
 
-FORMAT = (1, 1)
+FORMAT = (1, 2)
 """Major and minor number: files of another major are refused, later minors may hold things that are left out."""
 # What a file claims is believed only up to here, so that a few bytes cannot ask for all memory.
 MAX_HEADER = 2**20
@@ -95,7 +95,7 @@ def read_header(stream: BinaryIO, size: int) -> Header:
     (length,) = struct.unpack("<Q", start)
     if length > MAX_HEADER:
         raise ModelFileError(
-            _stranger(start) or f"its header claims {length:,} bytes; at most {MAX_HEADER:,} are read."
+            _stranger(start + stream.read(1)) or f"its header claims {length:,} bytes; at most {MAX_HEADER:,} are read."
         )
     if length > size - 8:
         raise ModelFileError(
@@ -104,7 +104,7 @@ def read_header(stream: BinaryIO, size: int) -> Header:
     raw = stream.read(length)
     # The layout wants the brace first: leading spaces would be valid JSON.
     if len(raw) < length or raw[:1] != b"{":
-        raise ModelFileError("it is not a model file: no JSON header after the first 8 bytes.")
+        raise ModelFileError("it is not a tripletree file: no JSON header after the first 8 bytes.")
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
@@ -152,12 +152,12 @@ def _digest(header: bytes, data: bytes) -> str:
 
 
 def _stranger(start: bytes) -> str:
-    """Return which well-known kind of file this is, if its first bytes show it."""
+    """Return what other kind of file this is, if its first 9 bytes show it."""
     if start[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
         return "it is a zip archive (perhaps .npz), not a tripletree model."
     if start[0] == 0x80 and start[1] <= 5:
         return "it is a pickle, not a tripletree model. Pickles can run code and are never opened."
-    return ""
+    return "" if start[8:] == b"{" else "it is not a tripletree file. Models are written by TripleTree.save."
 
 
 def _read_format(text: str) -> int:

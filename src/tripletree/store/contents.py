@@ -14,7 +14,7 @@ from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Schema
-from tripletree.model.fitted import Fitted
+from tripletree.model.fitted import Fitted, Judged
 from tripletree.store.container import DTYPES, Entry
 from tripletree.store.strict_json import show
 from tripletree.text import count
@@ -56,20 +56,36 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "transitions.starts": ("I64", ("leaves",)),
     "transitions.samples": ("I64", ("leaves",)),
     "markov": ("F64", ("checks",)),
+    "training_episodes": ("U64", ("grown on",)),
+    "validation_episodes": ("U64", ("validated on",)),
+    "judged": ("F64", ("tests",)),
 }
 _DISCRETE = {"attributes.action_count"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
 _TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
-_OPTIONAL = {*_DERIVATIVE, *_TRANSITIONS, "curve_validation", "attributes.state_mean"}
+_OPTIONAL = {
+    *_DERIVATIVE,
+    *_TRANSITIONS,
+    "curve_validation",
+    "attributes.state_mean",
+    "training_episodes",
+    "validation_episodes",
+    "judged",
+}
 
 
 def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a model by name; refuse dtypes that the file would not give back."""
-    moves = fitted.transitions
-    markov = None if moves is None else np.array(astuple(moves.markov), np.float64)
+    moves, judged = fitted.transitions, fitted.judged
+    numbers = {
+        "markov": None if moves is None else np.array(astuple(moves.markov), np.float64),
+        "judged": None
+        if judged is None
+        else np.array([*judged.losses, *judged.constant, *judged.margin, judged.episodes, judged.samples], np.float64),
+    }
     kept = [name for name in _ARRAYS if name not in _TRANSITIONS or moves is not None]
-    found = {name: markov if name == "markov" else attrgetter(name)(fitted) for name in kept}
+    found = {name: numbers[name] if name in numbers else attrgetter(name)(fitted) for name in kept}
     arrays = {name: array for name, array in found.items() if array is not None}
     for name, array in arrays.items():
         expected = DTYPES[_ARRAYS[name][0]]
@@ -100,8 +116,9 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
         "dimensions": len(schema.action.names),
         "attributes": 3,
         "checks": 7,
+        "tests": 11,
     }
-    for name in ("tree.feature", "curve_training", "transitions.source"):
+    for name in ("tree.feature", "curve_training", "transitions.source", "training_episodes", "validation_episodes"):
         if name in entries and not entries[name].shape:
             raise ModelFileError(f"array {show(name)} has no dimension.")
     sizes["nodes"] = entries["tree.feature"].shape[0]
@@ -110,8 +127,13 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
             f"it has {sizes['nodes']:,} nodes; a tree has an odd number of them, at most {MAX_NODES - 1:,}."
         )
     sizes["leaves"] = sizes["nodes"] // 2 + 1
-    if "transitions.source" in entries:
-        sizes["edges"] = entries["transitions.source"].shape[0]
+    for side, name in (
+        ("edges", "transitions.source"),
+        ("grown on", "training_episodes"),
+        ("validated on", "validation_episodes"),
+    ):
+        if name in entries:
+            sizes[side] = entries[name].shape[0]
     # The curve of a tree that was cut back goes on beyond its leaves.
     sizes["steps"] = entries["curve_training"].shape[0]
     if not sizes["leaves"] <= sizes["steps"] <= MAX_NODES:
@@ -138,11 +160,12 @@ def build(
     def part(prefix: str) -> dict[str, Any]:
         return {name.removeprefix(prefix): arrays.get(name) for name in _ARRAYS if name.startswith(prefix)}
 
-    rest: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS if "." not in name and name != "markov"}
+    rest: dict[str, Any] = {name: arrays.get(name) for name in _ARRAYS if "." not in name}
+    checks, tests = rest.pop("markov"), rest.pop("judged")
     tree = Tree(**part("tree."))
     transitions = None
-    if "markov" in arrays:
-        transitions = Transitions(tree.n_leaves, **part("transitions."), markov=_markov(arrays["markov"]))
+    if checks is not None:
+        transitions = Transitions(tree.n_leaves, **part("transitions."), markov=_markov(checks))
     return Fitted(
         schema=schema,
         tree=tree,
@@ -150,8 +173,20 @@ def build(
         options=options,
         provenance=provenance,
         transitions=transitions,
+        judged=None if tests is None else _judged_numbers(tests),
         **rest,
     )
+
+
+def _judged_numbers(numbers: npt.NDArray[Any]) -> Judged:
+    """Return the test that these numbers make, counts as integers."""
+    *losses, episodes, samples = numbers.tolist()
+    # The margin is infinite when a single episode was judged.
+    if not (numbers >= 0).all() or not np.isfinite(numbers[:6]).all():
+        raise ModelFileError("`judged` must hold numbers of at least 0, and finite losses.")
+    if not all(1 <= number <= 2**53 and number == int(number) for number in (episodes, samples)):
+        raise ModelFileError("`judged` holds a count that is no whole number from 1 to 2^53.")
+    return Judged(tuple(losses[:3]), tuple(losses[3:6]), tuple(losses[6:]), int(episodes), int(samples))
 
 
 def _markov(numbers: npt.NDArray[Any]) -> MarkovCheck:

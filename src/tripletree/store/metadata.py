@@ -61,7 +61,8 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
         raise ModelFileError(f"the schema's features must be a list of at least one, got {show(features)}.")
     for number, feature in enumerate(features):
         _check_keys(feature, ("name", "unit", "kind"), f"feature {number} of its schema", unknown)
-    _check_keys(action, ("kind", "names", "labels", "units"), "the schema's action", unknown)
+    _check_keys(action, ("kind", "names", "labels", "units"), "the schema's action", unknown, optional=("codes",))
+    codes = _texts(action.get("codes", []), "the action's codes")
     labels = _texts(action["labels"], "the action's labels")
     names = _texts(action["names"], "the action's names")
     units = _texts(action["units"], "the action's units")
@@ -81,23 +82,26 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
     _check_distinct([feature["name"] for feature in features], "feature")
     _check_distinct(names, "action")
     _check_distinct(labels, "label")
+    _check_distinct(codes, "code")
     try:
         return Schema(
             tuple(Feature(feature["name"], feature["unit"], feature["kind"]) for feature in features),
-            Action(action["kind"], names, labels, units),
+            Action(action["kind"], names, labels, units, codes),
         )
     except TripleTreeError as error:
         # Cut short: the message may list a megabyte of names.
         raise ModelFileError(f"its schema is not valid: {str(error)[:300]}") from error
 
 
-def _check_keys(value: Any, known: Collection[str], what: str, unknown: list[str]) -> None:
+def _check_keys(
+    value: Any, known: Collection[str], what: str, unknown: list[str], optional: Collection[str] = ()
+) -> None:
     if not isinstance(value, Mapping):
         raise ModelFileError(f"{what} must be an object, got {show(value)}.")
     missing = [key for key in known if key not in value]
     if missing:
         raise ModelFileError(f"{what} lacks {listing(missing)}.")
-    unknown.extend(key for key in value if key not in known)
+    unknown.extend(key for key in value if key not in known and key not in optional)
 
 
 def _texts(value: Any, what: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 from typing import BinaryIO
 
-from tripletree.errors import ModelFileError, ParameterError, TripleTreeWarning
+from tripletree.errors import ModelFileError, ModelNotFoundError, ParameterError, TripleTreeWarning
 from tripletree.model.fitted import Fitted
 from tripletree.store import container, contents, metadata
 from tripletree.store.consistency import check_model
@@ -60,7 +60,8 @@ def load(path: str | os.PathLike[str]) -> Fitted:
     Raises
     ------
     ModelFileError
-        If the file cannot be read, is damaged or hostile, or has a format that this version does not read.
+        If the file cannot be read, is damaged or hostile, or has a format that this version does not read; a
+        ``FileNotFoundError``, too, if there is no such file.
 
     Warns
     -----
@@ -73,6 +74,8 @@ def load(path: str | os.PathLike[str]) -> Fitted:
             return _decode(stream, os.fstat(stream.fileno()).st_size)
     except ModelFileError as error:
         raise ModelFileError(f"Cannot load '{shown(source)}': {error}") from error
+    except FileNotFoundError as error:
+        raise ModelNotFoundError(f"Cannot load '{shown(source)}': {reason(error)}.") from error
     except (OSError, ValueError) as error:
         raise ModelFileError(f"Cannot load '{shown(source)}': {reason(error)}.") from error
 

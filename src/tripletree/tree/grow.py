@@ -82,6 +82,7 @@ def grow(
         midpoint=thresholds == "midpoint",
         threads=threads,
         progress=progress,
+        fine=targets.fine,
     )
     tree = Tree(feature, threshold, left, gain)
     count = np.bincount(node, minlength=tree.n_nodes)

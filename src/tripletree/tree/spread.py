@@ -66,10 +66,16 @@ def ranges(columns: Columns) -> tuple[F64, F64]:
     return lowest, highest
 
 
-def measure(columns: Columns) -> Spread:
-    """Return mean and spread of ``columns`` over the rows that have the attribute."""
+def measure(columns: Columns, source: Columns | None = None) -> Spread:
+    """Return mean and spread of ``columns`` over the rows that have the attribute.
+
+    Columns that were computed from a ``source`` carry its rounding errors, so they are constant within 1e-12 of the
+    size of its numbers.
+    """
     lowest, highest = ranges(columns)
     size = np.maximum(np.abs(lowest), np.abs(highest))
+    if source is not None:
+        size = np.maximum(size, np.maximum(*map(np.abs, ranges(source))))
     constant = ~(highest - lowest > 1e-12 * size)
     centre = lowest / 2 + highest / 2
     span = np.where(constant, np.where(size > 0, size, 1.0), highest - lowest)

@@ -11,7 +11,9 @@ import numpy.typing as npt
 from tripletree import _kernel
 from tripletree.log.derive import has_successor
 from tripletree.log.log import Log
-from tripletree.tree.columns import action_columns, derivative_columns, value_column
+from tripletree.text import some_of
+from tripletree.tree.columns import Columns, action_columns, derivative_columns, state_columns, value_column
+from tripletree.tree.resolution import ENOUGH, LIMB, middle_spans
 from tripletree.tree.spread import Spread, measure
 
 F64 = npt.NDArray[np.float64]
@@ -37,17 +39,20 @@ class Targets:
     ----------
     rows : int32 array of shape (samples, lanes)
         Action and value columns, derivative columns, a 0/1 lane "has a derivative", zero padding.
+    fine : bool
+        Whether rows have a second half for what rounding to the first leaves, in units of 2^-22: then 46 bits a target.
     n_plain, n_derivative : int
         Number of action and value columns, and of derivative columns.
     scale : float
-        Grid units per unit of a target, a power of two.
+        Grid units (of the second half, if there is one) per unit of a target, a power of two.
     scales : Scales
         Spread of the columns before scaling.
     notes : tuple of str
-        A sentence for each attribute that had to be left out.
+        A sentence for each attribute that had to be left out, or that even a fine grid does not resolve.
     """
 
     rows: npt.NDArray[np.int32]
+    fine: bool
     n_plain: int
     n_derivative: int
     scale: float
@@ -70,7 +75,7 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         Divide derivatives by their standard deviation, or by its root (the paper's printed formula).
     """
     sources = (action_columns(log), value_column(values), derivative_columns(log))
-    spreads = (measure(sources[0]), measure(sources[1]), measure(sources[2]))
+    spreads = (measure(sources[0]), measure(sources[1]), measure(sources[2], state_columns(log)))
     factors = (
         _action_factors(spreads[0], log.schema.action.kind) * math.sqrt(theta[0]),
         _factors(spreads[1].unit_std, spreads[1].unit_std) * math.sqrt(theta[1]),
@@ -82,33 +87,77 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         reach=max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True)),
         squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])),
     )
-    rows = empty_rows(log.n_samples, n_plain + n_derivative)
-    lane = 0
-    for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
-        if not len(kept):
-            continue
-        for part, block in source.blocks():
-            _kernel.quantise(
-                (block if len(kept) == len(block) else block[kept]).T,
-                spread.centre[kept],
-                spread.per_unit[kept],
-                spread.unit_mean[kept],
-                factor[kept] * scale,
-                rows[part],
-                lane,
-            )
-        lane += len(kept)
-    rows[:, lane] = has_successor(log)
     notes = _notes(theta, used, spreads[2].count)
-    return Targets(rows, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+
+    def quantised(fine: bool) -> npt.NDArray[np.int32]:
+        rows = empty_rows(log.n_samples, n_plain + n_derivative, fine)
+        lane = 0
+        for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
+            if not len(kept):
+                continue
+            for part, block in source.blocks():
+                _kernel.quantise(
+                    (block if len(kept) == len(block) else block[kept]).T,
+                    spread.centre[kept],
+                    spread.per_unit[kept],
+                    spread.unit_mean[kept],
+                    factor[kept] * scale,
+                    rows[part],
+                    lane,
+                    fine,
+                )
+            lane += len(kept)
+        rows[:, lane] = has_successor(log)
+        return rows
+
+    rows = quantised(fine=False)
+    # One outlier sets the scale of all columns. Where it leaves too few steps for the others, targets get 22 bits more.
+    narrow = np.split(
+        _kernel.narrow_lanes(rows, n_plain, n_derivative) > 0, np.cumsum([len(kept) for kept in used])[:2]
+    )
+    steps = [_steps(log, g, sources[g], used[g][narrow[g]], spreads[g].per_unit, factors[g] * scale) for g in range(3)]
+    fine = any((numbers < ENOUGH).any() for numbers in steps)
+    if fine:
+        del rows  # they are as large as the log
+        rows = quantised(fine=True)
+        scale *= LIMB
+        names = _column_names(log)
+        coarse = [names[g][k] for g in range(3) for k in used[g][narrow[g]][steps[g] * LIMB < ENOUGH].tolist()]
+        notes += _outlier_notes(coarse)
+    return Targets(rows, fine, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
 
 
-def empty_rows(samples: int, targets: int) -> npt.NDArray[np.int32]:
+def empty_rows(samples: int, targets: int, fine: bool = False) -> npt.NDArray[np.int32]:
     """Return rows of zeros for so many targets and the spare lanes; they begin where a cache line does."""
-    width, line = -(-(targets + SPARE_LANES) // 8) * 8, 16
+    width, line = -(-(targets + SPARE_LANES) // 8) * 8 * (2 if fine else 1), 16
     room = np.zeros(samples * width + line, np.int32)
     start = -(room.__array_interface__["data"][0] // room.itemsize) % line
     return room[start : start + samples * width].reshape(samples, width)
+
+
+def _steps(log: Log, attribute: int, source: Columns, wanted: npt.NDArray[np.int64], per_unit: F64, scale: F64) -> F64:
+    """Return how many steps of the grid the middle of some columns spans."""
+    if attribute == 0 and log.schema.action.kind == "discrete":
+        return per_unit[wanted] * scale[wanted]  # from 0 to 1, however rare the label is
+    return middle_spans(source, wanted, per_unit) * scale[wanted]
+
+
+def _column_names(log: Log) -> tuple[list[str], list[str], list[str]]:
+    action = log.schema.action
+    return (
+        [f"the action `{name}`" for name in (action.labels if action.kind == "discrete" else action.names)],
+        ["the value"],
+        [f"the derivative of `{name}`" for name in log.schema.feature_names],
+    )
+
+
+def _outlier_notes(coarse: list[str]) -> list[str]:
+    if not coarse:
+        return []
+    return [
+        f"Outliers are so large that growth cannot tell usual samples apart in {some_of(coarse, 8)}. Check the rewards "
+        "and states for wrong numbers, or leave those episodes out."
+    ]
 
 
 def _factors(std: F64, divisor: F64 | float) -> F64:

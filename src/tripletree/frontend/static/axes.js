@@ -15,6 +15,14 @@ export function sidesOf(tree, leaf, f) {
   return [tree.drawnLow[k], tree.drawnHigh[k]];
 }
 
+const LETTER = 7; // width of a typical letter of a name
+
+// A name that is cut where its axis ends.
+function cut(name, room) {
+  const letters = Math.max(Math.floor(room / LETTER), 2);
+  return name.length <= letters ? name : `${name.slice(0, letters - 1)}…`;
+}
+
 export function drawAxes(svg, box, across, up) {
   const frame = addSvg(svg, "g", { class: "tt-axes" });
   const { left, right, top, floor } = box;
@@ -24,7 +32,7 @@ export function drawAxes(svg, box, across, up) {
     addSvg(frame, "text", { x: at, y: floor + 17, "text-anchor": "middle" }, text);
   }
   const middle = { "text-anchor": "middle", class: "tt-name" };
-  addSvg(frame, "text", { x: (left + right) / 2, y: floor + 38, ...middle }, across.feature.axis.label);
+  addSvg(frame, "text", { x: (left + right) / 2, y: floor + 38, ...middle }, cut(across.feature.axis.label, right - left));
   if (!up) return;
   for (const [tick, text] of up.feature.axis.ticks) {
     const at = up.scale.place(tick);
@@ -32,5 +40,5 @@ export function drawAxes(svg, box, across, up) {
     addSvg(frame, "text", { x: left - 7, y: at + 4, "text-anchor": "end" }, text);
   }
   const turned = `translate(13 ${(top + floor) / 2}) rotate(-90)`;
-  addSvg(frame, "text", { transform: turned, ...middle }, up.feature.axis.label);
+  addSvg(frame, "text", { transform: turned, ...middle }, cut(up.feature.axis.label, floor - top));
 }

@@ -1,6 +1,6 @@
 // The leaf map that answers: hover a leaf, click or move a state, read why and what would have to change.
 import { drawAxes, scaleOf, sidesOf } from "./axes.js";
-import { add, addSvg } from "./dom.js";
+import { add, addSvg, onAPage } from "./dom.js";
 import { colourOf, drawLegend, drawTable, said } from "./legend.js";
 import { counterfactual, factual, leafAt } from "./tree.js";
 
@@ -17,7 +17,8 @@ export function mountExplorer(root, tree) {
   function axes() {
     const across = tree.features[view.x];
     const up = tree.features[view.y];
-    const width = parts.figure.clientWidth || 640;
+    // Not less: while a page is laid out, its columns may be narrower than the labels of an axis.
+    const width = Math.max(parts.figure.clientWidth || 640, 240);
     const height = flat ? 180 : Math.min(Math.max(0.72 * width, 300), 460);
     const longest = flat ? 0 : Math.max(0, ...up.axis.ticks.map(([, text]) => text.length));
     const box = { left: flat ? 14 : 32 + DIGIT * longest, right: width - 14, top: 10, floor: height - 46, width, height };
@@ -35,11 +36,14 @@ export function mountExplorer(root, tree) {
     parts.svg.setAttribute("viewBox", `0 0 ${box.width} ${box.height}`);
     parts.svg.replaceChildren();
     const tiles = addSvg(parts.svg, "g", { class: "tt-tiles" });
+    const pale = new Set(colour.fades ? leaves.filter((leaf) => isFaint(tree, leaf, flat ? [view.x] : [view.x, view.y])) : []);
+    parts.faded.textContent = pale.size ? tree.faded : "";
     for (const leaf of leaves) {
       const [x0, x1] = sidesOf(tree, leaf, view.x).map(across.scale.place);
       const [y1, y0] = flat ? [box.floor, box.top] : sidesOf(tree, leaf, view.y).map(up.scale.place);
       const fill = colourOf(tree, colour, leaf);
-      addSvg(tiles, "rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, fill, "data-leaf": leaf });
+      const tile = addSvg(tiles, "rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, fill, "data-leaf": leaf });
+      if (pale.has(leaf)) tile.classList.add("tt-faint");
     }
     drawAxes(parts.svg, box, across, up);
     const fact = factual(tree, view.state, view.about);
@@ -52,7 +56,7 @@ export function mountExplorer(root, tree) {
     drawLegend(parts.legend, tree, colour);
     const by = flat ? across.feature.name : `${across.feature.name} and ${up.feature.name}`;
     const fixed = tree.features.length > 2 ? ", through the state below in all other features" : "";
-    parts.svg.setAttribute("aria-label", `${colour.title} by ${by}${fixed}. ${fact.text}`);
+    parts.svg.setAttribute("aria-label", onAPage(`${colour.title} by ${by}${fixed}. ${fact.text}`));
     if (parts.twin.open) drawTable(parts.table, tree, leaves, flat ? [view.x] : [view.x, view.y], colour);
   }
 
@@ -96,7 +100,7 @@ export function mountExplorer(root, tree) {
     const samples = state && tree.count[leaf].toLocaleString("en");
     // On top of its neighbours, so that all of its outline is seen.
     if (event.target.dataset.leaf && event.target.nextSibling) event.target.parentNode.append(event.target);
-    parts.hover.textContent = state ? `Leaf ${leaf}, ${samples} samples: ${colour.label} ${said(colour, leaf)}` : "";
+    parts.hover.textContent = state ? onAPage(`Leaf ${leaf}, ${samples} samples: ${colour.label} ${said(colour, leaf)}`) : "";
   });
   parts.svg.addEventListener("pointerleave", () => (parts.hover.textContent = ""));
   parts.svg.addEventListener("keydown", (event) => {
@@ -165,6 +169,16 @@ function seen(tree, view) {
   return list;
 }
 
+// Whether a patch of the map would hold less than one sample of a leaf, were they spread evenly: see scenes/support.py.
+function isFaint(tree, leaf, axes) {
+  let expected = tree.count[leaf];
+  for (const f of axes) {
+    const [low, high] = sidesOf(tree, leaf, f);
+    expected *= tree.features[f].patch / (high - low);
+  }
+  return expected < 1 - 1e-6;
+}
+
 // A value that the log may hold: an axis goes on a little beyond its range, and flags and counts are whole numbers.
 function known(feature, value) {
   return Math.min(Math.max(feature.whole ? Math.round(value) : value, feature.min), feature.max);
@@ -184,7 +198,10 @@ function layOut(root, tree, view, draw) {
     "aria-describedby": `${id}-help`,
   });
   const hover = add(figure, "p", { class: "tt-hover", "aria-hidden": "true" });
-  add(figure, "figcaption", { id: `${id}-help` }, HELP);
+  const caption = add(figure, "figcaption");
+  add(caption, "span", { id: `${id}-help` }, HELP);
+  caption.append(" ");
+  const faded = add(caption, "span", { class: "tt-faded" });
   const side = add(board, "div", { class: "tt-side" });
   const legend = add(side, "div", { class: "tt-legend" });
   const answers = add(side, "div", { class: "tt-answers", "aria-live": "polite" });
@@ -203,7 +220,7 @@ function layOut(root, tree, view, draw) {
   add(twin, "summary", {}, "The same map as a table");
   const table = add(twin, "div", { class: "tt-scroll", tabindex: 0, role: "region", "aria-label": "Leaves on the map" });
   twin.addEventListener("toggle", () => draw());
-  return { figure, svg, hover, legend, answers, inputs, twin, table };
+  return { figure, svg, hover, faded, legend, answers, inputs, twin, table };
 }
 
 function choosers(place, tree, view, draw) {

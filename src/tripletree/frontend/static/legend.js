@@ -1,5 +1,5 @@
 // What colours mean, as a legend and as a table that says the same as the map.
-import { add } from "./dom.js";
+import { add, onAPage } from "./dom.js";
 import { rounded } from "./numbers.js";
 
 export function colourOf(tree, colour, leaf) {
@@ -20,7 +20,7 @@ export function drawLegend(place, tree, { legend, bar, palette }) {
       const item = add(list, "li");
       // By script, not as an attribute: the page's policy forbids style attributes.
       add(item, "span", { class: "tt-swatch" }).style.background = colour;
-      item.append(text);
+      item.append(onAPage(text));
     }
     return;
   }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from html.parser import HTMLParser
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripletree.language.markup import (
+from tests.parsed import Parsed
+from tripletree.markup import (
     Markup,
     empty,
     notebook_box,
@@ -19,27 +18,12 @@ from tripletree.language.markup import (
     text,
     together,
 )  # fmt: skip
-from tripletree.language.markup import (
+from tripletree.markup import (
     given as attributes_of,
 )
+from tripletree.text import on_a_page
 
 NBSP = "\N{NO-BREAK SPACE}"
-
-
-class Parsed(HTMLParser):
-    """Keeps the elements with their attributes, and the text."""
-
-    def __init__(self, html):
-        super().__init__()
-        self.elements, self.said = [], ""
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, name, attrs):
-        self.elements.append((name, dict(attrs)))
-
-    def handle_data(self, data):
-        self.said += data
 
 
 def test_text_is_escaped_and_markup_is_passed_on():
@@ -53,14 +37,18 @@ def test_a_line_does_not_break_before_a_sign_that_belongs_to_a_number():
     assert text("12 % of 1.2 ± 0.3") == f"12{NBSP}% of 1.2{NBSP}±{NBSP}0.3"
 
 
-NAMES = st.text(st.characters(exclude_categories=("Cc", "Cs")) | st.sampled_from("<>&\"'/;# %±"), max_size=40)
+TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+NAMES = st.text(
+    st.characters(exclude_categories=("Cc", "Cs"), exclude_characters=TURNING) | st.sampled_from("<>&\"'/;# %±"),
+    max_size=40,
+)
 
 
 @given(NAMES, NAMES)
 def test_nothing_from_a_user_becomes_markup(child, value):
     parsed = Parsed(tag("p", child, title=value))
-    assert parsed.elements == [("p", {"title": value})]
-    assert parsed.said == child.replace(" %", f"{NBSP}%").replace(" ± ", f"{NBSP}±{NBSP}")
+    assert parsed.elements == [("p", {"title": on_a_page(value)})]
+    assert parsed.said == on_a_page(child).replace(" %", f"{NBSP}%").replace(" ± ", f"{NBSP}±{NBSP}")
 
 
 def test_attributes_are_written_as_html_does():
@@ -98,12 +86,22 @@ def test_a_table_has_a_caption_named_rows_and_numbers_at_the_right():
     assert parsed.said == "What & hownamecounta1,200b7"
 
 
+def test_what_cannot_be_seen_gets_a_sign():
+    assert text("a\x00b\x1b[31mc\rd") == "a\u2400b\u241b[31mc\u240dd"
+    assert text("\x7f\x9f" + TURNING + "\ud83d") == "\ufffd" * 12
+    assert text("one\n\ttwo, \N{HEBREW LETTER ALEF}") == "one\n\ttwo, \N{HEBREW LETTER ALEF}"
+    assert attributes_of({"title": "\x1b\u202e"}) == ' title="\u241b\ufffd"'
+
+
 def test_notebooks_get_boxes_and_tables_without_classes():
     box = Parsed(notebook_box("One.\n<Two>"))
-    assert [name for name, _ in box.elements] == ["div"]
+    assert [name for name, _ in box.elements] == ["div", "div"]
     assert box.said == "One.\n<Two>"
-    assert "pre-line" in box.elements[0][1]["style"]
-    made = Parsed(notebook_table(("a", "b"), [("1", "<2>")]))
-    assert [name for name, _ in made.elements] == ["table", "tr", "th", "th", "tr", "td", "td"]
+    assert "pre-line" in box.elements[1][1]["style"]
+    assert Parsed(notebook_box("", tag("b", "x"), "", "y")).elements[1][0] == "b"
+    made = Parsed(notebook_table(("a", "b"), [("1", "<2>")], numbers=(1,)))
+    assert [name for name, _ in made.elements] == ["table", "thead", "tr", "th", "th", "tbody", "tr", "td", "td"]
+    assert ["right" in a["style"] for name, a in made.elements if name == "td"] == [False, True]
+    assert "thead" not in notebook_table((), [("1", "2")])
     assert made.said == "ab1<2>"
     assert not any("class" in attributes for _, attributes in made.elements)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from tripletree.text import on_a_page
+
 LONG = 24
 """Letters from which a cell of a table is given some width."""
 
@@ -17,7 +19,7 @@ class Markup(str):
 
 def text(part: object) -> Markup:
     """Return text as HTML; Markup is passed on."""
-    return part if isinstance(part, Markup) else Markup(escape(_held(str(part))))
+    return part if isinstance(part, Markup) else Markup(escape(_held(on_a_page(str(part)))))
 
 
 def _held(sentence: str) -> str:
@@ -38,7 +40,7 @@ def empty(name: str, /, **attributes: object) -> Markup:
 def given(attributes: dict[str, object]) -> str:
     """Return attributes as HTML."""
     return "".join(
-        f' {name.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        f' {name.rstrip("_").replace("_", "-")}="{escape(on_a_page(str(value)))}"'
         for name, value in attributes.items()
         if value is not None
     )
@@ -74,18 +76,24 @@ def region(kind: str, label: str, *children: object) -> Markup:
     return tag("div", *children, class_=kind, tabindex="0", role="region", aria_label=label)
 
 
-# Notebooks show answers in their own colours, light or dark, and know none of our style sheets.
-_BOX = "max-width:62em;border-left:3px solid #8a8a8a;padding:.2em .9em;line-height:1.5;white-space:pre-line"
-_CELL = "text-align:left;vertical-align:top;padding:.15em .8em;white-space:normal"
+# Notebooks have colours of their own, light or dark, and none of our style sheets: nothing here colours text.
+_BOX = "border-left:3px solid #8a8a8a;padding:.2em .9em;line-height:1.5;overflow-x:auto"
+_TEXT = "max-width:62em;white-space:pre-line"
+_CELL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0;white-space:pre-line"
+_NUMBER = "text-align:right;padding:.15em .8em .15em 0;white-space:nowrap;font-variant-numeric:tabular-nums"
 
 
-def notebook_box(sentences: str) -> str:
-    """Return text in a box, as a notebook shows an answer."""
-    return tag("div", sentences, style=_BOX)
+def notebook_box(*parts: object) -> Markup:
+    """Return texts and tables one below the other in a box, as a notebook shows an answer; empty ones are left out."""
+    shown = (part if isinstance(part, Markup) else tag("div", part, style=_TEXT) for part in parts if part)
+    return tag("div", *shown, style=_BOX)
 
 
-def notebook_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a small table, as a notebook shows it."""
-    lines = [tag("tr", *(tag("th", cell, style=_CELL) for cell in header))]
-    lines += [tag("tr", *(tag("td", cell, style=_CELL) for cell in row)) for row in rows]
-    return tag("table", *lines, style="max-width:70em")
+def notebook_table(header: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> Markup:
+    """Return a small table, as a notebook shows it; ``numbers`` are columns to be aligned at the right."""
+
+    def line(kind: str, cells: Sequence[object]) -> Markup:
+        return tag("tr", *(tag(kind, cell, style=_NUMBER if k in numbers else _CELL) for k, cell in enumerate(cells)))
+
+    head = [tag("thead", line("th", header))] if header else []
+    return tag("table", *head, tag("tbody", *(line("td", row) for row in rows)), style="margin:.3em 0;border:none")

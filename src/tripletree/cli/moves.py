@@ -1,0 +1,216 @@
+"""How the agent moves, at the command line: chance, paths, simulate, rollouts, transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from tripletree.cli import console
+from tripletree.cli.command import command, json_option, model_argument, seed_option
+from tripletree.cli.inputs import log_of, log_option, open_model
+
+if TYPE_CHECKING:
+    from tripletree.answers.trajectories import Trajectories
+
+_Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+
+moves_option = log_option("Use the moves of this log instead of the training log's.")
+
+
+@command(
+    'tripletree chance run.tripletree --reach "pos < 0.5"',
+    'tripletree chance run.tripletree --reach "pos < 0.5" --before "pos > 2.5" --from "pos=1.2, speed=0" --within 100',
+    "tripletree chance run.tripletree --reach end --steps",
+    "tripletree chance run.tripletree --after 100 --json",
+)
+@model_argument
+@click.option(
+    "--reach",
+    metavar="ZONE",
+    help='How likely is it to get there? Such as "y > 1 and vx in [-0.1, 0.1]", "value <= 0", "action = left", '
+    '"leaf 12", or end.',
+)
+@click.option("--before", metavar="ZONE", help="A zone that must not be reached first.")
+@click.option("--within", type=int, metavar="STEPS", help="Maximum number of steps.")
+@click.option("--steps", "how_long", is_flag=True, help="How many steps does it take to get there?")
+@click.option("--after", "steps", type=int, metavar="STEPS", help="Where is the agent after this many steps?")
+@click.option("--occupancy", is_flag=True, help="Where does it spend its time?")
+@click.option("--unreachable", is_flag=True, help="Which leaves does it never get to?")
+@click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
+@moves_option
+@click.option(
+    "--draws", type=int, default=200, show_default=True, help="Chains drawn for the 95 % interval; 0 for none."
+)
+@seed_option
+@json_option
+def chance(
+    model: Path,
+    reach: str | None,
+    before: str | None,
+    within: int | None,
+    how_long: bool,
+    steps: int | None,
+    occupancy: bool,
+    unreachable: bool,
+    start: str | None,
+    log: Path | None,
+    describe: Path | None,
+    draws: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Show how likely it is to get somewhere, how long it takes, and where time is spent.
+
+    Computed on the chain over the tree's leaves: how often the log moves from each leaf to the others.
+    """
+    if sum([reach is not None, steps is not None, occupancy, unreachable]) != 1:
+        raise click.UsageError("Ask one of --reach ZONE, --after STEPS, --occupancy and --unreachable.")
+    if reach is None and (before is not None or within is not None or how_long):
+        raise click.UsageError("--before, --within and --steps go with --reach ZONE.")
+    if how_long and within is not None:
+        raise click.UsageError("Give --steps or --within, not both.")
+    tree = open_model(model)
+    moves = log_of(tree, log, describe)
+    answer: object
+    if reach is not None and how_long:
+        answer = tree.expected_steps(reach, start, before=before, log=moves, draws=draws, seed=seed)
+    elif reach is not None:
+        answer = tree.chance(reach, start, before=before, within=within, log=moves, draws=draws, seed=seed)
+    elif steps is not None:
+        answer = tree.after(steps, start, log=moves, draws=draws, seed=seed)
+    elif occupancy:
+        answer = tree.occupancy(start, log=moves, draws=draws, seed=seed)
+    else:
+        answer = tree.unreachable(start, log=moves)
+    console.answer(answer, as_json)
+
+
+def way_options(function: _Decorated) -> _Decorated:
+    """Add the options of a way from one place to another."""
+    for option in (
+        json_option,
+        moves_option,
+        click.option(
+            "--pairs",
+            type=int,
+            metavar="N",
+            help="Instead: the best way for each pair of a start leaf and an end leaf, at most N.",
+        ),
+        click.option("-k", type=int, default=1, show_default=True, help="Number of ways."),
+        click.option("--to", "end", required=True, metavar="PLACE", help="Where to: a state, leaf, zone, or end."),
+        click.option(
+            "--from",
+            "start",
+            required=True,
+            metavar="PLACE",
+            help='Where from: a state ("pos=1.2, speed=0"), leaf ("leaf 3") or zone ("pos > 2").',
+        ),
+        model_argument,
+    ):
+        function = option(function)
+    return function
+
+
+@command(
+    'tripletree paths run.tripletree --from "pos=1.2, speed=0" --to end',
+    'tripletree paths run.tripletree --from "pos > 2" --to "pos < 0.5" -k 3 --json',
+)
+@way_options
+def paths(
+    model: Path,
+    start: str,
+    end: str,
+    k: int,
+    pairs: int | None,
+    log: Path | None,
+    describe: Path | None,
+    as_json: bool,
+) -> None:
+    """Find the most probable ways from one place to another: which leaves, how probable, how long."""
+    tree = open_model(model)
+    moves = log_of(tree, log, describe)
+    _show_ways(tree.paths(start, end, k, pairs=False if pairs is None else pairs, log=moves), as_json)
+
+
+@command(
+    'tripletree simulate run.tripletree --from "pos=1.2, speed=0" --to "pos < 0.5"',
+    'tripletree simulate run.tripletree --from "leaf 3" --to end -k 3 --json',
+)
+@way_options
+def simulate(
+    model: Path,
+    start: str,
+    end: str,
+    k: int,
+    pairs: int | None,
+    log: Path | None,
+    describe: Path | None,
+    as_json: bool,
+) -> None:
+    """Simulate trajectories from one place to another, along the most probable ways.
+
+    They follow the mean derivatives of the leaves that they cross; --json holds their corners.
+    """
+    tree = open_model(model)
+    moves = log_of(tree, log, describe)
+    with console.progress_bar("Aligning", "trajectories") as progress:
+        ways = tree.simulate(start, end, k, pairs=False if pairs is None else pairs, log=moves, progress=progress)
+    _show_ways(ways, as_json)
+
+
+def _show_ways(ways: Trajectories, as_json: bool) -> None:
+    """Print the ways, one paragraph each."""
+    if as_json or len(ways) < 2:
+        console.answer(ways, as_json)
+        return
+    for number, way in enumerate(ways, 1):
+        console.say(f"{number}. {way}")
+
+
+@command(
+    "tripletree rollouts run.tripletree -n 5 --steps 20",
+    'tripletree rollouts run.tripletree -n 100 --steps 50 --from "pos=1.2, speed=0" --seed 1 > journeys.csv',
+)
+@model_argument
+@click.option("-n", type=int, required=True, metavar="N", help="Number of journeys.")
+@click.option("--steps", type=int, required=True, metavar="STEPS", help="Length of each.")
+@click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
+@moves_option
+@seed_option
+@json_option
+def rollouts(
+    model: Path,
+    n: int,
+    steps: int,
+    start: str | None,
+    log: Path | None,
+    describe: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Draw journeys over the leaves, as CSV: a line for each, its leaf at 0, 1, ... steps.
+
+    The number of leaves stands for the end of the episode.
+    """
+    tree = open_model(model)
+    drawn = tree.rollouts(n, steps, start, log=log_of(tree, log, describe), seed=seed)
+    columns = {str(step): leaves for step, leaves in enumerate(drawn.T.tolist())}
+    console.show_json(drawn) if as_json else console.show_csv(columns)
+
+
+@command("tripletree transitions run.tripletree > transitions.csv")
+@model_argument
+@moves_option
+@json_option
+def transitions(model: Path, log: Path | None, describe: Path | None, as_json: bool) -> None:
+    """Print how the log moves from leaf to leaf, as CSV: how often, how probable, after how many steps.
+
+    The number of leaves stands for the end of the episode.
+    """
+    tree = open_model(model)
+    moves = tree.transitions(log_of(tree, log, describe))
+    columns = {name: getattr(moves, name).tolist() for name in ("source", "target", "count", "probability", "duration")}
+    console.show_json(columns) if as_json else console.show_csv(columns)

@@ -1,0 +1,89 @@
+"""How sure is it that a tree knows more than a single leaf: a jackknife over groups of episodes."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.leaves.attributes import Attributes
+from tripletree.log.log import Log
+from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.structure import Tree
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+"""Half width of a 95 % interval in standard errors, with 1, 2, ... 9 degrees of freedom."""
+
+
+def margins(
+    tree: Tree,
+    attributes: Attributes,
+    action_scale: F64 | None,
+    derivative_scale: F64,
+    log: Log,
+    values: F64,
+    codes: npt.NDArray[np.int32] | None,
+    threads: int = 1,
+) -> F64:
+    """Return the half width of a 95 % interval around the share of each loss that the tree takes away, shape (3,).
+
+    Steps of one episode are alike, so whole episodes are left out, ten times a tenth of them; infinite with fewer than
+    two. Parameters as in :func:`tripletree.leaves.losses.loss_curve`.
+    """
+    groups = min(len(STUDENT) + 1, log.n_episodes)
+    if groups < 2:
+        return np.full(3, np.inf)
+    group = np.repeat(np.arange(log.n_episodes) * groups // log.n_episodes, np.diff(log.starts))
+    node = tree.leaf_nodes[tree.apply(log.states, threads)]
+    unit = np.array([max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max())) or 1.0])
+    value = _squares(group, groups, node, value_column(values), attributes.value_mean[:, None], unit)
+    if codes is not None and attributes.action_count is not None:
+        label = attributes.action_count.argmax(axis=1)
+        sizes = np.bincount(group, minlength=groups).astype(np.int64)
+        said: tuple[I64, I64] = (label[node], label[:1])
+        tree_wrong, alone_wrong = (np.bincount(group[codes != one], minlength=groups) for one in said)
+        wrong = np.stack([tree_wrong, alone_wrong]).astype(np.float64)[:, :, None]
+        action = _taken_away((wrong[0], wrong[1], sizes), 1.0)
+    else:
+        scale = np.asarray(action_scale)
+        mean = np.asarray(attributes.action_mean)
+        action = _taken_away(_squares(group, groups, node, action_columns(log), mean, scale), 0.5)
+    shares = [action, _taken_away(value, 0.5)]
+    if attributes.derivative_mean is None:
+        shares.append(np.zeros(groups))
+    else:
+        columns = derivative_columns(log)
+        sums = _squares(group, groups, node, columns, attributes.derivative_mean, derivative_scale)
+        shares.append(_taken_away(sums, 0.5))
+    left_out = np.stack(shares, axis=1)
+    variance = ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0) * (groups - 1) / groups
+    return np.asarray(STUDENT[groups - 2] * np.sqrt(variance))
+
+
+def _squares(
+    group: I64, groups: int, node: I64, columns: Columns, mean: F64, unit: F64
+) -> tuple[F64, F64, npt.NDArray[np.int64]]:
+    """Return each group's sums of squared residuals about the leaves' means and about the root's, and its samples."""
+    sums = np.zeros((2, columns.n_columns, groups))
+    count = np.zeros(groups, np.int64)
+    per_unit = np.where(unit > 0, 1.0 / np.where(unit > 0, unit, 1.0), 0.0)
+    for rows, block in columns.blocks():
+        known = ~np.isnan(block[0])
+        mine, here = group[rows][known], node[rows][known]
+        count += np.bincount(mine, minlength=groups)
+        for k, column in enumerate(block):
+            for side, at in ((0, here), (1, 0)):
+                residual = (column[known] - mean[at, k]) * per_unit[k]
+                sums[side, k] += np.bincount(mine, residual * residual, groups)
+    return sums[0].T, sums[1].T, count
+
+
+def _taken_away(sums: tuple[F64, F64, npt.NDArray[np.int64]], power: float) -> F64:
+    """Return the share of the loss that the tree takes away when each group in turn is left out, shape (groups,)."""
+    tree, alone, count = sums
+    left = np.maximum(count.sum() - count, 1)[:, None]
+    losses = [(np.maximum(part.sum(axis=0) - part, 0.0) / left) ** power for part in (tree, alone)]
+    with_tree, without = (loss.sum(axis=1) for loss in losses)
+    return np.where(without > 0, 1 - with_tree / np.where(without > 0, without, 1.0), 0.0)

@@ -1,0 +1,113 @@
+"""A log as one table with a row for each step: for pandas, for Parquet files, and back from such a table."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tripletree.errors import LogError, MissingDependencyError
+from tripletree.log.coerce import Array
+from tripletree.log.endings import TERMINATED, TRUNCATED
+from tripletree.log.schema import Schema
+from tripletree.writing import reason, replacing
+
+if TYPE_CHECKING:
+    from tripletree.log.log import Log
+
+OWN = "tripletree_log"
+"""The name under which a file of ours keeps the log's schema."""
+
+BEFORE, AFTER = ("episode", "step"), ("reward", "terminated", "truncated")
+"""Columns before and after those of state and action."""
+
+
+def data_frame(columns: Mapping[str, Array]) -> Any:
+    """Return columns as a pandas DataFrame; if pandas is missing, the error says how to install it."""
+    try:
+        import pandas  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingDependencyError("A DataFrame needs pandas. Type: pip install pandas") from None
+    return pandas.DataFrame(dict(columns))
+
+
+def column_names(schema: Schema) -> list[str]:
+    """Return the names of a log's columns: those of the schema, and those that a reader guesses the others by."""
+    features = schema.feature_names
+    taken: dict[str, None] = {}
+    for name in (*features, *schema.action.names, *BEFORE, *AFTER, *(f"next_{feature}" for feature in features)):
+        # A feature may be called "reward", but a table has each name once.
+        while name in taken:
+            name += "_"
+        taken[name] = None
+    names = list(taken)
+    width = len(features) + len(schema.action.names)
+    own = width + len(BEFORE)
+    return [*names[width:own], *names[:width], *names[own:]]
+
+
+def table_of(log: Log) -> dict[str, Array]:
+    """Return the columns of a log: episode, step, state, action, reward, how the episode ends, and the next state."""
+    lengths = np.diff(log.starts)
+    last = log.starts[1:] - 1
+    following = np.roll(log.states, -1, axis=0)
+    following[last] = log.final_states
+    flags = np.zeros((2, log.n_samples), bool)
+    flags[:, last] = log.endings == TERMINATED, log.endings == TRUNCATED
+    labels = log.schema.action.labels
+    columns = [
+        np.repeat(log.episode_ids, lengths),
+        np.arange(log.n_samples) - np.repeat(log.starts[:-1], lengths),
+        *log.states.T,
+        *([np.array(labels)[log.actions]] if labels else log.actions.T),
+        log.rewards,
+        *flags,
+        *following.T,
+    ]
+    return dict(zip(column_names(log.schema), columns, strict=True))
+
+
+def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | None:
+    """Return the fields of the log that `table_of` made a table of; None when rows or columns were changed since."""
+    if list(table) != column_names(schema):
+        return None
+    d = len(schema.features)
+    ids, steps, *rest = table.values()
+    states, moves, following = rest[:d], rest[d : -d - len(AFTER)], rest[-d:]
+    rewards, terminated, truncated = rest[-d - len(AFTER) : -d]
+    starts = np.append(np.flatnonzero(steps == 0), len(steps))
+    # Steps that do not count from 0: rows are missing, or in another order.
+    if starts[0] != 0 or not np.array_equal(steps, np.arange(len(steps)) - np.repeat(starts[:-1], np.diff(starts))):
+        return None
+    last = starts[1:] - 1
+    labels = {label: code for code, label in enumerate(schema.action.labels)}
+    return {
+        "states": np.stack(states, axis=1),
+        "actions": np.array([labels[label] for label in moves[0]], np.int32) if labels else np.stack(moves, axis=1),
+        "rewards": rewards,
+        "starts": starts,
+        "final_states": np.stack([column[last] for column in following], axis=1),
+        "endings": np.select([terminated[last], truncated[last]], [TERMINATED, TRUNCATED]),
+        "episode_ids": ids[starts[:-1]],
+        "schema": schema,
+    }
+
+
+def write_parquet(log: Log, path: str | os.PathLike[str]) -> None:
+    """Write a log to a Parquet file, which keeps the schema beside the columns. Needs pyarrow (an extra)."""
+    try:
+        import pyarrow  # type: ignore[import-untyped]
+        from pyarrow import parquet
+    except ImportError:
+        raise MissingDependencyError(
+            'Writing Parquet files needs pyarrow. Type: pip install "tripletree[parquet]"'
+        ) from None
+    try:
+        table = pyarrow.table(table_of(log)).replace_schema_metadata({OWN: json.dumps(log.schema.to_dict())})
+        with replacing(path) as stream:
+            parquet.write_table(table, stream)
+    except (OSError, pyarrow.ArrowException, UnicodeError) as error:
+        raise LogError(f"The log cannot be written to {path}: {reason(error)}.") from error

@@ -1,0 +1,58 @@
+"""Margins: a jackknife over groups of episodes, against one that really leaves them out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.logs import random_log
+from tests.test_api import quietly_fitted
+from tripletree import Log
+from tripletree.model.evaluate import on_unseen
+
+STUDENT = {2: 12.706, 3: 4.303, 10: 2.262}
+
+
+def shares(tree, log: Log):
+    losses, alone = tree.losses(log), tree.losses(log, 1)
+    return 1 - losses / np.where(alone > 0, alone, 1.0)
+
+
+@pytest.mark.parametrize("dimensions", [0, 2])
+@pytest.mark.parametrize(("episodes", "groups"), [(2, 2), (3, 3), (10, 10), (25, 10)])
+def test_margins_are_those_of_leaving_episodes_out(dimensions, episodes, groups):
+    tree = quietly_fitted(random_log(1, lengths=(40,) * 12, dimensions=dimensions), max_leaves=8, truncation="paper")
+    log = random_log(2, lengths=tuple(10 + k for k in range(episodes)), dimensions=dimensions)
+    group = np.arange(episodes) * groups // episodes
+    left_out = np.array([shares(tree, log.select(group != k)) for k in range(groups)])
+    error = np.sqrt(((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0) * (groups - 1) / groups)
+    np.testing.assert_allclose(on_unseen(tree.fitted_, log, 1).margin, STUDENT[groups] * error, atol=1e-9)
+
+
+def test_one_episode_proves_nothing():
+    tree = quietly_fitted(random_log(1, lengths=(40,) * 12), max_leaves=8)
+    judged = on_unseen(tree.fitted_, random_log(2, lengths=(50,)), 1)
+    assert judged.margin == (np.inf,) * 3
+    assert judged.explained == [0.0, 0.0, 0.0]
+
+
+def world(seed, episodes):
+    """Thirty steps an episode: what is done and earned depends on the state, and on a mood of the whole episode."""
+    rng = np.random.default_rng(seed)
+    n = 30 * episodes
+    states, mood = rng.normal(size=(n, 2)), np.repeat(rng.normal(size=episodes), 30)
+    actions = (states[:, 0] + mood + rng.normal(size=n) > 0).astype(int)
+    return Log.from_arrays(states, actions, states[:, 1] + 0.2 * mood, starts=np.arange(0, n, 30), ending="terminated")
+
+
+def test_intervals_cover_the_truth():
+    """What a tree takes away on a very long log lies within the margin in about 95 of 100 short ones."""
+    tree = quietly_fitted(world(1, 60), max_leaves=10)
+    truth = shares(tree, world(2, 4_000))
+    inside = np.zeros(3)
+    for seed in range(150):
+        log = world(10_000 + seed, 30)
+        inside += abs(shares(tree, log) - truth) <= on_unseen(tree.fitted_, log, 1).margin
+    # 95 %, give or take three standard errors of 150 draws, and a little for a jackknife of ten groups.
+    assert (inside / 150 >= 0.88).all()
+    assert (inside / 150 < 1).any()
