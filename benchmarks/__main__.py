@@ -9,6 +9,7 @@ from benchmarks import (
     aligning,
     applying,
     choosing,
+    costing,
     explaining,
     fitting,
     growth,
@@ -29,6 +30,7 @@ SUBJECTS = {
     "explaining": explaining,
     "picturing": picturing,
     "choosing": choosing,
+    "costing": costing,
     "reading": reading,
 }
 

@@ -82,7 +82,7 @@ def test_ways(run, tree):
     pairs = run("paths", MODEL, "--from", "pos > 2", "--to", "pos < 1", "--pairs", 4, "--json").json()
     assert len(pairs["found"]) == 4
     told = run("paths", MODEL, "--from", "pos > 2", "--to", "pos < 1", "--pairs", 0)
-    assert (told.code, "whole number of at least 1; got 0" in told.err) == (1, True)
+    assert (told.code, "whole number from 1 to 100,000; got 0" in told.err) == (1, True)
     told = run("simulate", MODEL, "--from", "pos=1.2", "--to", "emd")
     assert (told.code, "simulate" in told.err) == (1, False)
 

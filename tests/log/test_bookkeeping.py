@@ -56,7 +56,18 @@ BY_NAME = [
     # LeRobot
     *("timestamp", "task_index", "next.success", "task"),
     # recorders of all sorts
-    *("wall_time", "datetime", "global_step", "total_timesteps", "worker_id", "episode_return", "episode_length"),
+    *(
+        "wall_time",
+        "walltime",
+        "wall_clock",
+        "wall_clock_time",
+        "datetime",
+        "global_step",
+        "total_timesteps",
+        "worker_id",
+        "episode_return",
+        "episode_length",
+    ),
     *("raw_reward", "reward_ctrl", "cumulative_reward", "policy_logits_2", "behavior_log_prob", "next_value"),
     *("neglogpacs", "vpred", "Q(s, a)", "V(s)", "terminal_observation_1", "ep_info.r", "next_log_prob"),
     *("__index_level_0__", "__index_level_1__", "iteration", "info_dict"),
@@ -86,6 +97,7 @@ STATES = [
     *("row", "col", "room_id", "target_id", "lane_index", "node_id", "valid", "date_of_birth", "information"),
     # what names itself a state
     *("observation.value", "observations_0", "obs_return", "state_0", "state/timestamp", "obs.q_values"),
+    *("wall", "wall_0", "wall_distance", "returning", "critical", "target", "seeds", "identity", "epochs_left"),
     *("new_cases", "loss", "weight", "discounted_price", "return_flow", "valuehead", "advantage_team", "ts"),
 ]
 

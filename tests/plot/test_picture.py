@@ -61,10 +61,12 @@ def test_a_notebook_shows_every_picture_in_two_forms():
     data = picture._repr_png_()
     assert data.startswith(b"\x89PNG")
     inches = picture.figure_.get_size_inches()
-    assert int.from_bytes(data[16:20], "big") == round(150 * inches[0])
+    assert int.from_bytes(data[16:20], "big") == round(130 * inches[0])
     drawn = picture._repr_svg_()
-    width, height = 150 * inches
-    assert re.search(rf'<svg [^>]*width="{width:.0f}" height="{height:.0f}" viewBox="0 0 ', drawn)
+    width, height = 130 * inches
+    assert re.search(
+        rf'<svg [^>]*width="{width:.0f}" height="{height:.0f}" style="max-width:100%;[^>]* viewBox="0 0 ', drawn
+    )
     assert "dc:date" not in drawn
     assert "<text" not in drawn
     assert picture.state([0.5, 1, 1], "here")._repr_png_() != data

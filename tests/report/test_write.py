@@ -128,7 +128,8 @@ def test_a_file_that_cannot_be_written_is_one_clear_line(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["x.pdf", "x", "x.html.txt"])
-def test_a_report_is_html(tmp_path, name):
+def test_a_report_is_html(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
     tree, log = of_one_feature()
     with pytest.raises(
         ParameterError, match=rf"^path must end in \.html or \.htm; got '{name}'\. Try path=\"x.*\.html\"\.$"

@@ -47,7 +47,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         r"(old_|target_)?(q_?values?|q_?vals?)(_.+)?|q_preds?|q_targets?|target_qs?|q_max|max_q|min_q|qf\d*",
     ),
     "when a row was recorded": (
-        r"time_?stamps?(_(s|sec|ms|us|ns|utc))?|wall_?(clock)?(_time)?|wall_clock_time|date|date_?time",
+        r"time_?stamps?(_(s|sec|ms|us|ns|utc))?|wall_?(clock_?)?time|wall_?clock|date|date_?time",
         r"(created|recorded|logged)_at|unix_?time(_(s|ms|us|ns))?|epoch_(time|s|ms|us|ns|seconds)",
     ),
     "where a row comes from (a worker, a seed, a task, the progress of training)": (

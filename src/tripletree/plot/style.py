@@ -20,6 +20,8 @@ COLUMN = 3.3
 """Width of a paper's column, in inches: the width of one picture."""
 PAGE = 6.9
 """Width of a paper's text, in inches: the width of a sheet of pictures."""
+SCREEN = 130
+"""Pixels of an inch in a notebook: letters are as large as its own, and a sheet fits into it."""
 HEADING, TITLE, TEXT, SMALL = 9.0, 8.0, 7.0, 6.5
 """Sizes of headings of sheets, titles, labels and side remarks, in points."""
 
@@ -138,7 +140,7 @@ def png(figure: Any) -> bytes:
     """Return a figure as a notebook shows it, in pixels."""
     stream = io.BytesIO()
     with styled():
-        figure.savefig(stream, format="png", dpi=RC["figure.dpi"])
+        figure.savefig(stream, format="png", dpi=SCREEN)
     return stream.getvalue()
 
 
@@ -149,9 +151,10 @@ def svg(figure: Any) -> str:
     # notebook that is run again stays the same.
     with styled(), matplotlib().rc_context({"svg.fonttype": "path", "svg.hashsalt": "tripletree"}):
         figure.savefig(stream, format="svg", metadata={"Date": None})
-    # A drawing measures itself in points of print, too small for a screen: there it is as large as the pixels are.
-    width, height = figure.get_size_inches() * RC["figure.dpi"]
-    size = f'width="{width:.0f}" height="{height:.0f}"'
+    # A drawing measures itself in points of print, too small for a screen: there it is as large as the pixels are, and
+    # never wider than its place.
+    width, height = figure.get_size_inches() * SCREEN
+    size = f'width="{width:.0f}" height="{height:.0f}" style="max-width:100%;height:auto"'
     return re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', size, stream.getvalue(), count=1)
 
 
