@@ -146,7 +146,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "an open quote": (text(GOOD + '0,"0.5,1,2\n'), "row 2 has 2 cells, the header has 4.*put the value in quotes"),
     "a field without end": (text(GOOD + '0,"' + "x" * 3_000_000), "field larger than .*Is a closing quote missing"),
     "a row without end": (text(GOOD + "1," * 1_000_000), "row 2 has 1,000,001 cells, the header has 4"),
-    "NUL": (text(GOOD + "0,\0,1,2\n"), rf"`x` holds text \(first in row 2: '.x00'\).*{IGNORE}"),
+    "NUL": (text(GOOD + "0,\0,1,2\n"), r"`x` holds text with a NUL character \(first in row 2: '.x00'\)"),
     "latin-1": (text("episode,höhe\n".encode("latin-1")), 'not utf-8 text: it holds byte 0xf6.*encoding="latin-1"'),
     "UTF-16": (text(GOOD.encode("utf-16")), 'not utf-8 text: it holds byte 0xff.*encoding="utf-16"'),
     "surrogates as UTF-8": (text(GOOD.encode() + b"0,\xed\xa0\x80,1,2\n"), "is not utf-8 text: it holds byte 0xed"),
@@ -235,7 +235,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a code without a label": (native(actions=np.full(120, 2**30)), "a code without a label; there are 3 labels"),
     "half a Parquet file": (patched(parquet(COLUMNS), lambda b: b[: len(b) // 2]), "damaged: .*Write it again"),
     "noise as Parquet": (text(b"PAR1" + bytes(range(256)) + b"PAR1", "log.parquet"), "damaged: .*Write it again"),
-    "zeros as Parquet": (parquet(dict.fromkeys("abcd", np.zeros(10**7))), "would unpack to 320,000,000; a file may"),
+    "zeros as Parquet": (parquet(dict.fromkeys("abcd", np.zeros(10**7))), "to 320,000,000; .*type Log.from_frame"),
     "structures as Parquet": (parquet(COLUMNS | {"x": [{"a": 1}] * 3}), r"`x` holds Python objects \(dict\)"),
     "no rows as Parquet": (
         parquet({name: column[:0] for name, column in COLUMNS.items()}),
@@ -310,7 +310,10 @@ OBJECTS: dict[str, tuple[Callable[[], Log], str]] = {
     "a generator": (table(x=(value for value in (1, 2, 3))), "`x` is <generator object.*; expected an array or a list"),
     "a set": (table(x={1, 2, 3}), r"`x` is \{1, 2, 3\}, of type set; expected an array or a list"),
     "a column of another length": (table(x=[1.0, 2.0]), "differ in length: 3 rewards, but feature `x` has 2"),
-    "text and numbers": (table(x=["a", 1.5, 2.5]), r"`x` holds .*'a'|holds Python objects"),
+    "text and numbers": (
+        table(x=["a", 1.5, 2.5]),
+        r"mixes numbers and text \('a' in row 0, 1.5 in row 1\). Make all of them",
+    ),
     "no reward": (table(reward=None), 'No column looks like the reward.*Type reward="'),
     "dates": (frame(x=pd.date_range("2024", periods=3)), rf"`x` holds dates or times; only numbers.*{IGNORE}"),
     "periods": (frame(x=pd.period_range("2024", periods=3)), r"`x` holds Python objects \(Period\)"),
@@ -402,19 +405,19 @@ def test_what_is_written_is_read_however_well_it_compresses(tmp_path: Path, monk
 
 
 def test_arrow_gives_its_memory_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given_back = []
+    path = parquet(COLUMNS)(tmp_path)
+    real = pa.default_memory_pool()
+    before, held = real.bytes_allocated(), []
 
     class Pool:
         def release_unused(self) -> None:
-            given_back.append(True)
+            held.append(real.bytes_allocated())
 
-    for make in (parquet(COLUMNS), text(b"PAR1", "log.parquet")):
-        path = make(tmp_path)
-        with monkeypatch.context() as patch:
-            patch.setattr(pa, "default_memory_pool", Pool)
-            with contextlib.suppress(LogError):
-                read_log(path)
-    assert len(given_back) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(pa, "default_memory_pool", Pool)
+        read_log(path)
+    # At the moment when what is free is given back, all that the log was made of must be free.
+    assert held == [before]
 
 
 @pytest.mark.parametrize("make", [text(GOOD), parquet(COLUMNS), native()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
@@ -62,12 +63,21 @@ def read_log(path: str | os.PathLike[str], *, encoding: str = "utf-8", **roles: 
     file = _path(path)
     findings = Findings(shown(file.name))
     names, columns = _columns(file, encoding, findings)
-    if OWN in names:
-        arrays = dict(zip(names, columns, strict=True))
-        if (log := _restore(arrays, arrays.pop(OWN), shown(file.name), roles)) is not None:
-            return log
-        names, columns = list(arrays), list(arrays.values())
-    return Log._announced(from_columns(names, columns, roles, findings, shown(file.name)), findings)
+    try:
+        if OWN in names:
+            schema = columns.pop(names.index(OWN))
+            names.remove(OWN)
+            log = _restore(dict(zip(names, columns, strict=True)), schema, shown(file.name), roles)
+            if log is not None:
+                return log
+        fields = from_columns(names, columns, roles, findings, shown(file.name))
+    finally:
+        # Arrow keeps what it has freed for its next table, which may never come: a gigabyte for ten million rows. Not
+        # before the columns, which are views of its memory, are free as well.
+        columns.clear()
+        if "pyarrow" in sys.modules:
+            sys.modules["pyarrow"].default_memory_pool().release_unused()
+    return Log._announced(fields, findings)
 
 
 def read_table(path: str | os.PathLike[str], encoding: str = "utf-8") -> dict[str, Any]:
@@ -141,7 +151,8 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
         with open_regular(path) as stream, ParquetFile(stream) as file:
             names = list(file.schema_arrow.names)
             # Repeated values take next to no room in a file; as columns they take 8 bytes each.
-            refuse_bomb(path, 8 * file.metadata.num_rows * len(names))
+            instead = "load it yourself and type Log.from_frame(...)"
+            refuse_bomb(path, 8 * file.metadata.num_rows * len(names), instead)
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
                 columns = [plain(file.read(columns=[name]).column(0)) for name in names]
@@ -152,9 +163,6 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
         if isinstance(error, LogError):
             raise
         raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {reason(error)}. Write it again.") from None
-    finally:
-        # Arrow keeps what it has freed for its next table, which may never come: a gigabyte for ten million rows.
-        pyarrow.default_memory_pool().release_unused()
 
 
 def _restore(arrays: Mapping[str, Any], schema: Any, name: str, roles: Roles) -> Log | None:

@@ -109,8 +109,9 @@ class Log:
             ("episode_ids", ids_type, (episodes,)),
         ):
             given = np.asarray(getattr(self, name))
-            if given.dtype.kind not in (NUMERIC if name != "episode_ids" else "iuUSO"):
-                raise LogError(f"Log.{name} holds {given.dtype} values; only real numbers are allowed.")
+            kinds, allowed = ("iuUSTO", "integers or text") if name == "episode_ids" else (NUMERIC, "real numbers")
+            if given.dtype.kind not in kinds:
+                raise LogError(f"Log.{name} holds {given.dtype} values; only {allowed} are allowed.")
             # A copy where the caller could still change it: what was checked here must stay so.
             try:
                 array = own(getattr(self, name), dtype)

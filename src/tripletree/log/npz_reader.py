@@ -33,13 +33,13 @@ def unpacked_limit(size: int) -> int:
     return max(FREE_BYTES, MOST_TIMES * size)
 
 
-def refuse_bomb(path: Path, unpacked: int) -> None:
-    """Raise LogError for a file that would unpack to more than its size allows."""
+def refuse_bomb(path: Path, unpacked: int, instead: str) -> None:
+    """Raise LogError for a file that would unpack to more than its size allows; ``instead`` is what to do with it."""
     size = path.stat().st_size
     if unpacked > unpacked_limit(size):
         raise LogError(
             f"{shown(path)} has {size:,} bytes and would unpack to {unpacked:,}; a file may unpack to "
-            f"{MOST_TIMES} times its size, or to {FREE_BYTES:,} bytes. If you trust it, save it without compression."
+            f"{MOST_TIMES} times its size, or to {FREE_BYTES:,} bytes. If you trust it, {instead}."
         )
 
 
@@ -139,4 +139,4 @@ def _check_together(members: Sequence[_Member], path: Path) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise LogError(f"{shown(path)} is damaged: it holds `{twice}` more than once. {_AGAIN}")
-    refuse_bomb(path, sum(member.info.file_size for member in members))
+    refuse_bomb(path, sum(member.info.file_size for member in members), "save it without compression")
