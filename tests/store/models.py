@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
-from tripletree.model.fitted import Fitted
+from tripletree.model.fitted import Fitted, Judged
 from tripletree.tree.structure import Tree
 
 ARRAYS = (
@@ -26,7 +26,15 @@ ARRAYS = (
     ),
     *("feature_min", "feature_max", "action_scale", "derivative_scale", "curve_training", "curve_validation"),
     *(f"transitions.{name}" for name in ("source", "target", "count", "steps", "censored", "censored_steps")),
-    *("transitions.stays", "transitions.starts", "transitions.samples", "markov"),
+    *(
+        "transitions.stays",
+        "transitions.starts",
+        "transitions.samples",
+        "markov",
+        "training_episodes",
+        "validation_episodes",
+        "judged",
+    ),
 )
 
 
@@ -34,6 +42,10 @@ def part(model: Fitted, name: str) -> Any:
     """Return the array of a model that the file calls ``name``, or None."""
     if name == "markov":
         return None if model.transitions is None else np.array(astuple(model.transitions.markov), np.float64)
+    if name == "judged":
+        judged = model.judged
+        numbers = None if judged is None else [*judged.losses, *judged.constant, *judged.margin, *judged[3:]]
+        return None if numbers is None else np.array(numbers, np.float64)
     if name.startswith("transitions.") and model.transitions is None:
         return None
     return attrgetter(name)(model)
@@ -149,7 +161,17 @@ def random_model(
         options=OPTIONS if options is None else options,
         provenance={"tripletree": "0.1.0", "log": "0" * 64} if provenance is None else provenance,
         transitions=random_transitions(rng, np.array(count)[tree.leaf_nodes]) if transitions else None,
+        training_episodes=random_hashes(rng),
+        validation_episodes=random_hashes(rng) if validation else None,
+        judged=Judged(*(tuple(abs(any_bits(rng, 3)).tolist()) for _ in range(3)), *rng.integers(1, 2**53, 2).tolist())
+        if validation
+        else None,
     )
+
+
+def random_hashes(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
+    """Hashes of a few episodes, as a model keeps them."""
+    return np.unique(rng.integers(0, 2**64, rng.integers(1, 9), np.uint64))
 
 
 def random_transitions(rng: np.random.Generator, samples: npt.NDArray[np.int64]) -> Transitions:
@@ -176,7 +198,7 @@ _json = st.recursive(
 )
 _options = st.fixed_dictionaries(
     {
-        "max_leaves": st.integers(1, 2**64 - 1),
+        "max_leaves": st.integers(1, 2**31 - 1),
         "theta": st.lists(st.floats(0, 1e100), min_size=3, max_size=3).filter(any),
         "gamma": st.floats(0, 1) | st.integers(0, 1),
         "min_quality": st.floats(0, 1e300),

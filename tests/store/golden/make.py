@@ -36,7 +36,7 @@ FOLDER = Path(__file__).parent
 
 
 def discrete() -> Fitted:
-    """Three leaves over position and speed, two labels, with derivatives, a validation curve, transitions and a test."""
+    """Three leaves over position and speed, two labels, with everything that a model can hold."""
     return Fitted(
         schema=Schema(
             (Feature("pos", "m"), Feature("speed", "m/s"), Feature("größe", "", "binary")),
