@@ -202,7 +202,7 @@ _options = st.fixed_dictionaries(
         "theta": st.lists(st.floats(0, 1e100), min_size=3, max_size=3).filter(any),
         "gamma": st.floats(0, 1) | st.integers(0, 1),
         "min_quality": st.floats(0, 1e300),
-        "max_depth": st.none() | st.integers(0, 2**31),
+        "max_depth": st.none() | st.integers(0, 2**31 - 1),
         "early_stopping": st.booleans(),
     }
 ).map(lambda drawn: OPTIONS | drawn)
