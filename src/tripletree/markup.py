@@ -56,6 +56,15 @@ def paragraphs(sentences: Iterable[str]) -> Markup:
     return together(tag("p", sentence) for sentence in sentences if sentence)
 
 
+def with_names(sentence: str) -> list[str | Markup]:
+    """Return text in parts: what stands between backticks, the names of columns and what to type, is code."""
+    parts = sentence.split("`")
+    # A backtick without a partner belongs to a name in the log; guessing would make code of the wrong half.
+    if len(parts) % 2 == 0:
+        return [sentence]
+    return [tag("code", part) if k % 2 else part for k, part in enumerate(parts)]
+
+
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[int] = ()) -> Markup:
     """Return a table whose first column names its rows; ``numbers`` are columns to be aligned at the right."""
 

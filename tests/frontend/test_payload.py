@@ -6,17 +6,20 @@ import base64
 import gzip
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.logs import make_log
+from tests.logs import make_log, random_log
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import TripleTree, TripleTreeWarning
 from tripletree.asking.foils import read_foil
 from tripletree.frontend.payload import _quartiles, _short, packed, payload, usual_foils
 from tripletree.scenes.guides import marked
-from tripletree.scenes.view import read_view
+from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.support import EXPECTED, RECORDED
+from tripletree.scenes.view import View, leaf_boxes, read_view
 
 
 def grown(states, rewards, leaves=6):
@@ -153,3 +156,26 @@ def test_a_payload_is_packed_and_can_be_unpacked():
     text = packed(tree)
     assert packed(tree) == text
     assert json.loads(gzip.decompress(base64.b64decode(text))) == json.loads(json.dumps(tree))
+
+
+def test_a_log_decides_what_is_faded_on_the_map_of_every_pair():
+    fitted, log = gears(), random_log(4, lengths=(30,), features=3)
+    log = replace(log, schema=fitted.schema, states=np.column_stack([log.states[:, 0], np.tile([0, 1], 15), [3] * 30]))
+    sent = payload(fitted, log=log)
+    assert sorted(sent["veil"]["hidden"]) == ["0 1", "0 2", "1 2"]
+    sizes = [len(edges) - 1 for edges in sent["veil"]["edges"]]
+    for axes, bits in sent["veil"]["hidden"].items():
+        i, j = map(int, axes.split())
+        mask = np.unpackbits(np.frombuffer(base64.b64decode(bits), np.uint8))[: sizes[i] * sizes[j]].reshape(
+            sizes[i], -1
+        )
+        veil = leaf_map(View(fitted, leaf_boxes(fitted), (i, j), {}), "value", log=log).marks[-1]
+        assert mask.astype(bool).T.tolist() == veil.hidden.tolist()
+    assert (sent["faded"], payload(fitted)["faded"]) == (f"{RECORDED}.", f"{EXPECTED}.")
+
+
+def test_with_many_features_leaves_are_faded_instead():
+    fitted = walk(features=17, leaves=5)
+    log = random_log(5, lengths=(60, 50, 40), features=17)
+    assert payload(fitted, log=log)["veil"] is None
+    assert payload(walk(features=16, leaves=5), log=random_log(5, lengths=(60,), features=16))["veil"] is not None

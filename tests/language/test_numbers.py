@@ -240,3 +240,23 @@ def test_numbers_told_apart_read_differently(given_numbers):
     digits = numbers.digits_apart(found)
     for a, b in itertools.pairwise(found):
         assert b <= math.nextafter(a, math.inf) or numbers.exact(a, digits) != numbers.exact(b, digits)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "texts"),
+    [
+        (0.5, 2.25, ("0.5", "2.25")),
+        (1000.12, 1000.37, ("1000.1", "1000.4")),
+        (-1000.12, 1000.12, ("-1000", "1000")),
+        (7.0, 7.0, ("7", "7")),
+        (0.1 + 0.2, 0.3, ("0.30000000000000004", "0.3")),
+    ],
+)
+def test_two_numbers_that_differ_read_differently(one, other, texts):
+    assert numbers.rounded_apart(one, other) == texts
+
+
+@given(st.floats(-1e12, 1e12), st.floats(-1e12, 1e12))
+def test_any_two_numbers_that_differ_read_differently(one, other):
+    first, second = numbers.rounded_apart(one, other)
+    assert (first == second) == (one == other)

@@ -13,7 +13,7 @@ from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_r
 from tripletree import Log, LogError, ParameterError, TripleTree
 from tripletree.demos import road
 from tripletree.markup import text as text_of
-from tripletree.report.about_log import _with_names
+from tripletree.markup import with_names
 from tripletree.report.write import report_html
 
 VOID = {"meta", "link", "path", "rect", "circle", "image", "stop"}
@@ -160,9 +160,9 @@ def test_names_in_the_notes_on_a_log_are_set_as_code():
     text = report_html(tree.fitted_, log)
     assert "<code>v_y</code>" in text
     assert "`v_y`" not in text
-    odd = _with_names("a ` b")
+    odd = with_names("a ` b")
     assert odd == ["a ` b"]
-    assert "".join(map(text_of, _with_names("`<b>` is"))) == "<code>&lt;b&gt;</code> is"
+    assert "".join(map(text_of, with_names("`<b>` is"))) == "<code>&lt;b&gt;</code> is"
 
 
 @pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")

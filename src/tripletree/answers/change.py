@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer
 from tripletree.asking.attribute import Attribute
 from tripletree.language.conditions import changed_clause
-from tripletree.language.numbers import all_of, capital, digits_apart, exact, percent, rounded, unit
+from tripletree.language.numbers import all_of, capital, digits_apart, exact, percent, rounded, rounded_apart, unit
 from tripletree.log.schema import Schema
 from tripletree.text import count
 
@@ -159,7 +159,7 @@ def _change(answer: Change) -> str:
             what = f"changed {answer.was} -> {answer.became}{unit(attribute.units[0])}"
         else:
             rose = answer.became > answer.was
-            was, became = (rounded(number) for number in (answer.was, answer.became))
+            was, became = rounded_apart(answer.was, answer.became)
             across = f"{'above' if rose else 'below'} {exact(answer.threshold or 0.0)}, " if answer.given else ""
             what = f"{'rose' if rose else 'fell'} {across}from {was} to {became}{unit(attribute.units[0])}"
         told = [f"{capital(name)} {what} because {because(answer)}."]
@@ -175,7 +175,8 @@ def _no_change(answer: Change, name: str) -> str:
         return f"{name} did not change: it is {answer.was}{tail} in both states."
     if answer.was == answer.became:
         return f"{name} did not change: it is {rounded(answer.was)}{tail} in both states."
-    ends = f"it went from {rounded(answer.was)} to {rounded(answer.became)}{tail}"
+    was, became = rounded_apart(answer.was, answer.became)
+    ends = f"it went from {was} to {became}{tail}"
     return f"{name} did not cross {exact(answer.threshold or 0.0)}: {ends}."
 
 

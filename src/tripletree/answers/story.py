@@ -9,7 +9,7 @@ from tripletree.answers.answer import Answer
 from tripletree.answers.change import Change, because
 from tripletree.asking.attribute import Attribute
 from tripletree.asking.levels import level_names, level_texts
-from tripletree.language.numbers import all_of, percent, rounded, unit
+from tripletree.language.numbers import all_of, percent, rounded, rounded_apart, unit
 from tripletree.text import count
 
 VALUE_DIGITS = 3
@@ -150,7 +150,7 @@ def jump(one: Jump, among: Iterable[Change] = ()) -> str:
     """Return where the value changes much, and why; ``among`` is what else the text explains."""
     change = one.change
     moves = "rises" if change.became > change.was else "falls"
-    ends = f"from {rounded(change.was, VALUE_DIGITS)} to {rounded(change.became, VALUE_DIGITS)}"
+    ends = "from {} to {}".format(*rounded_apart(change.was, change.became, VALUE_DIGITS))
     # What is undone soon is one event: told as two, with two reasons, it would seem to contradict itself.
     back = "" if one.lasted is None else f" and back after {count(one.lasted, 'step')}"
     return f"The value {moves} most at step {one.step}, {ends}{back}, because {because(change, among=among)}."

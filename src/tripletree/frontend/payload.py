@@ -33,8 +33,8 @@ from tripletree.scenes.view import View, leaf_boxes
 F64 = npt.NDArray[np.float64]
 
 
-MOST_FEATURES = 30
-"""With more features there are too many pairs to send a map of each."""
+MOST_FEATURES = 16
+"""With more features there are too many pairs to count the samples on a map of each, and to send them."""
 
 
 class _Texts:

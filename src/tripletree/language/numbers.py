@@ -93,6 +93,19 @@ def rounded(number: float, digits: int = 4) -> str:
     return exact(significant(number, digits))
 
 
+def rounded_apart(one: float, other: float, digits: int = 4) -> tuple[str, str]:
+    """Return two numbers with this many significant digits, or as many more as tell them apart.
+
+    >>> rounded_apart(0.5, 2.25), rounded_apart(1000.12, 1000.37)
+    (('0.5', '2.25'), ('1000.1', '1000.4'))
+    """
+    for more in range(digits, ALL_DIGITS + 1):
+        told = rounded(one, more), rounded(other, more)
+        if told[0] != told[1] or one == other:
+            return told
+    return repr(one), repr(other)
+
+
 def significant(number: float, digits: int) -> float:
     """Return a number rounded to this many significant digits."""
     return float(f"{number:.{digits}g}")

@@ -15,7 +15,7 @@ from tripletree.answers.story import Story
 from tripletree.frontend.payload import packed, payload
 from tripletree.language.numbers import FEW, measured, percent, rounded
 from tripletree.log.endings import TERMINATED
-from tripletree.markup import Markup, paragraphs, region, table, tag, together
+from tripletree.markup import Markup, paragraphs, region, table, tag, together, with_names
 from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
@@ -103,7 +103,7 @@ def _rules(case: Case) -> Markup:
             left_out += max(len(mine) - MOST_RULES, 0)
             groups += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
         parts.append(tag("div", *groups, class_="outcomes"))
-    return together([tag("p", words.rules_shown(MOST_RULES, left_out)), *parts])
+    return together([tag("p", *with_names(words.rules_shown(MOST_RULES, left_out))), *parts])
 
 
 def _explorer(case: Case) -> Markup:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tripletree.language.numbers import percent, rounded
 from tripletree.log.schema import kind_seen
-from tripletree.markup import Markup, paragraphs, table, tag, together
+from tripletree.markup import Markup, paragraphs, table, tag, together, with_names
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.scenes.charts import spread_scene
@@ -74,8 +74,8 @@ def _findings(case: Case) -> Markup:
                 "li",
                 tag("span", one.level, class_=f"badge {one.level}"),
                 " ",
-                *_with_names(one.text),
-                tag("em", " ", *_with_names(one.fix)) if one.fix else "",
+                *with_names(one.text),
+                tag("em", " ", *with_names(one.fix)) if one.fix else "",
             )
             for one in found
         )
@@ -83,12 +83,3 @@ def _findings(case: Case) -> Markup:
     if case.log.reading:
         parts.append(tag("details", tag("summary", "How the log was read"), tag("pre", case.log.reading, tabindex="0")))
     return together(parts)
-
-
-def _with_names(text: str) -> list[str | Markup]:
-    """Show what stands between backticks, the names of columns and what to type, as code."""
-    parts = text.split("`")
-    # A backtick without a partner belongs to a name in the log; guessing would make code of the wrong half.
-    if len(parts) % 2 == 0:
-        return [text]
-    return [tag("code", part) if k % 2 else part for k, part in enumerate(parts)]

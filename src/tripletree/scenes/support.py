@@ -92,12 +92,15 @@ def _expected(view: View, edges: list[F64]) -> Mask:
 
 def _recorded(view: View, log: Log, edges: list[F64]) -> Mask:
     """Return where a patch holds a sample of the log."""
-    # Hardly any sample lies exactly on a slice; those in its leaves are counted instead, as overlays draw them.
-    rows = _seen(view)[view.fitted.tree.apply(np.ascontiguousarray(log.states))] > 0
-    for f, (low, high) in view.limits.items():
-        if low < high:
-            rows &= (log.states[:, f] >= low) & (log.states[:, f] < high)
-    cells = [_cells(log.states[rows, f], edge) for f, edge in zip(view.axes, edges, strict=True)]
+    states = log.states
+    if view.limits:
+        # Hardly any sample lies exactly on a slice; those in its leaves are counted instead, as overlays draw them.
+        rows = _seen(view)[view.fitted.tree.apply(np.ascontiguousarray(states))] > 0
+        for f, (low, high) in view.limits.items():
+            if low < high:
+                rows &= (states[:, f] >= low) & (states[:, f] < high)
+        states = states[rows]
+    cells = [_cells(states[:, f], edge) for f, edge in zip(view.axes, edges, strict=True)]
     return _near(view, cells, [len(edge) - 1 for edge in edges])
 
 
