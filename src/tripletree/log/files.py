@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, BinaryIO, Unpack
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from tripletree.log.interpretation import describe
 from tripletree.log.log import Log
 from tripletree.log.npz_reader import read_npz, refuse_bomb
 from tripletree.log.roles import Roles, check_options
-from tripletree.log.schema import Schema
+from tripletree.log.schema import Schema, is_unicode
 from tripletree.log.tables import from_columns
 from tripletree.text import Message, Option, joined, message_of
 from tripletree.writing import open_regular, reason, shown
@@ -147,22 +147,27 @@ def read_parquet(path: Path) -> tuple[list[str], list[Array]]:
             'Reading Parquet files needs pyarrow. Type: pip install "tripletree[parquet]"'
         ) from None
     try:
-        # As a stream: Arrow itself cannot open a name that is not UTF-8.
-        with open_regular(path) as stream, ParquetFile(stream) as file:
+        with open_regular(path) as stream, ParquetFile(_name_for_arrow(path, stream)) as file:
             names = list(file.schema_arrow.names)
             # Repeated values take next to no room in a file; as columns they take 8 bytes each.
             instead = "load it yourself and type Log.from_frame(...)"
             refuse_bomb(path, 8 * file.metadata.num_rows * len(names), instead)
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
-                columns = [plain(file.read(columns=[name]).column(0)) for name in names]
+                # A thread of Arrow's would gain nothing here, and hold some memory until it gets round to freeing it.
+                columns = [plain(file.read(columns=[name], use_threads=False).column(0)) for name in names]
                 schema = (file.schema_arrow.metadata or {}).get(OWN.encode())
                 return (names, columns) if schema is None else ([*names, OWN], [*columns, schema.decode()])
-            return names, [plain(column) for column in file.read().columns]
+            return names, [plain(column) for column in file.read(use_threads=False).columns]
     except (pyarrow.ArrowException, ValueError) as error:
         if isinstance(error, LogError):
             raise
         raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {reason(error)}. Write it again.") from None
+
+
+def _name_for_arrow(path: Path, stream: BinaryIO) -> str:
+    """Return a name that Arrow can open: it takes only UTF-8, so any other file goes by the number it is open as."""
+    return str(path) if is_unicode(str(path)) else f"/dev/fd/{stream.fileno()}"
 
 
 def _restore(arrays: Mapping[str, Any], schema: Any, name: str, roles: Roles) -> Log | None:
