@@ -6,7 +6,7 @@ import html
 import warnings
 
 import pytest
-from tripletree.language.markup import text
+from tripletree.markup import text
 
 from tests.hostile.names import NAMES, hostile_log
 from tripletree import TripleTree, TripleTreeWarning
