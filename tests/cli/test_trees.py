@@ -135,7 +135,7 @@ def test_a_single_episode_cannot_be_held_out(run, tmp_path):
     log.write_text("episode,x,action,reward\n" + "\n".join(f"1,{k},{k % 2},{k % 3}" for k in range(30)))
     told = run("grow", log, "-o", tmp_path / "m.tripletree")
     assert told.code == 0
-    assert "note: The log has one episode" in told.err
+    assert "note: The log has 1 episode, too few to hold some of them out" in told.err
     assert "too few episodes to put some of them aside" in told.out
 
 

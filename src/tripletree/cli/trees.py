@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tripletree.log.log import Log
 
 ATTRIBUTES = ("action", "value", "derivative")
+LEAST_EPISODES = 5
+"""With fewer, a fifth of them would be none."""
 SIZES = (1, 10, 50, 100, 200, 500, 1_000)
 
 
@@ -132,8 +134,11 @@ def _held_out(log: Log, validation: str, seed: int, roles: dict[str, Any]) -> tu
 
     if validation == "none":
         return log, None
-    if log.n_episodes == 1 and validation == "0.2":
-        console.note("The log has one episode, so none can be held out to choose the tree's size.")
+    if log.n_episodes < LEAST_EPISODES and validation == "0.2":
+        console.note(
+            f"The log has {count(log.n_episodes, 'episode')}, too few to hold some of them out and choose the tree's "
+            "size on them."
+        )
         return log, None
     try:
         share = float(validation)

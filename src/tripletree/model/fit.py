@@ -82,9 +82,10 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
     if validation is not None:
         curve = judge(fitted, validation, threads)
-        fitted = replace(fitted, curve_validation=curve, validation_episodes=kept_hashes(validation))
+        fitted = replace(fitted, curve_validation=curve)
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
+            fitted = replace(fitted, validation_episodes=kept_hashes(validation))
     return replace(fitted, transitions=count_transitions(fitted.tree, log, threads))
 
 

@@ -109,10 +109,17 @@ class Fitted:
 
     def truncate(self, n_leaves: int) -> Fitted:
         """Return the tree as it was when growth had made ``n_leaves`` leaves; the curves stay whole."""
-        tree, attributes = self.tree.truncate(n_leaves), self.attributes.truncate(n_leaves)
-        transitions = self.transitions if n_leaves == self.tree.n_leaves else None
-        judged = self.judged if n_leaves == self.tree.n_leaves else None
-        return replace(self, tree=tree, attributes=attributes, transitions=transitions, judged=judged)
+        if n_leaves == self.tree.n_leaves:
+            return self
+        return replace(
+            self,
+            tree=self.tree.truncate(n_leaves),
+            attributes=self.attributes.truncate(n_leaves),
+            transitions=None,
+            # Episodes that chose the size had no part in the splits, and they have not chosen this size.
+            validation_episodes=None,
+            judged=None,
+        )
 
     @cached_property
     def leaves(self) -> Attributes:
