@@ -265,9 +265,9 @@ def test_samples_on_a_picture_keep_to_the_rule(ladder, rungs, wanted, seen):
 
 def test_a_zone_on_a_picture_is_drawn_up_to_its_bound(ladder):
     view = read_view(ladder, "x0", "x1")
-    (box,) = overlays.zone(view, {"x1": (1, 2)}).marks
+    *_, box = overlays.zone(view, {"x1": (1, 2)}).marks
     assert (box.y0[0], box.y1[0]) == (1, 2)
-    (rest,) = overlays.zone(view, {"x1": (1, 3)}).marks
+    *_, rest = overlays.zone(view, {"x1": (1, 3)}).marks
     assert rest.y1[0] == math.nextafter(3, math.inf)
 
 

@@ -51,7 +51,10 @@ def test_what_cannot_be_meant_is_exit_code_2(run, tmp_path, arguments, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--max-leaves", "0"], "--max-leaves must be a whole number of at least 1; got 0. Try --max-leaves 200."),
+        (
+            ["--max-leaves", "0"],
+            "--max-leaves must be a whole number from 1 to 2,147,483,647; got 0. Try --max-leaves",
+        ),
         (
             ["--theta", "0,0,0"],
             "--theta must be three non-negative numbers, not all zero, up to 1e100; got (0.0, 0.0, 0.0). Try --theta",

@@ -146,20 +146,20 @@ def finals(number: int, unknown: int) -> list[list[float]]:
         ),
         (
             GOOD | {"starts": [0], "ending": "truncated"},
-            "1 of 1 episode is truncated: near its end values are too small or too large, which affects 100.0% of the "
-            "samples with gamma = 0.99.",
+            "1 of 1 episode was cut off: the rewards that would have followed are estimated, which matters for 100.0% "
+            "of the samples with gamma = 0.99.",
             "",
         ),
         (
             single_steps(2) | {"terminated": [True, False, True]},
-            "1 of 3 episodes is truncated: near its end values are too small or too large, which affects 25.0% of the "
-            "samples with gamma = 0.99.",
+            "1 of 3 episodes was cut off: the rewards that would have followed are estimated, which matters for 25.0% "
+            "of the samples with gamma = 0.99.",
             "",
         ),
         (
             single_steps(2) | {"terminated": [True, False, False]},
-            "2 of 3 episodes are truncated: near their ends values are too small or too large, which affects 75.0% of "
-            "the samples with gamma = 0.99.",
+            "2 of 3 episodes were cut off: the rewards that would have followed are estimated, which matters for 75.0% "
+            "of the samples with gamma = 0.99.",
             "",
         ),
         (GOOD | {"starts": [0], "labels": ["a", "b", "c"]}, "Never taken: `c`.", ""),
@@ -238,8 +238,8 @@ def test_texts() -> None:
     assert text.startswith("Log(4 samples, 2 episodes, 2 features: s0, s1; discrete action: 0): 3 warnings, 2 notes.\n")
     assert "  warning  `s0`, `s1` never change, so no split can use them." in text
     assert '           → To leave them out: ignore=["s0", "s1"].' in text
-    assert "1 of 2 episodes is truncated: near its end values" in text
-    assert "affects 50.0% of the samples with gamma = 0.99" in text
+    assert "1 of 2 episodes was cut off: the rewards that" in text
+    assert "matters for 50.0% of the samples with gamma = 0.99" in text
 
 
 def test_what_was_noticed_while_reading_is_kept() -> None:
@@ -384,4 +384,4 @@ def test_truncation_touches_the_last_298_steps_of_an_episode(steps: int, share: 
         np.sqrt(np.arange(steps)), np.arange(steps) % 2, np.cos(np.arange(steps)), starts=[0], ending="truncated"
     )
     (found,) = [finding for finding in report if finding.code == "truncated"]
-    assert f"affects {share} of the samples with gamma = 0.99" in found.text
+    assert f"matters for {share} of the samples with gamma = 0.99" in found.text

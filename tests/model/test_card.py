@@ -22,10 +22,11 @@ def test_a_tree_shows_its_size_its_log_and_its_losses():
     assert shown[3:6] == [
         "features|pos, speed|",
         "action|acc (discrete): -0.001, 0.001|",
-        "loss|training log|validation log|",
+        "loss on episodes that chose its size|this tree|one leaf|",
     ]
     for line, name in zip(shown[6:9], ("action", "value", "derivative"), strict=True):
-        assert line == f"{name}|{curve[f'training_{name}'][here]:.4g}|{curve[f'validation_{name}'][here]:.4g}|"
+        losses = curve[f"validation_{name}"]
+        assert line == f"{name}|{losses[here]:.4g}|{losses[0]:.4g}|"
     assert shown[9:] == str(tree.importance()).replace(" %", "\N{NO-BREAK SPACE}%").splitlines()
 
 
@@ -34,7 +35,16 @@ def test_other_kinds_of_trees_are_shown(model):
     fitted = getattr(model, "fitted_", model)
     shown = lines(tree_card(fitted, "made", "What <matters>."))
     assert shown[-1] == "What <matters>."
-    assert "loss|training log|" in shown
+    assert "How good it is on unseen episodes: ask held_out(log)." in shown
+
+
+def test_a_judged_tree_shows_its_losses_on_unseen_episodes():
+    log = road.record("left", n_samples=1_000)
+    tree = TripleTree(10).fit(log)
+    judged = tree.held_out(log).judged
+    shown = lines(tree._repr_html_())
+    assert f"loss on {judged.episodes} unseen episodes|this tree|one leaf|" in shown
+    assert f"value|{judged.losses[1]:.4g}|{judged.constant[1]:.4g}|" in shown
 
 
 def test_a_tree_that_is_not_fitted_says_so():

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 
-def mean_and_spread(column: np.ndarray) -> tuple[float, float]:
-    """Mean and population standard deviation; the latter 0 for a constant, at any scale that a double can hold."""
+def mean_and_spread(column: np.ndarray, source: np.ndarray | None = None) -> tuple[float, float]:
+    """Mean and population standard deviation; the latter 0 for a constant, at any scale that a double can hold.
+
+    A column that was computed from a ``source`` has its rounding errors.
+    """
     if len(column) == 0:
         return 0.0, 0.0
     low, high = float(column.min()), float(column.max())
-    size = max(abs(low), abs(high))
+    size = max(abs(low), abs(high), 0.0 if source is None else float(np.abs(source).max()))
     if high / 2 - low / 2 <= 1e-12 * size / 2:
         return low, 0.0
     unit = 2.0 ** math.frexp(size)[1] if size < 1e300 else 2.0**1023
@@ -44,11 +47,11 @@ def action_columns(actions: np.ndarray, n_labels: int | None) -> list[np.ndarray
     return [column for column in columns if mean_and_spread(column)[1] > 0]
 
 
-def derivative_columns(derivative: np.ndarray, scale: str) -> list[np.ndarray]:
+def derivative_columns(derivative: np.ndarray, scale: str, states: np.ndarray | None = None) -> list[np.ndarray]:
     """Columns whose variances sum to I(D)."""
     columns = []
-    for column in derivative.T:
-        _, sigma = mean_and_spread(column[~np.isnan(column)])
+    for f, column in enumerate(derivative.T):
+        _, sigma = mean_and_spread(column[~np.isnan(column)], None if states is None else states[:, f])
         if sigma > 0:
             columns.append(column / (math.sqrt(sigma) if scale == "paper" else sigma))
     return columns
@@ -61,13 +64,14 @@ def columns(
     derivative: np.ndarray,
     theta: tuple[float, float, float] = (1.0, 1.0, 1.0),
     derivative_scale: str = "sigma",
+    states: np.ndarray | None = None,
 ) -> Columns:
     """All columns, each attribute weighted so that it counts theta at the root. What does not vary drops out."""
     has = ~np.isnan(derivative).any(axis=1)
     groups = [
         action_columns(actions, n_labels),
         [value] if mean_and_spread(value)[1] > 0 else [],
-        derivative_columns(derivative, derivative_scale),
+        derivative_columns(derivative, derivative_scale, states),
     ]
     weighted: list[list[np.ndarray]] = []
     for group, weight in zip(groups, theta, strict=True):

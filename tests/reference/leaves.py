@@ -40,7 +40,12 @@ class Table:
 
 
 def table(
-    actions: np.ndarray, n_labels: int | None, value: np.ndarray, derivative: np.ndarray, scales: Table | None = None
+    actions: np.ndarray,
+    n_labels: int | None,
+    value: np.ndarray,
+    derivative: np.ndarray,
+    scales: Table | None = None,
+    states: np.ndarray | None = None,
 ) -> Table:
     """Attributes with their own scales, or with those of another log."""
     if scales is not None:
@@ -48,7 +53,9 @@ def table(
     action_scale = None
     if n_labels is None:
         action_scale = np.array([mean_and_spread(column)[1] for column in actions.T])
-    derivative_scale = np.array([mean_and_spread(column[~np.isnan(column)])[1] for column in derivative.T])
+    sources = [None] * derivative.shape[1] if states is None else list(states.T)
+    known = derivative[~np.isnan(derivative).any(axis=1)]
+    derivative_scale = np.array([mean_and_spread(a, b)[1] for a, b in zip(known.T, sources, strict=True)])
     return Table(actions, n_labels, value, derivative, action_scale, derivative_scale)
 
 

@@ -116,7 +116,7 @@ def targets(log: Log, theta: tuple[float, float, float] = (1.0, 1.0, 1.0), scale
     """Value, derivative, columns and grid of a log, all by the reference."""
     value = values(log.rewards, log.starts, 0.9)
     derivative = derivatives(log.states, log.starts, log.final_states)
-    return grid(columns(log.actions, log.n_labels, value, derivative, theta, scale))
+    return grid(columns(log.actions, log.n_labels, value, derivative, theta, scale, log.states))
 
 
 def random_problem(rng: np.random.Generator, n: int, d: int, max_leaves: int) -> Problem:

@@ -50,7 +50,7 @@ def samples_of(log: Log, scales=None):
     """Return the attributes of a log's samples."""
     value = values(log.rewards, log.starts, GAMMA)
     derivative = derivatives(log.states, log.starts, log.final_states)
-    return table(log.actions, log.n_labels, value, derivative, scales)
+    return table(log.actions, log.n_labels, value, derivative, scales, log.states)
 
 
 @pytest.mark.parametrize("seed", range(40))

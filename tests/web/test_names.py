@@ -6,11 +6,11 @@ import html
 import warnings
 
 import pytest
-from tripletree.markup import text
 
 from tests.hostile.names import NAMES, hostile_log
 from tripletree import TripleTree, TripleTreeWarning
 from tripletree.frontend import assets
+from tripletree.markup import text
 from tripletree.text import on_a_page
 
 # With four features, three labels and six episodes, every name takes every part; dimensions of an action go by twos.

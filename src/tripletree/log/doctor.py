@@ -238,9 +238,8 @@ def _look_at_endings(log: Log, findings: Findings) -> None:
         share = truncation_share(log, USUAL_GAMMA)
         findings.note(
             "truncated",
-            f"{_of_all(truncated, log)} {plural(truncated, 'is', 'are')} truncated: near "
-            f"{plural(truncated, 'its end', 'their ends')} values are too small or too large, which affects "
-            f"{share:.1%} of the samples with gamma = {USUAL_GAMMA}.",
+            f"{_of_all(truncated, log)} {plural(truncated, 'was', 'were')} cut off: the rewards that would have "
+            f"followed are estimated, which matters for {share:.1%} of the samples with gamma = {USUAL_GAMMA}.",
         )
 
 

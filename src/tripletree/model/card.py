@@ -32,13 +32,23 @@ def tree_card(fitted: Fitted, parameters: str, matters: str) -> str:
         ("features", some_of(schema.feature_names, MOST_NAMED)),
         ("action", f"{some_of(action.names, MOST_NAMED)} ({action.kind}){labels}"),
     ]
-    curves = {"training": fitted.curve_training, "validation": fitted.curve_validation}
-    at = {name: curve[tree.n_leaves - 1] for name, curve in curves.items() if curve is not None}
-    losses = [(name, *(f"{losses[g]:.4g}" for losses in at.values())) for g, name in enumerate(ATTRIBUTES)]
     title = f"Tree with {count(tree.n_leaves, 'leaf', 'leaves')}, depth {int(tree.depth.max())}"
     return notebook_box(
         tag("b", title),
         notebook_table((), facts),
-        notebook_table(("loss", *(f"{name} log" for name in at)), losses, numbers=range(1, 1 + len(at))),
+        _quality(fitted),
         matters,
     )
+
+
+def _quality(fitted: Fitted) -> str:
+    """Return how good the tree is on unseen episodes, or how to find out: its own log would flatter it."""
+    judged, curve = fitted.judged, fitted.curve_validation
+    if judged is not None:
+        where, numbers = f"{count(judged.episodes, 'unseen episode')}", (judged.losses, judged.constant)
+    elif curve is not None:
+        where, numbers = "episodes that chose its size", (tuple(curve[fitted.tree.n_leaves - 1]), tuple(curve[0]))
+    else:
+        return tag("div", "How good it is on unseen episodes: ask held_out(log).")
+    rows = [(name, *(f"{side[g]:.4g}" for side in numbers)) for g, name in enumerate(ATTRIBUTES)]
+    return notebook_table((f"loss on {where}", "this tree", "one leaf"), rows, numbers=(1, 2))

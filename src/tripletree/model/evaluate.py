@@ -193,7 +193,7 @@ def sightings(fitted: Fitted, hashes: U64) -> tuple[Mask, Mask, Mask]:
 
 def unseen(fitted: Fitted, log: Log) -> Log | None:
     """Return the episodes of a log that the tree has neither been grown on nor sized by; None when there are none."""
-    fresh = sightings(fitted, episode_hashes(log))[2]
+    fresh = sightings(fitted, episode_hashes(in_labels(fitted.schema, log)))[2]
     if not fresh.any():
         return None
     return log if fresh.all() else log.select(fresh)

@@ -193,9 +193,9 @@ def still_falling(fitted: Fitted) -> bool:
     if curve is None or len(curve) < limit:
         return False
     scores = score(curve, fitted.options["theta"])
-    # Losses go up and down a little from leaf to leaf, so the last fifth is compared with what came before.
+    # Losses go up and down a little from leaf to leaf: the last fifth must be better by a hundredth.
     late = max(limit // 5, 1)
-    return bool(len(scores) > late and scores[-late:].min() < scores[:-late].min())
+    return bool(len(scores) > late and scores[-late:].min() < 0.99 * scores[:-late].min())
 
 
 def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:

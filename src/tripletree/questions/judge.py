@@ -13,7 +13,15 @@ from tripletree.errors import TripleTreeWarning
 from tripletree.language.numbers import FEW
 from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_same_schema, known_codes, log_values, on_unseen, sightings, unseen
+from tripletree.model.evaluate import (
+    check_same_schema,
+    in_labels,
+    known_codes,
+    log_values,
+    on_unseen,
+    sightings,
+    unseen,
+)
 from tripletree.model.fit import fit
 from tripletree.model.fitted import Fitted
 
@@ -85,6 +93,7 @@ def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool)
 def held_out(fitted: Fitted, log: Log, threads: int = 1) -> HeldOut:
     """Judge a tree on the episodes of a log that it has not seen; if there are none, judge one that is grown alike."""
     check_same_schema(fitted.schema, log, "log")
+    log = in_labels(fitted.schema, log)
     hashes = episode_hashes(log)
     seen, chose, _ = sightings(fitted, hashes)
     how, judged, part = "unseen", fitted, unseen(fitted, log)
