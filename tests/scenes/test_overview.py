@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.logs import make_log, random_log
 from tests.scenes.models import _fit, road_tree, walk
 from tripletree import ParameterError
+from tripletree.model.fitted import Judged
 from tripletree.scenes.overview import best_pair, candidates, overview
 from tripletree.scenes.types import Arrows
 from tripletree.scenes.view import read_view
@@ -67,7 +69,10 @@ def test_two_features_are_shown_as_they_are():
         "Impurity of value by pos and speed",
     ]
     assert any(isinstance(mark, Arrows) for mark in sheet.rows[1][0].marks)
-    assert sheet.subtitle.startswith("40 leaves grown on 2,000 samples. Losses on them: ")
+    assert sheet.subtitle == "40 leaves grown on 2,000 samples."
+    losses = Judged((0.125, 0.5, 1.0), (0.5, 2.0, 2.0), (0.1, 0.1, 0.1), 7, 300)
+    told = overview(replace(road_tree().fitted_, judged=losses)).subtitle
+    assert "Losses on 7 unseen episodes: 12 % of actions wrong, value 0.5 (RMSE), derivative 1.00 (sum of" in told
     assert json.loads(json.dumps(sheet.to_dict()))["rows"][0][0]["type"] == "scene"
 
 

@@ -17,7 +17,7 @@ from tripletree.scenes.colouring import read_colour
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.types import Scene, Sheet
 from tripletree.scenes.view import View, leaf_boxes, read_model, read_view
-from tripletree.text import count, plural
+from tripletree.text import count
 
 MOST_ACTIONS = 4
 """Action dimensions that get a picture of their own."""
@@ -84,15 +84,15 @@ def _moves(fitted: Fitted) -> tuple[Any, Any]:
 
 
 def _facts(fitted: Fitted) -> str:
-    """Return size, data and losses in words."""
-    size = fitted.tree.n_leaves
-    action, value, derivative = fitted.curve_training[size - 1]
-    discrete = fitted.schema.action.kind == "discrete"
-    acts = f"{percent(action)} of actions wrong" if discrete else f"action {action:.2f}"
+    """Return size and data in words, and losses if they are known on unseen episodes."""
     samples = int(fitted.attributes.count[0])
-    text = f"{count(size, 'leaf', 'leaves')} grown on {count(samples, 'sample')}."
+    text = f"{count(fitted.tree.n_leaves, 'leaf', 'leaves')} grown on {count(samples, 'sample')}."
+    if fitted.judged is None:
+        return text
+    action, value, derivative = fitted.judged.losses
+    acts = f"{percent(action)} of actions wrong" if fitted.schema.action.kind == "discrete" else f"action {action:.2f}"
     losses = f"{acts}, value {value:.3g} (RMSE), derivative {derivative:.2f} (sum of RMSE / sigma)"
-    return f"{text} Losses on {plural(samples, 'it', 'them')}: {losses}."
+    return f"{text} Losses on {count(fitted.judged.episodes, 'unseen episode')}: {losses}."
 
 
 F64 = npt.NDArray[np.float64]
