@@ -298,8 +298,9 @@ BIG_PICTURE = (
 
 
 RULES = (
-    "What the tree predicts, as rules that each hold on their own. In brackets are the share of the log that a rule "
-    "covers and how often the log agrees with it. For each outcome, the rules that cover most come first"
+    "What the tree predicts, as rules that each hold on their own. In brackets is the share of the log that a rule "
+    "covers and, where this log has episodes that the tree has not seen, how often it is right on them. For each "
+    "outcome, the rules that cover most come first"
 )
 
 
