@@ -91,7 +91,7 @@ def test_a_jump_says_which_way():
 def test_a_story_line_by_line():
     told = story(
         one_phase(),
-        one_phase(5, 12, changes=(Reason(),), behaviour="action = right"),
+        one_phase(5, 12, changes=(Reason(),), behaviour="action = right", value_begin=2.0, value_end=2.0),
         total=-612.34,
         ending="terminated",
         jumps=(Jump(5, Reason()),),
@@ -100,12 +100,18 @@ def test_a_story_line_by_line():
     assert str(told).splitlines() == [
         "This episode lasts 12 steps and returns -612.3.",
         "First action = left for 5 steps (value 1),",
-        "then action = right for 7 steps because pos >= 1 m (value 1).",
+        "then action = right for 7 steps because pos >= 1 m (value 2).",
         "Then the episode ends.",
         "The value rises most at step 5, from 0 to 1, because pos >= 1 m.",
         "The log shows what the tree predicts at 92 % of the steps.",
     ]
     assert len(told.changes) == 1
+
+
+def test_a_value_that_never_changes_is_not_told():
+    same = story(one_phase(), one_phase(5, 12, behaviour="action = right"))
+    assert "value" not in str(same)
+    assert not same.with_value
 
 
 def test_endings():

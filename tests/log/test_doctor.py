@@ -181,7 +181,7 @@ def finals(number: int, unknown: int) -> list[list[float]]:
         ),
         (
             GOOD | {"starts": [0], "rewards": [2, 2, 2]},
-            "The reward is always 2, so values differ only by the time that is left.",
+            "The reward is always 2, so values differ only by how the episodes end.",
             "",
         ),
         (

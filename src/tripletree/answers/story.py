@@ -120,6 +120,12 @@ class Story(Answer):
         return tuple(change for phase in self.phases for change in phase.changes)
 
     @property
+    def with_value(self) -> bool:
+        """Whether the value is worth telling beside the phases: they are not about it, and it changes."""
+        values = {value for one in self.phases for value in (one.value_begin, one.value_end)}
+        return self.about != "value" and (len(values) > 1 or len(self.phases) == 1)
+
+    @property
     def explained(self) -> tuple[Change, ...]:
         """All changes that the story gives reasons for: those of its phases, then the jumps of the value."""
         return (*self.changes, *(jump.change for jump in self.jumps))
@@ -163,7 +169,7 @@ def _story(answer: Story) -> str:
     lasts = f"takes about {steps}" if answer.simulated else f"lasts {steps}"
     total = f" and returns {rounded(answer.total)}" if answer.total is not None else ""
     lines = [f"{answer.title} {lasts}{total}."]
-    told = [phase(one, noun, way, answer.about != "value", answer.explained) for one in answer.phases]
+    told = [phase(one, noun, way, answer.with_value, answer.explained) for one in answer.phases]
     lines.append(f"First {told[0]}" + ("," if len(told) > 1 else "."))
     lines += [f"then {text}{',' if place < len(told) else '.'}" for place, text in enumerate(told[1:], start=2)]
     if answer.ending is not None:

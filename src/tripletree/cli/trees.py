@@ -262,7 +262,9 @@ def _facts(tree: TripleTree, model: Path) -> None:
     from tripletree.answers.importance import lines
 
     shares = fitted.judged.explained if fitted.judged is not None else (None,) * len(ATTRIBUTES)
-    for name, line, share in zip(ATTRIBUTES, lines(tree.importance()), shares, strict=True):
+    for name, line, share, varies in zip(ATTRIBUTES, lines(tree.importance()), shares, fitted.varies, strict=True):
+        if not varies:
+            continue
         chance = f"{name.capitalize()}: nothing that tells more about unseen episodes than chance."
         console.say(chance if share == 0 else line)
     if fitted.transitions is None:
@@ -328,7 +330,8 @@ def goodness(tree: TripleTree) -> list[Any]:
         parts += [Text("On the episodes that chose its size", "bold"), _losses("leaves", rows, kept, discrete), ""]
     if len(parts) > 2 or judged is not None:
         action = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
-        says = f"{action}, RMSE of the value, sum of RMSE / sigma of the derivatives"
+        names = (action, "RMSE of the value", "sum of RMSE / sigma of the derivatives")
+        says = ", ".join(name for name, keep in zip(names, kept, strict=True) if keep)
         if fitted.curve_validation is not None:
             says += "; where the size was chosen, the best looks a little better than it is"
         parts[-1:] = [Text(says, "dim italic"), ""]

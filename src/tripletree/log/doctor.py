@@ -184,7 +184,7 @@ def _look_at_rewards(log: Log, findings: Findings) -> None:
     if rewards.min() == rewards.max():
         findings.warning(
             "constant-rewards",
-            f"The reward is always {rewards[0]:g}, so values differ only by the time that is left.",
+            f"The reward is always {rewards[0]:g}, so values differ only by how the episodes end.",
         )
     elif (rewards == np.floor(rewards)).all():
         findings.note("integer-rewards", "Rewards are whole numbers; they are taken as real numbers, which is fine.")

@@ -269,7 +269,8 @@ def _with_episodes(base: Scene, view: View, case: Case, chosen: dict[str, int]) 
                 marks.append(replace(mark, colour=colour))
         legend.append(Entry(title, colour, symbol))
     title = words.EPISODES_TITLE if len(layers) > 1 else words.EPISODE_TITLE
-    return replace(base, title=title, marks=tuple(marks), legend=tuple(legend), note=note)
+    shown = "mean value" if case.fitted.varies[1] else "actions"
+    return replace(base, title=title.format(shown), marks=tuple(marks), legend=tuple(legend), note=note)
 
 
 def _told(answer: Story, name: str) -> Markup:

@@ -163,7 +163,7 @@ def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     """Return the first sentence of a story, a line for each phase, and what follows."""
     total = "" if answer.total is None else f" and has a return of {rounded(answer.total)}"
     first = f"Episode {name} lasts {count(max(round(answer.steps), 1), 'step')}{total}."
-    told = [phase(one, value=answer.about != "value", among=answer.explained) for one in answer.phases]
+    told = [phase(one, value=answer.with_value, among=answer.explained) for one in answer.phases]
     phases = [f"{capital(text)}." for text in told]
     rest = [ENDINGS[answer.ending]] if answer.ending is not None else []
     return first, phases, [" ".join([*rest, *(jump(one, answer.explained) for one in answer.jumps)])]
@@ -336,10 +336,10 @@ GRAPH = (
 GRAPH_TITLE = "How the agent moves from region to region"
 
 
-EPISODES_TITLE = "These episodes on a map of mean value"
+EPISODES_TITLE = "These episodes on a map of {}"
 
 
-EPISODE_TITLE = "The typical episode on a map of mean value"
+EPISODE_TITLE = "The typical episode on a map of {}"
 
 
 ONLY_TYPICAL = "Only the typical episode is drawn, because the lines of several would cover the map"

@@ -90,8 +90,13 @@ def _facts(fitted: Fitted) -> str:
     if fitted.judged is None:
         return text
     action, value, derivative = fitted.judged.losses
-    acts = f"{percent(action)} of actions wrong" if fitted.schema.action.kind == "discrete" else f"action {action:.2f}"
-    losses = f"{acts}, value {value:.3g} (RMSE), derivative {derivative:.2f} (sum of RMSE / sigma)"
+    told = (
+        f"{percent(action)} of actions wrong" if fitted.schema.action.kind == "discrete" else f"action {action:.2f}",
+        f"value {value:.3g} (RMSE)",
+        f"derivative {derivative:.2f} (sum of RMSE / sigma)",
+    )
+    # Nothing can be wrong about what is always the same.
+    losses = ", ".join(text for text, whole in zip(told, fitted.judged.constant, strict=True) if whole > 0)
     return f"{text} Losses on {count(fitted.judged.episodes, 'unseen episode')}: {losses}."
 
 
