@@ -16,7 +16,7 @@ from tripletree.checks import is_integer, is_number
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.language import conditions
-from tripletree.language.conditions import read_interval
+from tripletree.language.conditions import Interval, read_interval
 from tripletree.language.parser import read_expression
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option
@@ -27,21 +27,31 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Zone:
-    """A set of places, each a leaf or the end.
+    """A set of states, or the end.
 
     Attributes
     ----------
     mask : bool array of shape (leaves + 1,)
-        Which leaves belong to it; the last entry is the end.
+        Which leaves stand for it where only leaves are known; the last entry is the end.
     text : str
         The zone in words.
-    partly : int
-        Leaves that lie in it only in part, and belong to it as a whole.
+    bounds : tuple of (feature, Interval)
+        Conditions on states.
+    predicted : bool array of shape (leaves,), or None
+        Leaves that the state must be in: those that were named, or that predict what is asked for; None for any.
     """
 
     mask: Mask
     text: str
-    partly: int = 0
+    bounds: tuple[tuple[int, Interval], ...] = ()
+    predicted: Mask | None = None
+
+    def holds(self, states: F64, leaf: npt.NDArray[np.int32]) -> Mask:
+        """Return which states, of shape (samples, features), lie in it; ``leaf`` is that of each."""
+        inside = np.zeros(len(states), bool) if self.end else np.ones(len(states), bool)
+        for f, interval in self.bounds:
+            inside &= interval.holds(states[:, f])
+        return inside if self.predicted is None else inside & self.predicted[leaf]
 
     @property
     def leaves(self) -> npt.NDArray[np.int64]:
@@ -112,7 +122,7 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
             raise ParameterError(Message("{} has leaf {}; {} {}.", Option(name), leaf, known, size - 1))
     mask = np.zeros(size + 1, bool)
     mask[leaves] = True
-    return Zone(mask, conditions.leaves(np.flatnonzero(mask).tolist()))
+    return Zone(mask, conditions.leaves(np.flatnonzero(mask).tolist()), predicted=mask[:-1])
 
 
 def read_place(fitted: Fitted, place: Any, name: str) -> Any:
@@ -164,20 +174,21 @@ def is_state(fitted: Fitted, start: Any) -> bool:
 
 def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
     inside = np.ones(fitted.tree.n_leaves, bool)
-    whole, mostly = inside.copy(), inside.copy()
-    texts = []
+    mostly, predicted = inside.copy(), inside.copy()
+    bounds, texts = [], []
     if not zone:
         raise ParameterError(Message("{} is an empty dict, which would be everywhere. {}", Option(name), _how(fitted)))
     for key, wanted in zone.items():
         if key in fitted.schema.feature_names:
-            touched, covered, averaged, text = _feature(fitted, key, wanted, name)
+            touched, averaged, bound, text = _feature(fitted, key, wanted, name)
             inside &= touched
-            whole &= covered
-            mostly &= covered | averaged
+            mostly &= averaged
+            bounds.append(bound)
         else:
             _check_key(fitted, key, name)
             condition = read_condition(fitted, key, wanted, name)
-            inside &= condition.leaves()
+            predicted &= condition.leaves()
+            inside &= predicted
             # By its key and without a unit, so that the text can be asked again.
             labels, ends = condition.labels, condition.interval
             text = conditions.actions(labels) if labels else conditions.condition(str(key), *ends)
@@ -188,11 +199,11 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
         # A leaf is bounded only in features that were split above it: most leaves touch any zone of many features.
         # Those belong to it whose samples lie in it on average; where no leaf does, all that touch it.
         inside &= mostly
-    return Zone(np.append(inside, False), " and ".join(texts), int(np.count_nonzero(inside & ~whole)))
+    return Zone(np.append(inside, False), " and ".join(texts), tuple(bounds), None if predicted.all() else predicted)
 
 
-def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Mask, Mask, str]:
-    """Return the leaves that touch an interval of a feature, lie in it whole, or on average; and it in words."""
+def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Mask, tuple[int, Interval], str]:
+    """Return the leaves that touch an interval of a feature, or lie in it whole or on average; it, and it in words."""
     f = fitted.schema.feature_names.index(key)
     least, most = float(fitted.feature_min[f]), float(fitted.feature_max[f])
     interval = read_interval(wanted, f"{name}[{key!r}]", most)
@@ -226,7 +237,7 @@ def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Ma
         touched = (below < stop) & (above > first)
         covered = (first <= np.maximum(below, least)) & (np.minimum(above, most + 1) <= stop)
         averaged = unknown if middle is None else (middle[:, f] >= first - 0.5) & (middle[:, f] < stop - 0.5)
-        return touched, covered, averaged, text
+        return touched, covered | averaged, (f, interval), text
     touched = (below <= high) & (above > low) & ((below < high) | (low == high))
     covered = (low <= np.maximum(below, least)) & (np.minimum(above, most) <= high)
     if middle is None:
@@ -236,7 +247,7 @@ def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Ma
     else:
         # One real number lies in one leaf, wherever that leaf's samples are.
         averaged = unknown if low == high else interval.holds(middle[:, f])
-    return touched, covered, averaged, text
+    return touched, covered | averaged, (f, interval), text
 
 
 def _check_key(fitted: Fitted, key: Any, name: str) -> None:
