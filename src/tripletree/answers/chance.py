@@ -1,4 +1,4 @@
-"""Chances: how probable, how soon, where next, by the chain over leaves."""
+"""Chances: how probable, how soon, where next: counted over recorded episodes, or guessed by the chain over leaves."""
 
 from __future__ import annotations
 
@@ -10,40 +10,65 @@ import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
 from tripletree.graph.transitions import MarkovCheck
-from tripletree.language.conditions import leaves
-from tripletree.language.numbers import between, estimate, percent
+from tripletree.language.conditions import STARTS, leaves
+from tripletree.language.numbers import all_of, between, capital, estimate, percent
 from tripletree.text import count, plural
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Who was seen at the start of a question.
+
+    Attributes
+    ----------
+    start : str
+        The start in words.
+    recorded : int
+        Episodes on record.
+    episodes, visits : int
+        How many of them came there, and for how many steps.
+    distance : float or None
+        If the start is a single state: how far the farthest of the recorded states that stand for it is, as a share of
+        the features' ranges.
+    outside : bool
+        Whether it is a state outside the range of the training log.
+    """
+
+    start: str
+    recorded: int
+    episodes: int
+    visits: int
+    distance: float | None = None
+    outside: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chance(Answer):
-    """How probable it is to reach a zone, by the chain over leaves.
+    """How probable it is to reach a zone: counted over what recorded episodes did, or guessed where none was.
 
     Attributes
     ----------
     probability : float
-        The answer.
+        The answer: the share of the recorded visits to the start whose real future reached the zone. Where no episode
+        was at the start, or none is on record, the guess of the chain over leaves.
     interval : float64 array of shape (2,), or None
-        95 % sampling interval: the question is asked of ``draws`` chains whose probabilities are drawn from the
-        Dirichlet distributions of the counts (see ``graph.chain.interval``). Where always or never is all that was
-        seen: Wilson's interval, with as many sequences as begin at the start. It says nothing about the error of
-        forgetting the past: see ``markov``.
+        95 % interval of the count, with whole episodes as the unit; None for a guess.
     reach, start, before : str
         The zones in words; ``before`` may be None.
     within : int or None
         Deadline in steps.
-    unknown : float
-        Probability to come first to a leaf of which the log does not show what follows; it counts as not reaching.
+    seen : Seen or None
+        Who was seen at the start; None where no episodes are on record.
+    reached : int
+        Episodes that were seen to reach it from the start.
+    unresolved : float
+        Probability that the record ends too early to tell.
+    chain : float or None
+        What the chain over leaves says, which forgets the past and takes leaves for zones; None where it is not known.
+    miss : float or None
+        How far such guesses are from what was counted elsewhere in this log, on average; only for guesses.
     there : bool
         Whether the start already lies in the zone.
-    partly : int
-        Leaves that lie in the zone only in part and, as their samples do on average, count as a whole.
-    outside : bool
-        Whether the start lies outside the range of the training log.
-    draws : int
-        Chains drawn for the interval.
-    markov : MarkovCheck
-        How well the chain describes the log.
     """
 
     probability: float
@@ -52,12 +77,17 @@ class Chance(Answer):
     start: str
     before: str | None
     within: int | None
-    unknown: float
+    seen: Seen | None
+    reached: int
+    unresolved: float
+    chain: float | None
+    miss: float | None
     there: bool
-    partly: int
-    outside: bool
-    draws: int
-    markov: MarkovCheck
+
+    @property
+    def counted(self) -> bool:
+        """Whether the answer was counted; if not, it is a guess."""
+        return self.seen is not None and self.seen.visits > 0
 
     def __str__(self) -> str:
         return _chance(self)
@@ -65,38 +95,47 @@ class Chance(Answer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Duration(Answer):
-    """How many steps it takes to reach a zone, over the journeys that arrive.
+    """How many steps it takes to reach a zone, over the visits that were seen to arrive.
 
     Attributes
     ----------
     steps : float or None
-        Mean number of steps; None when the zone cannot be reached.
+        Mean number of steps; None when nobody arrived.
     interval : float64 array of shape (2,), or None
-        95 % sampling interval, as in Chance.
+        95 % interval of the mean, with whole episodes as the unit; None for a guess.
+    quantiles : three floats, or None
+        Steps within which 10, 50 and 90 % of those that arrived had arrived; None for a guess.
     probability : float
-        Probability to arrive at all.
+        Share of visits that were seen to arrive.
+    missed, censored : float
+        Share that ended without arriving, and that had not arrived when the record ended.
     reach, start, before : str
         The zones in words; ``before`` may be None.
+    seen : Seen or None
+        Who was seen at the start; None where no episodes are on record.
+    chain : float or None
+        What the chain over leaves says.
     there : bool
         Whether the start already lies in the zone.
-    partly : int
-        Leaves that lie in the zone only in part and, as their samples do on average, count as a whole.
-    draws : int
-        Chains drawn for the interval.
-    markov : MarkovCheck
-        How well the chain describes the log.
     """
 
     steps: float | None
     interval: npt.NDArray[np.float64] | None
+    quantiles: tuple[float, float, float] | None
     probability: float
+    missed: float
+    censored: float
     reach: str
     start: str
     before: str | None
+    seen: Seen | None
+    chain: float | None
     there: bool
-    partly: int
-    draws: int
-    markov: MarkovCheck
+
+    @property
+    def counted(self) -> bool:
+        """Whether the answer was counted; if not, it is a guess."""
+        return self.seen is not None and self.seen.visits > 0
 
     def __str__(self) -> str:
         return _duration(self)
@@ -111,26 +150,34 @@ class Whereabouts(Answer):
     share : float64 array of shape (leaves,)
         Probability of each leaf, or share of time in it.
     interval : float64 array of shape (2, leaves) or, after some steps, (2, leaves + 1) with the end; or None
-        95 % sampling intervals, as in Chance.
+        95 % intervals, with whole episodes as the unit; None for a guess.
+    quantiles : float64 array of shape (3, features), or None
+        10, 50 and 90 % of the states there, feature by feature; None for a guess or where nothing is left.
     end : float or None
         Probability that the episode has ended; None for shares of time.
+    unresolved : float
+        Probability that the record ends too early to tell; the other shares are of the rest.
     steps : int or None
         After how many steps; None for shares of time.
     start : str
         The start in words.
-    draws : int
-        Chains drawn for the intervals.
-    markov : MarkovCheck
-        How well the chain describes the log.
+    seen : Seen or None
+        Who was seen at the start; None where no episodes are on record.
     """
 
     share: npt.NDArray[np.float64]
     interval: npt.NDArray[np.float64] | None
+    quantiles: npt.NDArray[np.float64] | None
     end: float | None
+    unresolved: float
     steps: int | None
     start: str
-    draws: int
-    markov: MarkovCheck
+    seen: Seen | None
+
+    @property
+    def counted(self) -> bool:
+        """Whether the answer was counted; if not, it is a guess."""
+        return self.seen is not None and self.seen.visits > 0
 
     def __str__(self) -> str:
         order = np.argsort(-self.share, kind="stable")
@@ -162,47 +209,86 @@ class Unreachable(Answer):
         return _unreachable(self.leaves.tolist(), self.n_leaves, self.end, self.start)
 
 
+APART, OUTSIDE = 0.1, 0.05
+"""A chain that is this far from the count has missed something; or this far, and outside the interval."""
+
+
 def _chance(answer: Chance) -> str:
     """Return the sentences of a chance."""
-    outside = " The start lies outside the range of the log." if answer.outside else ""
     if answer.there:
-        return f"{_there(answer)}{outside}"
+        return f"From {answer.start}: it is in {answer.reach} already."
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
     when = "" if answer.within is None else f" within {count(answer.within, 'step')}"
-    text = f"From {answer.start} it reaches {where}{when} with probability {answer.probability:.3g}"
-    text += f"{between(answer.interval)}."
-    if answer.unknown >= 0.005:
-        first = f"With probability {answer.unknown:.2g} it comes first to a leaf"
-        text += f" {first} of which the log does not show what follows."
-    return f"{text}{_partly(answer)}{outside} {markov(answer.markov)}"
+    seen = answer.seen
+    if seen is None or not answer.counted:
+        return f"{_guess(answer, f'the chance of reaching {where}{when} to be {percent(answer.probability)}')}"
+    low, high = (0.0, 1.0) if answer.interval is None else answer.interval.tolist()
+    if answer.reached == 0:
+        found = f"none of them reached {where}{when}: less than {percent(high)} do (95 %)"
+    elif answer.probability >= 1 - 1e-12:
+        found = f"all of them reached {where}{when}: more than {percent(low)} do (95 %)"
+    else:
+        found = f"{percent(answer.probability)} reached {where}{when} (95 % interval {percent(low)} to {percent(high)})"
+    rest = ""
+    if answer.unresolved >= 0.005:
+        rest = f" For {percent(answer.unresolved)} the record ends too early to tell."
+    return f"{_came(seen)}; {found}.{rest}{_cross_check(answer, low, high)}"
+
+
+def _came(seen: Seen) -> str:
+    """Return who was seen at the start."""
+    if seen.distance is not None:
+        far = f"at most {percent(seen.distance)} of the ranges away"
+        careful = ", and this state lies outside the range of the log" if seen.outside else ""
+        return f"{count(seen.episodes, 'recorded episode')} came near {seen.start} ({far}{careful})"
+    if seen.start == STARTS:
+        return f"From the start of {count(seen.episodes, 'recorded episode')}"
+    return f"{seen.episodes:,} of {count(seen.recorded, 'recorded episode')} came through {seen.start}"
+
+
+def _guess(answer: Chance | Duration, what: str) -> str:
+    """Return a guess of the chain, named as one."""
+    if answer.seen is None:
+        return f"This model keeps no episodes to count. The chain over leaves guesses {what}. Give the log to count."
+    miss = getattr(answer, "miss", None)
+    known = "" if miss is None else f"; on this log such guesses miss by {count(round(100 * miss), 'point')} on average"
+    return f"No recorded episode was in {answer.start}. The chain over leaves guesses {what}{known}."
+
+
+def _cross_check(answer: Chance, low: float, high: float) -> str:
+    """Return what the chain says, and which of the two to trust where they differ."""
+    if answer.chain is None:
+        return ""
+    far = abs(answer.chain - answer.probability)
+    if far > APART or (far > OUTSIDE and not low <= answer.chain <= high):
+        said = f" The chain over leaves would say {percent(answer.chain)}"
+        return f"{said}: how it came there matters, so trust the count."
+    return f" The chain over leaves says {percent(answer.chain)}."
 
 
 def _duration(answer: Duration) -> str:
     """Return the sentences of an expected number of steps."""
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
-    if answer.steps is None:
-        return f"From {answer.start} no recorded transitions lead to {where}."
     if answer.there:
-        return _there(answer)
-    surely = "" if answer.probability > 0.9995 else f", if it gets there (probability {answer.probability:.3g})"
+        return f"From {answer.start}: it is in {answer.reach} already."
+    seen = answer.seen
+    if seen is None or not answer.counted:
+        if answer.steps is None:
+            return f"From {answer.start} no recorded transitions lead to {where}."
+        steps = estimate(answer.steps)
+        return _guess(answer, f"that it reaches {where} after {steps} {'step' if steps == '1' else 'steps'}")
+    if answer.steps is None:
+        return f"{_came(seen)}; none of them reached {where}."
     steps = estimate(answer.steps, 4)
-    text = f"From {answer.start} it reaches {where} after {steps} {'step' if steps == '1' else 'steps'} on average"
-    return f"{text}{between(answer.interval)}{surely}.{_partly(answer)} {markov(answer.markov)}"
-
-
-def _there(answer: Chance | Duration) -> str:
-    """Return that the start lies in the zone; of a zone with leaves that lie in it only in part, say just that."""
-    if answer.partly:
-        return f"From {answer.start}: it is in a leaf of {answer.reach} already.{_partly(answer)}"
-    return f"From {answer.start}: it is in {answer.reach} already."
-
-
-def _partly(answer: Chance | Duration) -> str:
-    """Return how many leaves count although they lie in the zone only in part."""
-    if not answer.partly:
-        return ""
-    lie, weigh = count(answer.partly, "leaf lies", "leaves lie"), plural(answer.partly, "counts", "count")
-    return f" {lie} only partly in {answer.reach} and {weigh} as a whole."
+    text = f"{_came(seen)}; those that reached {where} took {steps} {'step' if steps == '1' else 'steps'} on average"
+    if answer.quantiles is not None:
+        early, _, late = answer.quantiles
+        text += f", most of them {estimate(early)} to {estimate(late)}" if early < late else ""
+    text += f"{between(answer.interval)}."
+    rest = [f"{percent(answer.missed)} never did"] if answer.missed >= 0.0005 else []
+    if answer.censored >= 0.0005:
+        rest.append(f"{percent(answer.censored)} had not when the record ended")
+    return f"{text} {capital(all_of(rest))}." if rest else text
 
 
 def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> str:
@@ -211,13 +297,16 @@ def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> st
     rest = sum(share for _, share in ranked[5:])
     if rest > 0:
         listed.append(f"{count(len(ranked) - 5, 'other')} ({percent(rest)})")
+    who = f"{_came(answer.seen)}; " if answer.seen is not None and answer.counted else "By a guess of the chain: "
     if answer.steps is None:
-        text = f"From {answer.start} it spends its time in {', '.join(listed) or 'no leaf'}."
+        text = f"{who}from there on the time is spent in {', '.join(listed) or 'no leaf'}."
     else:
         ended = f"ended ({percent(answer.end or 0)})"
         steps = count(answer.steps, "step")
-        text = f"{steps} after {answer.start} it is in {', '.join(listed) or 'no leaf'}, or has {ended}."
-    return f"{text} {markov(answer.markov)}"
+        text = f"{who}{steps} later it is in {', '.join(listed) or 'no leaf'}, or has {ended}."
+    if answer.unresolved >= 0.005:
+        text += f" For {percent(answer.unresolved)} the record ends too early to tell."
+    return text
 
 
 def _unreachable(numbers: Sequence[int], n_leaves: int, end: bool, start: str) -> str:

@@ -1,121 +1,179 @@
-"""Chances: what the chain over leaves says about reaching, avoiding and staying."""
+"""Chances: what recorded episodes really did, and what the chain over leaves guesses where none was."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
-from tripletree.asking.places import Start, Zone, read_start, read_zone
+from tripletree.answers.chance import Chance, Duration, Seen, Unreachable, Whereabouts
+from tripletree.asking.places import Zone, read_start, read_zone
 from tripletree.checks import check_whole, generator
 from tripletree.errors import ParameterError
 from tripletree.graph import chain as chains
+from tripletree.graph import count
 from tripletree.graph.chain import Chain
-from tripletree.graph.transitions import Transitions, wilson
-from tripletree.language import conditions
+from tripletree.graph.count import Event
+from tripletree.graph.transitions import Transitions
 from tripletree.model.fitted import Fitted
+from tripletree.questions.evidence import Evidence, Visits
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 
 MOST_STEPS = 1_000_000
 """No question looks further ahead."""
+REGIONS = 8
+"""Regions between which the chain is compared with the count, to tell how far its guesses miss."""
 
 
 def chance(
-    fitted: Fitted,
-    transitions: Transitions,
-    reach: Any,
-    start: Any,
-    before: Any,
-    within: int | None,
-    draws: int,
-    seed: Any,
+    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, reach: Any, start: Any, before: Any, within: Any
 ) -> Chance:
-    """Return the probability of reaching a zone: ever, before another one, within so many steps."""
-    begin, goal, avoid = _places(fitted, transitions, reach, start, before)
-    mask = None if avoid is None else avoid.mask
+    """Return the probability of reaching a zone: ever, before another one, within so many steps.
+
+    Parameters
+    ----------
+    fitted : Fitted
+        The tree.
+    found : Evidence or None
+        The episodes to count; None where none are on record.
+    transitions : Transitions or None
+        For the chain: its guess, or its opinion beside the count; None where it is not known.
+    reach, start, before, within
+        As in `TripleTree.chance`.
+    """
     check_whole(within, "within", 0, MOST_STEPS, 100, none="no deadline")
-
-    def ask(chain: Chain, share: F64, target: npt.NDArray[np.bool_], stop: npt.NDArray[np.bool_] | None) -> Any:
-        if within is None:
-            return np.dot(share, chains.reach(chain, target, stop))
-        return np.dot(share, chains.reach_within(chain, target, within, stop))
-
-    chain = Chain.of(transitions)
-    probability = float(ask(chain, begin.share, goal.mask, mask))
-    stop = goal.mask if mask is None else goal.mask | mask
-    lost = np.append(transitions.unknown, False) & ~stop
-    interval = _interval(transitions, lambda drawn, share: ask(drawn, share, goal.mask, mask), begin, draws, seed)
-    sure = min(probability, 1 - probability) < 1e-9
-    if interval is not None and sure and interval[1] - interval[0] < 1e-9:
-        interval = _sure(transitions, begin, goal, float(round(probability)))
+    goal, avoid = _zones(fitted, reach, before)
+    guess = None if transitions is None else _chain_chance(fitted, transitions, start, goal, avoid, within)
+    if found is None:
+        return _guessed(fitted, transitions, guess, start, goal, avoid, within, None, None)
+    visits = found.visits(start)
+    counted = count.chance(found.episodes, visits.rows, found.event(goal), _event(found, avoid), within)
+    seen = _seen(found, visits, counted)
+    if counted.probability is None:
+        return _guessed(fitted, transitions, guess, start, goal, avoid, within, seen, chain_miss(found, transitions))
     return Chance(
-        probability=probability,
-        interval=interval,
+        probability=counted.probability,
+        interval=None if counted.interval is None else np.array(counted.interval),
         reach=goal.text,
-        start=begin.text,
+        start=visits.text,
         before=None if avoid is None else avoid.text,
         within=within,
-        unknown=float(ask(chain, begin.share, lost, stop)) if lost.any() else 0.0,
-        there=_there(begin, goal),
-        partly=goal.partly,
-        outside=begin.outside,
-        draws=draws,
-        markov=transitions.markov,
+        seen=seen,
+        reached=counted.reached,
+        unresolved=counted.unresolved,
+        chain=guess,
+        miss=None,
+        there=_all_there(found, visits, goal),
     )
 
 
 def expected_steps(
-    fitted: Fitted, transitions: Transitions, reach: Any, start: Any, before: Any, draws: int, seed: Any
+    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, reach: Any, start: Any, before: Any
 ) -> Duration:
-    """Return how many steps it takes to reach a zone, over the rollouts that arrive."""
-    begin, goal, avoid = _places(fitted, transitions, reach, start, before)
-    mask = None if avoid is None else avoid.mask
-
-    def ask(chain: Chain, share: F64) -> Any:
-        probability, weighted = chains.steps_to(chain, goal.mask, mask)
-        arriving = np.dot(share, probability)
-        return np.dot(share, weighted) / arriving if arriving > 0 else np.nan
-
-    chain = Chain.of(transitions)
-    steps = float(ask(chain, begin.share))
+    """Return how many steps it takes to reach a zone, over those that arrive; arguments as in `chance`."""
+    goal, avoid = _zones(fitted, reach, before)
+    guess, likely = (None, 0.0) if transitions is None else _chain_steps(fitted, transitions, start, goal, avoid)
+    words = {"reach": goal.text, "before": None if avoid is None else avoid.text}
+    visits = None if found is None else found.visits(start)
+    counted = None
+    if found is not None and visits is not None:
+        counted = count.steps(found.episodes, visits.rows, found.event(goal), _event(found, avoid))
+    if found is None or visits is None or counted is None or not counted.visits:
+        seen = None if found is None or visits is None or counted is None else _seen(found, visits, counted)
+        text = _start_text(fitted, transitions, start)
+        return Duration(guess, None, None, likely, 0.0, 0.0, **words, start=text, seen=seen, chain=guess, there=False)
     return Duration(
-        steps=None if np.isnan(steps) else steps,
-        interval=None if np.isnan(steps) else _interval(transitions, ask, begin, draws, seed, times=True),
-        probability=float(begin.share @ chains.reach(chain, goal.mask, mask)),
-        reach=goal.text,
-        start=begin.text,
-        before=None if avoid is None else avoid.text,
-        there=_there(begin, goal),
-        partly=goal.partly,
-        draws=draws,
-        markov=transitions.markov,
+        steps=counted.mean,
+        interval=None if counted.interval is None else np.array(counted.interval),
+        quantiles=None if counted.quantiles is None else _three(counted.quantiles),
+        probability=1 - counted.missed - counted.censored,
+        missed=counted.missed,
+        censored=counted.censored,
+        **words,
+        start=visits.text,
+        seen=_seen(found, visits, counted),
+        chain=guess,
+        there=_all_there(found, visits, goal),
     )
 
 
-def after(fitted: Fitted, transitions: Transitions, steps: int, start: Any, draws: int, seed: Any) -> Whereabouts:
-    """Return where the agent is so many steps later."""
+def after(fitted: Fitted, found: Evidence | None, transitions: Transitions | None, steps: int, start: Any) -> Whereabouts:
+    """Return where the agent is so many steps later; arguments as in `chance`."""
     check_whole(steps, "steps", 0, MOST_STEPS, 100)
-    begin = read_start(fitted, transitions, start)
-
-    def ask(chain: Chain, share: F64) -> F64:
-        return chains.after(chain, share, steps)
-
-    share = ask(Chain.of(transitions), begin.share)
-    interval = _interval(transitions, ask, begin, draws, seed)
-    return Whereabouts(share[:-1], interval, float(share[-1]), steps, begin.text, draws, transitions.markov)
+    return _whereabouts(fitted, found, transitions, start, int(steps))
 
 
-def occupancy(fitted: Fitted, transitions: Transitions, start: Any, draws: int, seed: Any) -> Whereabouts:
-    """Return the share of time that is spent in each leaf."""
-    begin = read_start(fitted, transitions, start)
-    share = chains.occupancy(Chain.of(transitions), begin.share)
-    interval = _interval(transitions, chains.occupancy, begin, draws, seed)
-    return Whereabouts(share, interval, None, None, begin.text, draws, transitions.markov)
+def occupancy(fitted: Fitted, found: Evidence | None, transitions: Transitions | None, start: Any) -> Whereabouts:
+    """Return the share of time that is spent in each leaf; arguments as in `chance`."""
+    return _whereabouts(fitted, found, transitions, start, None)
+
+
+def _whereabouts(
+    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, start: Any, steps: int | None
+) -> Whereabouts:
+    seen = None
+    if found is not None:
+        visits = found.visits(start)
+        episodes = found.episodes
+        later = count.occupancy(episodes, visits.rows) if steps is None else count.after(episodes, visits.rows, steps)
+        seen = _seen(found, visits, later)
+        if later.visits:
+            rows, samples = later.rows, found.recording.n_samples
+            final = rows >= samples
+            leaf = np.append(found.leaf, found.final_leaf)[rows]
+            share, interval = count.shares(later, leaf, fitted.tree.n_leaves)
+            states = np.where(
+                final[:, None],
+                found.recording.final_states[np.where(final, rows - samples, 0)],
+                found.recording.states[np.where(final, 0, rows)],
+            )
+            return Whereabouts(
+                share=share[:-1],
+                interval=interval if steps is not None else interval[:, :-1],
+                quantiles=_quantiles(states, later.weight) if later.weight.sum() > 0 else None,
+                end=float(share[-1]) if steps is not None else None,
+                unresolved=later.unresolved,
+                steps=steps,
+                start=visits.text,
+                seen=seen,
+            )
+    if transitions is None:
+        raise _nothing_known()
+    begin, chain = read_start(fitted, transitions, start), Chain.of(transitions)
+    if steps is None:
+        return Whereabouts(chains.occupancy(chain, begin.share), None, None, None, 0.0, None, begin.text, seen)
+    there = chains.after(chain, begin.share, steps)
+    return Whereabouts(there[:-1], None, None, float(there[-1]), 0.0, steps, begin.text, seen)
+
+
+def chain_miss(found: Evidence, transitions: Transitions | None) -> float | None:
+    """Return how far the chain's chances are from those counted, on average over regions of this very log."""
+    if transitions is None:
+        return None
+    fitted, kept = found.fitted, found.fitted.memory
+    if "chain_miss" in kept and found is kept.get("evidence"):
+        return float(kept["chain_miss"])
+    regions = min(REGIONS, fitted.tree.n_leaves)
+    region = fitted.tree.truncate(regions).apply(found.recording.states)
+    inside = [np.append(np.bincount(found.leaf[region == k], minlength=fitted.tree.n_leaves) > 0, False) for k in range(regions)]
+    horizon = max(int(np.median(np.diff(found.recording.starts))) // 2, 1)
+    samples, chain = transitions.samples, Chain.of(transitions)
+    misses = []
+    for goal in range(regions):
+        said = chains.reach_within(chain, inside[goal], horizon)
+        event = Event(region == goal)
+        for here in range(regions):
+            weight = samples * inside[here][:-1]
+            counted = count.chance(found.episodes, region == here, event, None, horizon).probability
+            if here != goal and counted is not None and weight.any():
+                misses.append(abs(float(said[:-1] @ weight / weight.sum()) - counted))
+    miss = float(np.mean(misses)) if misses else None
+    if found is kept.get("evidence") and miss is not None:
+        kept["chain_miss"] = miss
+    return miss
 
 
 def unreachable(fitted: Fitted, transitions: Transitions, start: Any) -> Unreachable:
@@ -135,48 +193,89 @@ def rollouts(
     return chains.rollouts(Chain.of(transitions), begin.share, n, steps, generator(seed))
 
 
-def _places(
-    fitted: Fitted, transitions: Transitions, reach: Any, start: Any, before: Any
-) -> tuple[Start, Zone, Zone | None]:
-    goal = read_zone(fitted, reach, "reach")
-    avoid = None if before is None else read_zone(fitted, before, "before")
-    if avoid is not None and (goal.mask & avoid.mask).any():
-        both = goal.mask & avoid.mask
-        raise ParameterError(
-            Message(
-                "{} and {} must not overlap; both have {}. A leaf that lies partly in a zone belongs to it as a whole: "
-                "try zones further apart.",
-                Option("reach"),
-                Option("before"),
-                conditions.END if both[-1] else conditions.leaves(np.flatnonzero(both).tolist()),
-            )
+def _zones(fitted: Fitted, reach: Any, before: Any) -> tuple[Zone, Zone | None]:
+    return read_zone(fitted, reach, "reach"), None if before is None else read_zone(fitted, before, "before")
+
+
+def _event(found: Evidence, zone: Zone | None) -> Event | None:
+    return None if zone is None else found.event(zone)
+
+
+def _seen(found: Evidence, visits: Visits, counted: count.Chance | count.Steps | count.Later) -> Seen:
+    n = found.recording.n_episodes
+    return Seen(visits.text, n, counted.episodes, counted.visits, visits.distance, visits.outside)
+
+
+def _all_there(found: Evidence, visits: Visits, goal: Zone) -> bool:
+    rows = np.flatnonzero(visits.rows) if visits.rows.dtype == bool else visits.rows
+    return visits.distance is None and bool(found.event(goal).rows[rows].all())
+
+
+def _guessed(
+    fitted: Fitted,
+    transitions: Transitions | None,
+    guess: float | None,
+    start: Any,
+    goal: Zone,
+    avoid: Zone | None,
+    within: int | None,
+    seen: Seen | None,
+    miss: float | None,
+) -> Chance:
+    if guess is None:
+        raise _nothing_known()
+    text, avoided = _start_text(fitted, transitions, start), None if avoid is None else avoid.text
+    return Chance(guess, None, goal.text, text, avoided, within, seen, 0, 0.0, guess, miss, there=False)
+
+
+def _nothing_known() -> ParameterError:
+    return ParameterError(
+        Message(
+            "This model keeps nothing of its log ({}), so there is nothing to count. Give the log: {}.",
+            Option("keep", "nothing"),
+            Option("log", ...),
         )
-    return read_start(fitted, transitions, start), goal, avoid
+    )
 
 
-def _interval(
-    transitions: Transitions,
-    ask: Callable[[Chain, F64], Any],
-    start: Start,
-    draws: int,
-    seed: Any,
-    times: bool = False,
-) -> F64 | None:
-    check_whole(draws, "draws", 0, 1_000_000, 200)
-    rng = generator(seed)
-    if draws == 0:
-        return None
-    return chains.interval(transitions, ask, start.share, draws, rng, start.episodes, times)
+def _start_text(fitted: Fitted, transitions: Transitions | None, start: Any) -> str:
+    if transitions is None:
+        raise _nothing_known()
+    return read_start(fitted, transitions, start).text
 
 
-def _sure(transitions: Transitions, start: Start, goal: Zone, probability: float) -> F64:
-    """Return the interval of what always or never happened: Wilson's, with the sequences that begin at the start."""
-    if _there(start, goal):
-        return np.array([1.0, 1.0])
-    begun = start.share[:-1] > 0
-    times = transitions.n_episodes if start.episodes is not None else int(transitions.sequences[begun].sum())
-    return wilson(np.array(probability * times), np.array(times))
+def _chain_chance(
+    fitted: Fitted, transitions: Transitions, start: Any, goal: Zone, avoid: Zone | None, within: int | None
+) -> float:
+    """Return what the chain over leaves says; a leaf in both zones counts as reached."""
+    begin, chain = read_start(fitted, transitions, start), Chain.of(transitions)
+    stop = None if avoid is None else avoid.mask & ~goal.mask
+    if within is None:
+        return float(begin.share @ chains.reach(chain, goal.mask, stop))
+    return float(begin.share @ chains.reach_within(chain, goal.mask, within, stop))
 
 
-def _there(start: Start, goal: Zone) -> bool:
-    return bool(start.share[goal.mask].sum() >= 1 - 1e-12)
+def _chain_steps(
+    fitted: Fitted, transitions: Transitions, start: Any, goal: Zone, avoid: Zone | None
+) -> tuple[float | None, float]:
+    """Return how long the chain takes, and the probability that it arrives."""
+    begin, chain = read_start(fitted, transitions, start), Chain.of(transitions)
+    probability, weighted = chains.steps_to(chain, goal.mask, None if avoid is None else avoid.mask & ~goal.mask)
+    arriving = float(begin.share @ probability)
+    return (float(begin.share @ weighted) / arriving if arriving > 0 else None), arriving
+
+
+def _three(numbers: tuple[int, ...]) -> tuple[float, float, float]:
+    early, middle, late = map(float, numbers)
+    return early, middle, late
+
+
+def _quantiles(states: F64, weight: F64) -> F64:
+    """Return 10, 50 and 90 % of weighted states, feature by feature."""
+    found = np.empty((len(count.QUANTILES), states.shape[1]))
+    for f, column in enumerate(states.T):
+        order = np.argsort(column, kind="stable")
+        total = np.cumsum(weight[order])
+        places = np.searchsorted(total, np.array(count.QUANTILES) * total[-1])
+        found[:, f] = column[order[np.minimum(places, len(order) - 1)]]
+    return found

@@ -1,0 +1,116 @@
+"""Evidence: what the recorded episodes really did, as far as a question needs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.asking.places import Zone, is_state, read_place, read_zone
+from tripletree.asking.states import read_state
+from tripletree.errors import ParameterError
+from tripletree.graph.count import Episodes, Event, nearest_visits
+from tripletree.language import conditions
+from tripletree.log.log import Log
+from tripletree.log.recording import Recording
+from tripletree.model.evaluate import check_same_schema
+from tripletree.model.fitted import Fitted
+from tripletree.text import Message, Option
+
+F64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """Where a question begins, as rows of a recording.
+
+    Attributes
+    ----------
+    rows : int array, or bool array of shape (samples,)
+        The rows.
+    text : str
+        The start in words.
+    distance : float or None
+        Of a single state: how far its farthest neighbour is, as a share of the features' ranges; None otherwise.
+    outside : bool
+        Whether it is a state outside the range of the training log.
+    """
+
+    rows: npt.NDArray[Any]
+    text: str
+    distance: float | None = None
+    outside: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A recording with the leaf of each of its states.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The tree.
+    recording : Recording
+        The episodes.
+    leaf : int32 array of shape (samples,)
+        Leaf of each state.
+    final_leaf : int32 array of shape (episodes,)
+        Leaf of each final state; 0 where it is unknown.
+    episodes : Episodes
+        Where episodes begin and how they end, for counting.
+    """
+
+    fitted: Fitted
+    recording: Recording
+    leaf: npt.NDArray[np.int32]
+    final_leaf: npt.NDArray[np.int32]
+    episodes: Episodes
+
+    @classmethod
+    def of(cls, fitted: Fitted, recording: Recording, threads: int = 1) -> Evidence:
+        """Return the evidence of a recording."""
+        known = ~np.isnan(recording.final_states).any(axis=1)
+        finals = np.where(known[:, None], recording.final_states, fitted.feature_min)
+        return cls(
+            fitted,
+            recording,
+            fitted.tree.apply(recording.states, threads),
+            fitted.tree.apply(finals, threads),
+            Episodes.of(recording.starts, recording.endings, known),
+        )
+
+    def event(self, zone: Zone) -> Event:
+        """Return where the recording is in a zone."""
+        finals = zone.holds(self.recording.final_states, self.final_leaf) & self.episodes.final
+        return Event(zone.holds(self.recording.states, self.leaf), finals, zone.end)
+
+    def visits(self, start: Any) -> Visits:
+        """Return where a question begins: at all starts of episodes, near a state, or all the time spent in a zone."""
+        fitted, recording = self.fitted, self.recording
+        if start is None:
+            return Visits(recording.starts[:-1], conditions.STARTS)
+        start = read_place(fitted, start, "start")
+        if is_state(fitted, start):
+            state = read_state(start, fitted.schema, "start", finite=False)
+            rows, distance = nearest_visits(recording.states, recording.starts, state, fitted.span)
+            text = conditions.state(fitted.schema, state.tolist())
+            return Visits(rows, text, float(distance[-1]), bool(fitted.outside(state)))
+        zone = read_zone(fitted, start, "start")
+        if zone.end:
+            raise ParameterError(Message("{} must hold a state: nothing follows the end.", Option("start")))
+        return Visits(zone.holds(recording.states, self.leaf), zone.text)
+
+
+def evidence(fitted: Fitted, log: Log | None, threads: int = 1) -> Evidence | None:
+    """Return the evidence of a log or, without one, of what the model kept of its own; None if it kept nothing."""
+    if log is not None:
+        check_same_schema(fitted.schema, log, "log")
+        return Evidence.of(fitted, Recording.of(log), threads)
+    if fitted.track is None:
+        return None
+    kept = fitted.memory.get("evidence")
+    if kept is None:
+        kept = fitted.memory["evidence"] = Evidence.of(fitted, fitted.track.recording, threads)
+    return kept
