@@ -108,6 +108,10 @@ class TripleTree:
         Minimum quality of a split (the root's impurity is the sum of theta).
     early_stopping : bool
         With a validation log, keep the size with the smallest validation score (see :attr:`curve_`).
+    keep : {"track", "leaves", "nothing"}
+        What the tree, and so its file, keeps of the log: the states of its episodes, one byte a feature and step (of
+        a log with more than 4 MB of them, random episodes); how it goes from leaf to leaf; or neither, so that
+        questions about where the agent goes need ``log=``.
     threads : int or None
         Threads to use, None for all cores. The tree is the same for any number.
     progress : function of (leaves so far, max_leaves), or None
@@ -141,6 +145,7 @@ class TripleTree:
         max_depth: int | None = None,
         min_quality: float = 0.0,
         early_stopping: bool = True,
+        keep: str = "track",
         threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
@@ -157,6 +162,7 @@ class TripleTree:
         self.max_depth = max_depth
         self.min_quality = min_quality
         self.early_stopping = early_stopping
+        self.keep = keep
         self.threads = threads
         self.progress = progress
 

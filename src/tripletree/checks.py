@@ -258,6 +258,7 @@ PARAMETERS: dict[str, Rule] = {
     "max_depth": whole(0, MOST_SAMPLES, example=20, none="no limit"),
     "min_quality": number(0, example=0.0),
     "early_stopping": flag(),
+    "keep": choice(("track", "leaves", "nothing")),
     "threads": whole(1, MOST_THREADS, 2, none="all cores"),
     "progress": Rule(
         lambda value: value is None or callable(value), "a function of (leaves so far, max_leaves)", none="silence"

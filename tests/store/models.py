@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences
 from tripletree.leaves.attributes import Attributes
+from tripletree.log.log import Log
 from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
 from tripletree.model.fitted import Fitted, Judged
+from tripletree.model.track import Track
 from tripletree.tree.structure import Tree
 
 ARRAYS = (
@@ -35,6 +37,7 @@ ARRAYS = (
         "validation_episodes",
         "judged",
     ),
+    *(f"track.{name}" for name in ("bins", "values", "packed", "starts", "endings", "finals", "returns", "ids", "texts")),
 )
 
 
@@ -46,7 +49,8 @@ def part(model: Fitted, name: str) -> Any:
         judged = model.judged
         numbers = None if judged is None else [*judged.losses, *judged.constant, *judged.margin, *judged[3:]]
         return None if numbers is None else np.array(numbers, np.float64)
-    if name.startswith("transitions.") and model.transitions is None:
+    owner = name.split(".")[0]
+    if owner in ("transitions", "track") and getattr(model, owner) is None:
         return None
     return attrgetter(name)(model)
 
@@ -66,6 +70,7 @@ OPTIONS: dict[str, Any] = {
     "max_depth": None,
     "min_quality": 0.0,
     "early_stopping": True,
+    "keep": "track",
 }
 LEFT_RIGHT = Action("discrete", labels=("left", "right"))
 
@@ -93,6 +98,7 @@ def random_model(
     options: dict[str, Any] | None = None,
     provenance: dict[str, Any] | None = None,
     transitions: bool = True,
+    track: bool = True,
 ) -> Fitted:
     """Grow a tree by random splits of a random box; it has fewer leaves when nothing can be split any more."""
     rng = np.random.default_rng(seed)
@@ -166,7 +172,37 @@ def random_model(
         judged=Judged(*(tuple(abs(any_bits(rng, 3)).tolist()) for _ in range(3)), *rng.integers(1, 2**53, 2).tolist())
         if validation
         else None,
+        track=random_track(rng, Schema(features, action), tree, low, high, total) if track else None,
     )
+
+
+def random_track(
+    rng: np.random.Generator,
+    schema: Schema,
+    tree: Tree,
+    low: npt.NDArray[np.float64],
+    high: npt.NDArray[np.float64],
+    most: int,
+) -> Track:
+    """Keep a random log of up to so many samples, whose final states may lie outside the range of its states."""
+    n, d, discrete = int(rng.integers(1, most + 1)), len(schema.features), schema.action.kind == "discrete"
+    starts = np.unique(np.concatenate([[0], rng.integers(0, n, 3), [n]]))
+    episodes = len(starts) - 1
+    final = rng.normal(size=(episodes, d))
+    final[rng.random(episodes) < 0.3] = np.nan
+    log = Log(
+        states=rng.uniform(low, high, (n, d)),
+        actions=np.zeros(n if discrete else (n, len(schema.action.names)), np.int32 if discrete else np.float64),
+        rewards=rng.normal(size=n),
+        starts=starts,
+        final_states=final,
+        endings=rng.integers(0, 3, episodes),
+        episode_ids=rng.integers(-9, 9, episodes) if rng.random() < 0.5 else rng.choice(["", "Flug", "größer"], episodes),
+        schema=schema,
+    )
+    kept = Track.of(log, tree)
+    assert kept is not None
+    return kept
 
 
 def random_hashes(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
@@ -204,6 +240,7 @@ _options = st.fixed_dictionaries(
         "min_quality": st.floats(0, 1e300),
         "max_depth": st.none() | st.integers(0, 2**31 - 1),
         "early_stopping": st.booleans(),
+        "keep": st.sampled_from(["track", "leaves", "nothing"]),
     }
 ).map(lambda drawn: OPTIONS | drawn)
 _objects = st.dictionaries(st.text(max_size=12), _json, max_size=5)
@@ -233,5 +270,6 @@ models = st.builds(
     options=_options,
     provenance=_objects,
     transitions=st.booleans(),
+    track=st.booleans(),
 )
 """Models of every kind, for hypothesis."""

@@ -33,7 +33,21 @@ def test_todays_code_reads_it_without_a_warning(file: Path) -> None:
     if file.stem < "1.2":  # which did not keep what the tree has seen, how it was judged, and what labels stand for
         schema = replace(expected.schema, action=replace(expected.schema.action, codes=()))
         expected = replace(expected, schema=schema, training_episodes=None, validation_episodes=None, judged=None)
+    if file.stem < "1.3":  # which did not keep states, and could not be told to
+        expected = replace(expected, options=expected.options | {"keep": "leaves"}, track=None)
     assert_same(fitted, expected)
+
+
+def test_episodes_of_format_1_3() -> None:
+    track = load(make.FOLDER / "1.3-discrete.tripletree").track
+    assert track is not None
+    recording = track.recording
+    assert recording.states[:, 0].tolist() == [0, 0.5, 2.5, 2.5, 3, 0.5, 0.5, 1.5, 2.5, 3]
+    assert recording.states[7].tolist() == [1.5, -0.1, 1]
+    np.testing.assert_array_equal(recording.final_states, [[np.nan] * 3, [3.5, 0.05, 1]])
+    assert (recording.starts.tolist(), recording.endings.tolist()) == ([0, 5, 10], [1, 2])
+    assert (recording.returns.tolist(), recording.ids.tolist()) == ([-1.5, 1 / 3], ["Flug 1", "größer"])
+    assert load(make.FOLDER / "1.3-continuous.tripletree").track is None
 
 
 def test_numbers_of_format_1_0() -> None:

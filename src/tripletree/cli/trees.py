@@ -16,6 +16,7 @@ from tripletree.text import count
 if TYPE_CHECKING:
     from tripletree.api import TripleTree
     from tripletree.log.log import Log
+    from tripletree.model.fitted import Fitted
 
 ATTRIBUTES = ("action", "value", "derivative")
 LEAST_EPISODES = 5
@@ -90,6 +91,13 @@ def _choice(name: str) -> click.Choice[str]:
     help="All thresholds, or those of a histogram.",
 )
 @click.option("--bins", type=int, default=1024, show_default=True, help="Bins of the histogram.")
+@click.option(
+    "--keep",
+    type=_choice("keep"),
+    default="track",
+    show_default=True,
+    help="What the file keeps of the log: its states, coded (track), how it goes from leaf to leaf, or neither.",
+)
 @click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
 @log_options
 @json_option
@@ -254,6 +262,7 @@ def _facts(tree: TripleTree, model: Path) -> None:
             ("action", f"{acts} ({action.kind})"),
             ("grown with", f"theta={theta}, gamma={options['gamma']:g}, {', '.join(rest)}"),
             ("made by", ", ".join(f"{name} {made[name]}" for name in ("tripletree", "numpy") if name in made)),
+            ("holds", held(fitted)),
         ),
         "",
         *goodness(tree),
@@ -267,8 +276,23 @@ def _facts(tree: TripleTree, model: Path) -> None:
             continue
         chance = f"{name.capitalize()}: nothing that tells more about unseen episodes than chance."
         console.say(chance if share == 0 else line)
-    if fitted.transitions is None:
+    if fitted.transitions is None and fitted.track is None:
         console.note("The model does not hold how the log moves on it: chance, paths and simulate need --log.")
+
+
+def held(fitted: Fitted) -> str:
+    """Return what a model holds of its log, in words: whoever passes a file on should know."""
+    track = fitted.track
+    if track is None:
+        moves = fitted.transitions is not None
+        return "no state of the log" + (", only how often it goes from leaf to leaf" if moves else "")
+    every = max(fitted.provenance.get("episodes", 0), track.n_episodes)
+    episodes = count(every, "episode") if every == track.n_episodes else f"{track.n_episodes:,} of {every:,} episodes"
+    size = "one byte" if track.bins.max() <= 256 else "one or two bytes"
+    return (
+        f"states of {episodes} ({size} a feature and step): anyone who has the file can read them; grow with --keep "
+        "leaves to leave them out"
+    )
 
 
 def _range(low: float, high: float) -> str:
@@ -280,6 +304,7 @@ def _range(low: float, high: float) -> str:
 def summary(tree: TripleTree) -> dict[str, Any]:
     """Return everything that `tripletree info` shows, as JSON types."""
     fitted, curve = tree.fitted_, tree.curve_
+    track = fitted.track
     here = tree.n_leaves_ - 1
     return {
         "leaves": tree.n_leaves_,
@@ -298,7 +323,11 @@ def summary(tree: TripleTree) -> dict[str, Any]:
         "importance": tree.importance().to_dict(),
         "options": fitted.options,
         "provenance": fitted.provenance,
-        "transitions": fitted.transitions is not None,
+        "transitions": fitted.transitions is not None or track is not None,
+        "track": None
+        if track is None
+        else {"episodes": track.n_episodes, "samples": track.n_samples, "bytes": track.packed.nbytes},
+        "holds": held(fitted),
     }
 
 

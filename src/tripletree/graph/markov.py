@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tripletree.graph.chain import Chain, after
 from tripletree.graph.transitions import UNKNOWN, MarkovCheck, Transitions, count_sequences, find_sequences, leaves_of
 from tripletree.log.log import TERMINATED, Log
+from tripletree.log.recording import Recording
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -19,7 +20,7 @@ _HORIZONS = (1, 2, 5, 10, 20, 50, 100, 200)
 _MOST_MOVES = 200_000
 
 
-def count_transitions(tree: Tree, log: Log, threads: int = 1) -> Transitions:
+def count_transitions(tree: Tree, log: Log | Recording, threads: int = 1) -> Transitions:
     """Count how ``log`` goes from leaf to leaf of ``tree``, and check the chain that the counts make."""
     leaf, final = leaves_of(tree, log, threads)
     counts = count_sequences(tree.n_leaves, leaf, final, log)
@@ -27,7 +28,7 @@ def count_transitions(tree: Tree, log: Log, threads: int = 1) -> Transitions:
 
 
 def check_markov(
-    transitions: Transitions, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log
+    transitions: Transitions, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording
 ) -> MarkovCheck:
     """Compare the chain with the log it was counted on.
 
@@ -37,7 +38,7 @@ def check_markov(
         The counts.
     leaf, final : int32 arrays
         Leaf of each sample and of each final state (see ``leaves_of``).
-    log : Log
+    log : Log or Recording
         The log.
     """
     moves = _triples(transitions.n_leaves, leaf, final, log)
@@ -47,7 +48,7 @@ def check_markov(
     return MarkovCheck(memory, chance, moves.shape[1], *_worst_distance(transitions, leaf, final, log))
 
 
-def _triples(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> I64:
+def _triples(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording) -> I64:
     """Return the leaf before, the leaf, and the place after each sequence that has both, shape (3, moves)."""
     _, here, following, last = find_sequences(n_leaves, leaf, final, log)
     previous = np.append(np.int32(UNKNOWN), here[:-1])
@@ -98,7 +99,7 @@ def _shuffled(first: I64, by_pair: I64, second: I64, by_onward: I64, by_leaf: I6
 
 
 def _worst_distance(
-    transitions: Transitions, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log
+    transitions: Transitions, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording
 ) -> tuple[float, float, int, int]:
     """Return distance, distance by chance, horizon and episodes where prediction and log differ most."""
     chain, end = Chain.of(transitions), transitions.n_leaves

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.log import TERMINATED, Log
+from tripletree.log.recording import Recording
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -203,7 +204,9 @@ class Transitions:
         return int(self.starts.sum())
 
 
-def leaves_of(tree: Tree, log: Log, threads: int = 1) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def leaves_of(
+    tree: Tree, log: Log | Recording, threads: int = 1
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return the leaf of every sample, and of every episode's final state: -1 where that was not recorded."""
     final = np.full(log.n_episodes, -1, np.int32)
     known = ~np.isnan(log.final_states[:, 0])
@@ -234,7 +237,9 @@ class Sequences(NamedTuple):
     last: I64
 
 
-def find_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> Sequences:
+def find_sequences(
+    n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording
+) -> Sequences:
     """Return the sequences of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
     begins = np.empty(len(leaf), np.bool_)
     np.not_equal(leaf[1:], leaf[:-1], out=begins[1:])
@@ -248,7 +253,9 @@ def find_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArra
     return Sequences(first, source, following, last)
 
 
-def count_sequences(n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log) -> Transitions:
+def count_sequences(
+    n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording
+) -> Transitions:
     """Count the transitions of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
     first, source, target, last = find_sequences(n_leaves, leaf, final, log)
     length = np.diff(first, append=len(leaf))

@@ -167,15 +167,22 @@ def transitions_on(fitted: Fitted, log: Log | None, threads: int) -> Transitions
     if log is not None:
         check_same_schema(fitted.schema, log, "log")
         return count_transitions(fitted.tree, log, threads)
-    if fitted.transitions is None:
+    if fitted.transitions is not None:
+        return fitted.transitions
+    if fitted.track is None:
         raise ParameterError(
             Message(
-                "This tree does not know the transitions of its log, because it was made smaller after growth or read "
-                "from a file without them. Give the log: {}.",
+                "This tree does not know the transitions of its log, because it was grown with {} or {} and made "
+                "smaller, or read from a file without them. Give the log: {}.",
+                Option("keep", "nothing"),
+                Option("keep", "leaves"),
                 Option("log", ...),
             )
         )
-    return fitted.transitions
+    if "transitions" not in fitted.memory:
+        fitted.memory["transitions"] = count_transitions(fitted.tree, fitted.track.recording, threads)
+    found: Transitions = fitted.memory["transitions"]
+    return found
 
 
 def sightings(fitted: Fitted, hashes: U64) -> tuple[Mask, Mask, Mask]:

@@ -23,6 +23,7 @@ from tripletree.log.log import TRUNCATED, Log
 from tripletree.model.bootstrap import ends_of_truncated, settled_tail, settles
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
+from tripletree.model.track import Track
 from tripletree.text import Message, Option, count, plural
 from tripletree.tree.columns import state_columns
 from tripletree.tree.grow import encode, grow
@@ -86,7 +87,11 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
             fitted = replace(fitted, validation_episodes=kept_hashes(validation))
-    return replace(fitted, transitions=count_transitions(fitted.tree, log, threads))
+    track = Track.of(log, fitted.tree) if parameters["keep"] == "track" else None
+    if parameters["keep"] == "nothing" or (track is not None and track.n_samples == log.n_samples):
+        # A track of all episodes has the moves in it: they are counted when somebody asks.
+        return replace(fitted, track=track)
+    return replace(fitted, track=track, transitions=count_transitions(fitted.tree, log, threads))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.boxes import bounds
 from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.log.schema import Schema
+from tripletree.model.track import Track
 from tripletree.tree.structure import Tree
 
 
@@ -77,12 +78,15 @@ class Fitted:
     provenance : dict
         Versions, log hash, counts (JSON types only).
     transitions : Transitions or None
-        How the training log goes from leaf to leaf; None in a truncated tree, whose leaves need the log again.
+        How the training log goes from leaf to leaf; None where it follows from the track, with ``keep="nothing"``, and
+        in a truncated tree. See `transitions_on`.
     training_episodes, validation_episodes : uint64 arrays, or None
         Hashes of the episodes that it was grown on, and of those that chose its size (see ``log.identity``); None in
         files of formats before 1.2, and when there was no validation log.
     judged : Judged or None
         How the tree, or one grown just like it, did on unseen episodes; None where nobody asked.
+    track : Track or None
+        The states of the training log's episodes, or of a sample of them; None unless ``keep="track"``.
     """
 
     schema: Schema
@@ -100,6 +104,7 @@ class Fitted:
     training_episodes: npt.NDArray[np.uint64] | None = None
     validation_episodes: npt.NDArray[np.uint64] | None = None
     judged: Judged | None = None
+    track: Track | None = None
 
     def __post_init__(self) -> None:
         for part in (self, self.tree, self.attributes):

@@ -9,7 +9,9 @@ from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.identity import MOST_KEPT
+from tripletree.log.log import TRUNCATED
 from tripletree.model.fitted import Fitted
+from tripletree.model.track import LONGEST_ID, MOST_BYTES, MOST_EPISODES, Track
 from tripletree.tree.structure import Tree
 
 # Sums of counts over all labels that fit into a header stay below 2^63, so no sum below can wrap around.
@@ -29,6 +31,8 @@ def check_model(fitted: Fitted) -> None:
     _check_episodes(fitted)
     if fitted.transitions is not None:
         _check_transitions(fitted.transitions, fitted.attributes.count[fitted.tree.leaf_nodes])
+    if fitted.track is not None:
+        _check_track(fitted.track, fitted)
 
 
 def _check_range(fitted: Fitted) -> None:
@@ -183,3 +187,56 @@ def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> No
     entered = np.bincount(target, moves.count, n + 1)[:n] + moves.starts
     if not moves.starts.any() or (entered < np.bincount(source, moves.count, n) + moves.censored).any():
         raise ModelFileError("a leaf is left more often than it is entered.")
+
+
+def _check_track(track: Track, fitted: Fitted) -> None:
+    """Check that a track can come from the log; how large its codes are, before they are unpacked."""
+    starts, bins = track.starts, track.bins.tolist()
+    if not 1 <= track.n_episodes <= MOST_EPISODES or len(starts) != track.n_episodes + 1:
+        raise ModelFileError(f"its track must have 1 to {MOST_EPISODES:,} episodes, and as many starts and one more.")
+    if starts[0] != 0 or (starts[1:] <= starts[:-1]).any() or starts[-1] > fitted.attributes.count[0]:
+        raise ModelFileError("`track.starts` must increase from 0 to at most the number of samples in the log.")
+    if (track.endings > TRUNCATED).any() or (track.finals > 1).any():
+        raise ModelFileError(f"`track.endings` must be 0 to {TRUNCATED}, and `track.finals` 0 or 1.")
+    if min(bins) < 1 or max(bins) > track.n_rows or sum(bins) != len(track.values):
+        raise ModelFileError("`track.bins` does not fit `track.values`, or a feature has more bins than states.")
+    if track.unpacked_size > MOST_BYTES:
+        raise ModelFileError(
+            f"its track would have {track.unpacked_size:,} bytes of codes; at most {MOST_BYTES:,} are unpacked."
+        )
+    for name, numbers in (("values", track.values), ("returns", track.returns)):
+        # Not a number fails the comparison, too.
+        if not (np.abs(numbers) <= MAX_NUMBER).all():
+            raise ModelFileError(f"`track.{name}` must hold finite numbers up to {MAX_NUMBER:g}.")
+    _check_names(track)
+    try:
+        codes = track.codes
+    except ValueError as error:
+        raise ModelFileError(f"its track is damaged: {error}.") from None
+    ends = np.cumsum(track.bins)
+    for code, size, end, low, high in zip(
+        codes, bins, ends.tolist(), fitted.feature_min, fitted.feature_max, strict=True
+    ):
+        values, states = track.values[end - size : end], code[: track.n_samples]
+        if (values[1:] <= values[:-1]).any():
+            raise ModelFileError("`track.values` of a feature do not increase.")
+        if code.max() >= size:
+            raise ModelFileError(f"its track has a code outside 0 ... {size - 1}.")
+        # Values increase, so the smallest code has the smallest one. Final states may lie outside.
+        if values[states.min()] < low or values[states.max()] > high:
+            raise ModelFileError("its track has a state outside the range of the features.")
+
+
+def _check_names(track: Track) -> None:
+    if track.texts is None:
+        return
+    # In bytes first: all names get the room of the longest.
+    length = np.diff(track.ids, prepend=0)
+    if (length < 0).any() or (length > 4 * LONGEST_ID).any() or track.ids[-1] != len(track.texts):
+        raise ModelFileError(f"`track.ids` must divide `track.texts` into texts of at most {LONGEST_ID} characters.")
+    try:
+        names = track.names
+    except UnicodeDecodeError:
+        raise ModelFileError("`track.texts` is not UTF-8.") from None
+    if names.dtype.itemsize > 4 * LONGEST_ID:
+        raise ModelFileError(f"`track.ids` must divide `track.texts` into texts of at most {LONGEST_ID} characters.")

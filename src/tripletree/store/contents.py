@@ -15,6 +15,7 @@ from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted, Judged
+from tripletree.model.track import Track
 from tripletree.store.container import DTYPES, Entry
 from tripletree.store.strict_json import show
 from tripletree.text import count
@@ -59,19 +60,41 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "training_episodes": ("U64", ("grown on",)),
     "validation_episodes": ("U64", ("validated on",)),
     "judged": ("F64", ("tests",)),
+    "track.bins": ("I64", ("features",)),
+    "track.values": ("F64", ("bins",)),
+    "track.packed": ("U8", ("packed",)),
+    "track.starts": ("I64", ("bounds",)),
+    "track.endings": ("U8", ("recorded",)),
+    "track.finals": ("U8", ("recorded",)),
+    "track.returns": ("F64", ("recorded",)),
+    "track.ids": ("I64", ("recorded",)),
+    "track.texts": ("U8", ("texts",)),
 }
 _DISCRETE = {"attributes.action_count"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
 _TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
+_TRACK = {name for name in _ARRAYS if name.startswith("track.")}
 _OPTIONAL = {
     *_DERIVATIVE,
     *_TRANSITIONS,
+    *_TRACK,
     "curve_validation",
     "attributes.state_mean",
     "training_episodes",
     "validation_episodes",
     "judged",
+}
+# Sizes that no other part of the file gives, each by the array that it is read from.
+_OWN_LENGTH = {
+    "edges": "transitions.source",
+    "grown on": "training_episodes",
+    "validated on": "validation_episodes",
+    "bins": "track.values",
+    "packed": "track.packed",
+    "bounds": "track.starts",
+    "recorded": "track.endings",
+    "texts": "track.texts",
 }
 
 
@@ -84,7 +107,8 @@ def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
         if judged is None
         else np.array([*judged.losses, *judged.constant, *judged.margin, judged.episodes, judged.samples], np.float64),
     }
-    kept = [name for name in _ARRAYS if name not in _TRANSITIONS or moves is not None]
+    absent = (_TRANSITIONS if moves is None else set()) | (_TRACK if fitted.track is None else set())
+    kept = [name for name in _ARRAYS if name not in absent]
     found = {name: numbers[name] if name in numbers else attrgetter(name)(fitted) for name in kept}
     arrays = {name: array for name, array in found.items() if array is not None}
     for name, array in arrays.items():
@@ -104,6 +128,9 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     for together in (_DERIVATIVE, _TRANSITIONS):
         if together & entries.keys():
             missing |= together - entries.keys()
+    if _TRACK & entries.keys():
+        # Episodes that are numbers have no texts.
+        missing |= _TRACK - entries.keys() - {"track.texts"}
     if missing:
         raise ModelFileError(f"it lacks the array {show(min(missing))}.")
     for name in sorted(_ARRAYS.keys() & entries.keys() - allowed):
@@ -118,7 +145,7 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
         "checks": 7,
         "tests": 11,
     }
-    for name in ("tree.feature", "curve_training", "transitions.source", "training_episodes", "validation_episodes"):
+    for name in ("tree.feature", "curve_training", *_OWN_LENGTH.values()):
         if name in entries and not entries[name].shape:
             raise ModelFileError(f"array {show(name)} has no dimension.")
     sizes["nodes"] = entries["tree.feature"].shape[0]
@@ -127,11 +154,7 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
             f"it has {sizes['nodes']:,} nodes; a tree has an odd number of them, at most {MAX_NODES - 1:,}."
         )
     sizes["leaves"] = sizes["nodes"] // 2 + 1
-    for side, name in (
-        ("edges", "transitions.source"),
-        ("grown on", "training_episodes"),
-        ("validated on", "validation_episodes"),
-    ):
+    for side, name in _OWN_LENGTH.items():
         if name in entries:
             sizes[side] = entries[name].shape[0]
     # The curve of a tree that was cut back goes on beyond its leaves.
@@ -174,6 +197,7 @@ def build(
         provenance=provenance,
         transitions=transitions,
         judged=None if tests is None else _judged_numbers(tests),
+        track=Track(**part("track.")) if "track.packed" in arrays else None,
         **rest,
     )
 

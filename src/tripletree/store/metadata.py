@@ -23,7 +23,13 @@ def to_texts(schema: Schema, options: dict[str, Any], provenance: dict[str, Any]
     }
 
 
-def from_texts(texts: Mapping[str, str], unknown: list[str]) -> tuple[Schema, dict[str, Any], dict[str, Any]]:
+ADDED = {"keep": (3, "leaves")}
+"""Options that the first formats did not have: the minor format that brought them, and what was done before."""
+
+
+def from_texts(
+    texts: Mapping[str, str], minor: int, unknown: list[str]
+) -> tuple[Schema, dict[str, Any], dict[str, Any]]:
     """Return schema, options and provenance; names of keys that this version does not know go into ``unknown``."""
     keys = ("sha256", "schema", "options", "provenance")
     _check_keys(texts, keys, "`__metadata__`", unknown)
@@ -38,6 +44,8 @@ def from_texts(texts: Mapping[str, str], unknown: list[str]) -> tuple[Schema, di
         value = provenance.get(name, 0)
         if type(value) is not int or value < 0:
             raise ModelFileError(f"its provenance `{name}` must be a whole number of at least 0, got {show(value)}.")
+    if isinstance(options, dict):
+        options |= {name: value for name, (since, value) in ADDED.items() if minor < since and name not in options}
     return _schema(schema, unknown), _options(options, unknown), provenance
 
 

@@ -84,7 +84,7 @@ def _decode(stream: BinaryIO, size: int) -> Fitted:
     """Read a model of ``size`` bytes, from the cheapest check to the most expensive."""
     header = container.read_header(stream, size)
     unknown: list[str] = []
-    schema, options, provenance = metadata.from_texts(header.metadata, unknown)
+    schema, options, provenance = metadata.from_texts(header.metadata, header.minor, unknown)
     names = contents.check_entries(header.entries, schema, unknown)
     # In a format that this version knows, an unknown name is no addition of a later version but a mistake.
     if unknown and header.minor <= container.FORMAT[1]:

@@ -5,14 +5,18 @@ Run it once when a minor format is released, commit the files, and never change 
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
+from tripletree.log.log import TERMINATED, TRUNCATED
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.model.fitted import Fitted, Judged
+from tripletree.model.track import Track
 from tripletree.store import save
 from tripletree.store.container import FORMAT
 from tripletree.tree.structure import Tree
@@ -31,6 +35,7 @@ OPTIONS = {
     "max_depth": None,
     "min_quality": 0.0,
     "early_stopping": True,
+    "keep": "track",
 }
 FOLDER = Path(__file__).parent
 
@@ -86,11 +91,31 @@ def discrete() -> Fitted:
         training_episodes=np.array([7, 2**64 - 1], np.uint64),
         validation_episodes=np.array([2**53 + 1], np.uint64),
         judged=Judged((0.1, 0.3, 1.5), (0.5, 0.7, 2.5), (0.25, 0.125, np.inf), 1, 5),
+        # The same two episodes; only the second has a final state, which lies beyond the others.
+        track=Track(
+            bins=np.array([6, 3, 2], np.int64),
+            values=np.array([0.0, 0.5, 1.5, 2.5, 3.0, 3.5, -0.1, 0.05, 0.1, 0.0, 1.0]),
+            packed=packed(
+                [0, 1, 3, 3, 4, 1, 1, 2, 3, 4, 5], [0, 0, 1, 1, 2, 0, 1, 0, 1, 1, 1], [0, 1, 0, 1, 0, 0, 0, 1, 0, 0, 1]
+            ),
+            starts=np.array([0, 5, 10], np.int64),
+            endings=np.array([TERMINATED, TRUNCATED], np.uint8),
+            finals=np.array([0, 1], np.uint8),
+            returns=np.array([-1.5, 1 / 3]),
+            ids=np.array([6, 14], np.int64),
+            texts=np.frombuffer("Flug 1größer".encode(), np.uint8),
+        ),
     )
 
 
+def packed(*codes: list[int]) -> npt.NDArray[np.uint8]:
+    """Pack codes of one byte as a track does, but stored only: packed bytes differ between versions of zlib."""
+    differences = np.diff(codes, axis=1, prepend=0).astype(np.uint8)
+    return np.frombuffer(zlib.compress(differences.tobytes(), 0), np.uint8)
+
+
 def continuous() -> Fitted:
-    """One leaf, an action of two numbers, no derivatives, no validation, no transitions."""
+    """One leaf, an action of two numbers, no derivatives, no validation, nothing of the log."""
     return Fitted(
         schema=Schema((Feature("angle", "rad", "angle"),), Action("continuous", ("thrust", "turn"), (), ("N", ""))),
         tree=Tree(np.array([-1], np.int32), np.zeros(1), np.array([-1], np.int32), np.zeros(1)),
@@ -113,7 +138,7 @@ def continuous() -> Fitted:
         derivative_scale=np.array([0.0]),
         curve_training=np.array([[2.0, 0.0, 0.0]]),
         curve_validation=None,
-        options=OPTIONS | {"max_depth": 7, "truncation": "bootstrap"},
+        options=OPTIONS | {"max_depth": 7, "truncation": "bootstrap", "keep": "nothing"},
         provenance={"tripletree": "0.1.0"},
     )
 

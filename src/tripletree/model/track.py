@@ -1,0 +1,243 @@
+"""Track: what a model keeps of its log, one byte a feature and step, so that every state still falls into its leaf."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.log.identity import episode_hashes
+from tripletree.log.log import Log
+from tripletree.log.recording import Recording
+from tripletree.tree.structure import Tree
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
+
+MOST_BYTES = 2**22
+"""Bytes of codes that a track has at most, unpacked: 500,000 steps of 8 features. Of longer logs it keeps a sample."""
+MOST_EPISODES = 100_000
+"""Episodes that it keeps at most."""
+LONGEST_ID = 64
+"""Characters of an episode's id; where one is longer, episodes are called by their place in the log."""
+BINS = 256
+"""What one byte can tell apart."""
+FEWEST_CUTS = 64
+"""Bins that a feature has beyond those that the tree needs: a second byte is better than zones with coarse edges."""
+
+
+@dataclass(frozen=True, eq=False)
+class Track:
+    """The states of whole episodes, each feature rounded to a recorded value on the same side of all thresholds.
+
+    A feature's values are divided into bins: at every threshold of the tree, and so that about equally many samples
+    are in each. A code is the number of a bin. It is decoded as the median of the samples in the bin, so a feature with
+    at most 256 values comes back exactly. Codes are of one byte; of two where 256 bins are too few.
+
+    Attributes
+    ----------
+    bins : int64 array of shape (features,)
+        Number of bins of each feature.
+    values : float64 array of shape (all bins,)
+        What the codes stand for: the values of the first feature from small to large, then those of the next.
+    packed : uint8 array
+        The codes, as zlib packs their differences: feature by feature, first of all samples, then of all recorded
+        final states; of a code with more than one byte the lowest bytes of all, then the next.
+    starts : int64 array of shape (episodes + 1,)
+        Episode ``e`` is samples ``starts[e]`` to ``starts[e + 1]``.
+    endings : uint8 array of shape (episodes,)
+        As in `Log`.
+    finals : uint8 array of shape (episodes,)
+        1 where the final state was recorded, else 0.
+    returns : float64 array of shape (episodes,)
+        The sum of each episode's rewards.
+    ids : int64 array of shape (episodes,)
+        What the user called the episodes; with ``texts``, where each name ends in it.
+    texts : uint8 array, or None
+        Their names, if those are texts: UTF-8, one after the other.
+    """
+
+    bins: I64
+    values: F64
+    packed: U8
+    starts: I64
+    endings: U8
+    finals: U8
+    returns: F64
+    ids: I64
+    texts: U8 | None = None
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    @classmethod
+    def of(cls, log: Log, tree: Tree, most_bytes: int = MOST_BYTES) -> Self | None:
+        """Return what a model keeps of a log; None when not even one episode fits.
+
+        Parameters
+        ----------
+        log : Log
+            The log.
+        tree : Tree
+            The tree whose leaves the decoded states must fall into; any smaller tree of the same growth will do, too.
+        most_bytes : int
+            Size of the codes, unpacked. If the log has more, whole episodes are kept: those with the smallest hashes,
+            a fair sample that does not depend on the order of the episodes.
+        """
+        inner = tree.left >= 0
+        cuts = [np.unique(tree.threshold[inner & (tree.feature == f)]) for f in range(log.n_features)]
+        # Three more than there are cuts, because final states may lie beyond the states on both sides.
+        row = sum(_code_type(max(BINS, len(cut) + 3 + FEWEST_CUTS)).itemsize for cut in cuts)
+        kept = _sample(log, most_bytes // row)
+        if not len(kept):
+            return None
+        length = np.diff(log.starts)[kept]
+        starts = np.append(0, np.cumsum(length))
+        rows = np.repeat(log.starts[kept] - starts[:-1], length) + np.arange(starts[-1])
+        recorded = ~np.isnan(log.final_states[kept, 0])
+        final = log.final_states[kept[recorded]]
+        values, planes = [], []
+        for f, cut in enumerate(cuts):
+            column = log.states[rows, f]
+            # No state may be decoded outside the range of the states, where only final states are.
+            edges = np.concatenate([cut, [column.min(), np.nextafter(column.max(), np.inf)]])
+            column = np.concatenate([column, final[:, f]])
+            first, decoded = _divide(column, np.unique(edges))
+            values.append(decoded)
+            planes.append(_differences(np.searchsorted(first, column, side="right") - 1, _code_type(len(first))))
+        ids, texts = _names(log.episode_ids, kept)
+        return cls(
+            bins=np.array([len(decoded) for decoded in values], np.int64),
+            values=np.concatenate(values),
+            packed=np.frombuffer(zlib.compress(b"".join(planes)), np.uint8),
+            starts=starts,
+            endings=log.endings[kept],
+            finals=recorded.astype(np.uint8),
+            returns=Recording.of(log).returns[kept],
+            ids=ids,
+            texts=texts,
+        )
+
+    @property
+    def n_samples(self) -> int:
+        """Number of steps in all episodes."""
+        return int(self.starts[-1])
+
+    @property
+    def n_episodes(self) -> int:
+        """Number of episodes."""
+        return len(self.endings)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of states that each feature has a code of: those of all steps, and the recorded final ones."""
+        return self.n_samples + int(self.finals.sum(dtype=np.int64))
+
+    @property
+    def unpacked_size(self) -> int:
+        """Bytes of the codes, unpacked."""
+        return self.n_rows * sum(_code_type(bins).itemsize for bins in self.bins.tolist())
+
+    @cached_property
+    def codes(self) -> tuple[npt.NDArray[Any], ...]:
+        """The code of each sample and each recorded final state, one array for each feature.
+
+        Raises
+        ------
+        ValueError
+            If the packed bytes do not hold exactly so many codes; no more than those are ever unpacked.
+        """
+        size, rows = self.unpacked_size, self.n_rows
+        stream = zlib.decompressobj()
+        try:
+            data = stream.decompress(self.packed.tobytes(), size + 1)
+        except zlib.error as error:
+            raise ValueError(f"the codes cannot be unpacked ({error})") from None
+        if len(data) != size or not stream.eof or stream.unused_data:
+            raise ValueError("the codes do not have the size that follows from the bins and the episodes")
+        found, end = [], 0
+        for bins in self.bins.tolist():
+            dtype = _code_type(bins)
+            begin, end = end, end + rows * dtype.itemsize
+            planes = np.frombuffer(data, np.uint8, end - begin, begin).reshape(dtype.itemsize, rows)
+            differences = np.ascontiguousarray(planes.T).view(dtype).ravel()
+            # Sums wrap around as the differences did.
+            found.append(np.cumsum(differences, dtype=dtype))
+        return tuple(found)
+
+    @cached_property
+    def recording(self) -> Recording:
+        """The episodes, decoded."""
+        ends = np.cumsum(self.bins)
+        tables = [self.values[end - size : end] for end, size in zip(ends, self.bins, strict=True)]
+        decoded = np.stack([table[codes] for table, codes in zip(tables, self.codes, strict=True)], axis=1)
+        final = np.full((self.n_episodes, len(self.bins)), np.nan)
+        final[self.finals > 0] = decoded[self.n_samples :]
+        return Recording(decoded[: self.n_samples], self.starts, final, self.endings, self.returns, self.names)
+
+    @cached_property
+    def names(self) -> npt.NDArray[Any]:
+        """What the user called the episodes: numbers or texts."""
+        if self.texts is None:
+            return self.ids
+        text = self.texts.tobytes()
+        return np.array([text[begin:end].decode() for begin, end in pairwise([0, *self.ids.tolist()])], np.str_)
+
+
+def _code_type(bins: int) -> np.dtype[Any]:
+    """Return the smallest type for the numbers of so many bins."""
+    return np.dtype("u1" if bins <= BINS else "<u2" if bins <= BINS**2 else "<u4")
+
+
+def _sample(log: Log, most_rows: int) -> I64:
+    """Return the episodes to keep, in the order of the log: all, or those with the smallest hashes while they fit."""
+    # Each has its final state, too.
+    rows = np.diff(log.starts) + 1
+    if rows.sum() <= most_rows and log.n_episodes <= MOST_EPISODES:
+        return np.arange(log.n_episodes)
+    order = np.argsort(episode_hashes(log), kind="stable")
+    # Up to the first that does not fit: going on with shorter ones would prefer them.
+    fit = int(np.searchsorted(np.cumsum(rows[order]), most_rows, side="right"))
+    return np.sort(order[: min(fit, MOST_EPISODES)])
+
+
+def _divide(column: F64, cuts: F64) -> tuple[F64, F64]:
+    """Return the smallest value of each bin, and the value that its samples are decoded as: their median."""
+    value, count = np.unique(column, return_counts=True)
+    side = np.searchsorted(cuts, value, side="right")
+    begins = np.flatnonzero(np.append(True, side[1:] != side[:-1]))
+    until = np.append(0, np.cumsum(count))
+    most = max(BINS, len(begins) + FEWEST_CUTS)
+    if len(value) <= most:
+        return value, value
+    shares = most - len(begins)
+    place = np.searchsorted(until[1:], np.arange(1, shares + 1) * (len(column) / (shares + 1)), side="right")
+    # A value with several shares, such as a limit that is often reached, has a bin of its own: the next one ends it.
+    place[1:] += place[1:] == place[:-1]
+    begins = np.union1d(begins, np.minimum(place, len(value) - 1))
+    middle = (until[begins] + until[np.append(begins[1:], len(value))]) // 2
+    return value[begins], value[np.searchsorted(until[1:], middle, side="right")]
+
+
+def _differences(codes: I64, dtype: np.dtype[Any]) -> bytes:
+    """Return the difference of each code from the one before, modulo the type's range: its lowest bytes first."""
+    differences = np.append(codes[:1], np.diff(codes)).astype(dtype)
+    return differences.view(np.uint8).reshape(-1, dtype.itemsize).T.tobytes()
+
+
+def _names(ids: npt.NDArray[Any], kept: I64) -> tuple[I64, U8 | None]:
+    """Return the ids of episodes as numbers; or where each text ends, and the texts."""
+    if ids.dtype.kind != "U":
+        return ids[kept], None
+    if ids.dtype.itemsize > 4 * LONGEST_ID:
+        return kept, None
+    texts = [text.encode() for text in ids[kept].tolist()]
+    return np.cumsum([len(text) for text in texts]), np.array(bytearray(b"".join(texts)), np.uint8)
