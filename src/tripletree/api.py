@@ -39,6 +39,7 @@ from tripletree.model.table import Table, curve_table, leaf_table
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
 from tripletree.questions.counterfactuals import counterfactual, counterfactuals
+from tripletree.questions.evidence import Evidence, evidence
 from tripletree.questions.explain import factual
 from tripletree.questions.explain_change import explain_change, explain_changes
 from tripletree.questions.importance import importance
@@ -665,65 +666,53 @@ class TripleTree:
         before: Any = None,
         within: int | None = None,
         log: Log | None = None,
-        draws: int = 200,
-        seed: int | np.random.Generator = 0,
     ) -> Chance:
-        """Return how probable it is to reach a zone, by the chain over leaves.
+        """Return how probable it is to reach a zone: counted over what recorded episodes really did.
+
+        The chain over leaves is asked as well, as a second opinion; where no recorded episode was at the start, it
+        guesses, and the answer says so.
 
         Parameters
         ----------
         reach : zone
             A dict of conditions on features (``{"pos": (0, 0.5)}``, None for no bound), on ``"value"`` or on the
-            action; leaf numbers; ``"end"``; or text: ``"pos < 0.5 and action = left"``, ``"leaves 3, 7"``.
+            action (what the tree predicts counts); leaf numbers; ``"end"``; or text: ``"pos < 0.5 and action = left"``,
+            ``"leaves 3, 7"``.
         start : None, state, leaf or zone
             None is where episodes begin; a state is a list of numbers, a dict with one for every feature, or text:
-            ``"pos = 1.2, speed = 0"``.
+            ``"pos = 1.2, speed = 0"``. Near a state, the nearest recorded states of 10 to 25 episodes count.
         before : zone or None
             A zone that must not be reached first.
         within : int or None
             Maximum number of steps; None for no limit.
         log : Log or None
-            Whose moves to go by; None: the training log's.
-        draws : int
-            Chains drawn for the 95 % interval; 0 for none.
-        seed : int or numpy.random.Generator
-            Random seed, or the generator to draw from.
+            Whose episodes to count; None: those of the training log that the model keeps.
         """
-        return chance.chance(self.fitted_, self._transitions(log), reach, start, before, within, draws, seed)
+        return chance.chance(self.fitted_, *self._known(log), reach, start, before, within)
 
     @question
-    def expected_steps(
-        self,
-        reach: Any,
-        start: Any = None,
-        *,
-        before: Any = None,
-        log: Log | None = None,
-        draws: int = 200,
-        seed: int | np.random.Generator = 0,
-    ) -> Duration:
+    def expected_steps(self, reach: Any, start: Any = None, *, before: Any = None, log: Log | None = None) -> Duration:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
-        return chance.expected_steps(self.fitted_, self._transitions(log), reach, start, before, draws, seed)
+        return chance.expected_steps(self.fitted_, *self._known(log), reach, start, before)
 
     @question
-    def after(
-        self,
-        steps: int,
-        start: Any = None,
-        *,
-        log: Log | None = None,
-        draws: int = 200,
-        seed: int | np.random.Generator = 0,
-    ) -> Whereabouts:
+    def after(self, steps: int, start: Any = None, *, log: Log | None = None) -> Whereabouts:
         """Return where the agent is this many steps after the start, leaf by leaf; other arguments as in `chance`."""
-        return chance.after(self.fitted_, self._transitions(log), steps, start, draws, seed)
+        return chance.after(self.fitted_, *self._known(log), steps, start)
 
     @question
-    def occupancy(
-        self, start: Any = None, *, log: Log | None = None, draws: int = 200, seed: int | np.random.Generator = 0
-    ) -> Whereabouts:
+    def occupancy(self, start: Any = None, *, log: Log | None = None) -> Whereabouts:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
-        return chance.occupancy(self.fitted_, self._transitions(log), start, draws, seed)
+        return chance.occupancy(self.fitted_, *self._known(log), start)
+
+    def _known(self, log: Log | None) -> tuple[Evidence | None, Transitions | None]:
+        """Return the episodes to count and the chain's transitions, each as far as they are known."""
+        fitted = self.fitted_
+        check_log(log, "log", none="the training log")
+        if log is not None:
+            log = in_labels(fitted.schema, log)
+        known = log is not None or fitted.track is not None or fitted.transitions is not None
+        return evidence(fitted, log, self._threads()), self._transitions(log) if known else None
 
     @question
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:

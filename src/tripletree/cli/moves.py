@@ -40,11 +40,7 @@ moves_option = log_option("Use the moves of this log instead of the training log
 @click.option("--occupancy", is_flag=True, help="Where does it spend its time?")
 @click.option("--unreachable", is_flag=True, help="Which leaves does it never get to?")
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
-@moves_option
-@click.option(
-    "--draws", type=int, default=200, show_default=True, help="Chains drawn for the 95 % interval; 0 for none."
-)
-@seed_option
+@log_option("Count the episodes of this log instead of those that the model keeps.")
 @json_option
 def chance(
     model: Path,
@@ -58,13 +54,11 @@ def chance(
     start: str | None,
     log: Path | None,
     describe: Path | None,
-    draws: int,
-    seed: int,
     as_json: bool,
 ) -> None:
     """Show how likely it is to get somewhere, how long it takes, and where time is spent.
 
-    Computed on the chain over the tree's leaves: how often the log moves from each leaf to the others.
+    Counted over what recorded episodes really did; where none was, guessed by the chain over the tree's leaves.
     """
     if sum([reach is not None, steps is not None, occupancy, unreachable]) != 1:
         raise click.UsageError("Ask one of --reach ZONE, --after STEPS, --occupancy and --unreachable.")
@@ -76,13 +70,13 @@ def chance(
     moves = log_of(tree, log, describe)
     answer: object
     if reach is not None and how_long:
-        answer = tree.expected_steps(reach, start, before=before, log=moves, draws=draws, seed=seed)
+        answer = tree.expected_steps(reach, start, before=before, log=moves)
     elif reach is not None:
-        answer = tree.chance(reach, start, before=before, within=within, log=moves, draws=draws, seed=seed)
+        answer = tree.chance(reach, start, before=before, within=within, log=moves)
     elif steps is not None:
-        answer = tree.after(steps, start, log=moves, draws=draws, seed=seed)
+        answer = tree.after(steps, start, log=moves)
     elif occupancy:
-        answer = tree.occupancy(start, log=moves, draws=draws, seed=seed)
+        answer = tree.occupancy(start, log=moves)
     else:
         answer = tree.unreachable(start, log=moves)
     console.answer(answer, as_json)

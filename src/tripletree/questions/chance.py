@@ -29,7 +29,13 @@ REGIONS = 8
 
 
 def chance(
-    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, reach: Any, start: Any, before: Any, within: Any
+    fitted: Fitted,
+    found: Evidence | None,
+    transitions: Transitions | None,
+    reach: Any,
+    start: Any,
+    before: Any,
+    within: Any,
 ) -> Chance:
     """Return the probability of reaching a zone: ever, before another one, within so many steps.
 
@@ -76,7 +82,7 @@ def expected_steps(
     """Return how many steps it takes to reach a zone, over those that arrive; arguments as in `chance`."""
     goal, avoid = _zones(fitted, reach, before)
     guess, likely = (None, 0.0) if transitions is None else _chain_steps(fitted, transitions, start, goal, avoid)
-    words = {"reach": goal.text, "before": None if avoid is None else avoid.text}
+    avoided = None if avoid is None else avoid.text
     visits = None if found is None else found.visits(start)
     counted = None
     if found is not None and visits is not None:
@@ -84,7 +90,7 @@ def expected_steps(
     if found is None or visits is None or counted is None or not counted.visits:
         seen = None if found is None or visits is None or counted is None else _seen(found, visits, counted)
         text = _start_text(fitted, transitions, start)
-        return Duration(guess, None, None, likely, 0.0, 0.0, **words, start=text, seen=seen, chain=guess, there=False)
+        return Duration(guess, None, None, likely, 0.0, 0.0, goal.text, text, avoided, seen, guess, there=False)
     return Duration(
         steps=counted.mean,
         interval=None if counted.interval is None else np.array(counted.interval),
@@ -92,15 +98,18 @@ def expected_steps(
         probability=1 - counted.missed - counted.censored,
         missed=counted.missed,
         censored=counted.censored,
-        **words,
+        reach=goal.text,
         start=visits.text,
+        before=avoided,
         seen=_seen(found, visits, counted),
         chain=guess,
         there=_all_there(found, visits, goal),
     )
 
 
-def after(fitted: Fitted, found: Evidence | None, transitions: Transitions | None, steps: int, start: Any) -> Whereabouts:
+def after(
+    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, steps: int, start: Any
+) -> Whereabouts:
     """Return where the agent is so many steps later; arguments as in `chance`."""
     check_whole(steps, "steps", 0, MOST_STEPS, 100)
     return _whereabouts(fitted, found, transitions, start, int(steps))
@@ -158,7 +167,10 @@ def chain_miss(found: Evidence, transitions: Transitions | None) -> float | None
         return float(kept["chain_miss"])
     regions = min(REGIONS, fitted.tree.n_leaves)
     region = fitted.tree.truncate(regions).apply(found.recording.states)
-    inside = [np.append(np.bincount(found.leaf[region == k], minlength=fitted.tree.n_leaves) > 0, False) for k in range(regions)]
+    inside = [
+        np.append(np.bincount(found.leaf[region == k], minlength=fitted.tree.n_leaves) > 0, False)
+        for k in range(regions)
+    ]
     horizon = max(int(np.median(np.diff(found.recording.starts))) // 2, 1)
     samples, chain = transitions.samples, Chain.of(transitions)
     misses = []

@@ -71,7 +71,7 @@ class Evidence:
     @classmethod
     def of(cls, fitted: Fitted, recording: Recording, threads: int = 1) -> Evidence:
         """Return the evidence of a recording."""
-        known = ~np.isnan(recording.final_states).any(axis=1)
+        known = ~np.isnan(recording.final_states[:, 0])
         finals = np.where(known[:, None], recording.final_states, fitted.feature_min)
         return cls(
             fitted,

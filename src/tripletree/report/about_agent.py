@@ -7,7 +7,6 @@ from itertools import groupby
 
 import numpy as np
 
-from tripletree.answers.chance import markov
 from tripletree.answers.outline import ends as ends_told
 from tripletree.answers.outline import following
 from tripletree.answers.rules import Rules, conditions
@@ -40,8 +39,6 @@ LINES = ((HERE, "line"), (THERE, "line"), (THERE, "dashes"))
 """Colour and symbol of the episodes on the map."""
 CROWDED = 24.0
 """Length of all lines, in widths of the map, from which only the typical episode is drawn."""
-DRAWS = 100
-"""Chains drawn for an interval."""
 
 
 def behaviour_section(case: Case) -> Section:
@@ -173,18 +170,16 @@ def _fall(case: Case, episode: int) -> object:
 
 def moves_section(case: Case) -> Section:
     """Return how the agent moves: ends, chances, routes, changes."""
-    fitted, moves = case.fitted, case.transitions
+    fitted = case.fitted
     told = [ends_told(case.outline.regions, case.outline.ended)]
     # Where every episode was cut off, the chain never reaches an end, and a chance of 0 would mislead.
     if (case.log.endings == TERMINATED).any():
         median = int(np.median(np.diff(case.log.starts)))
-        soon = chance(fitted, moves, "end", None, None, median, DRAWS, 0)
-        steps = expected_steps(fitted, moves, "end", None, None, 0, 0)
-        told.append(words.to_the_end(soon, steps))
+        soon = chance(fitted, case.evidence, None, "end", None, None, median)
+        told.append(words.to_the_end(soon, expected_steps(fitted, case.evidence, None, "end", None, None)))
     routes = [tag("li", str(route)) for route in case.outline.routes]
     content = [
         paragraphs(told),
-        tag("p", tag("strong", "How far to trust this. "), markov(moves.markov)),
         _graph(case),
         *([tag("h3", "Main routes"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
         tag("h3", "Changes of mind"),

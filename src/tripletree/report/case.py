@@ -17,8 +17,10 @@ from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
 from tripletree.log.log import Log
+from tripletree.log.recording import Recording
 from tripletree.markup import Markup
 from tripletree.model.fitted import Fitted
+from tripletree.questions.evidence import Evidence
 from tripletree.questions.judge import held_out
 from tripletree.questions.outline import outline
 from tripletree.questions.story import story
@@ -63,6 +65,11 @@ class Case:
     def transitions(self) -> Transitions:
         """How the log goes from leaf to leaf."""
         return count_transitions(self.fitted.tree, self.log, self.threads)
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What the episodes of the log really did."""
+        return Evidence.of(self.fitted, Recording.of(self.log), self.threads)
 
     @cached_property
     def outline(self) -> Outline:

@@ -133,16 +133,16 @@ def fall(largest: Any) -> str:
 
 
 def to_the_end(soon: Any, steps: Any) -> str:
-    """Return how soon episodes end by the chain over leaves."""
+    """Return how soon episodes end."""
     within = count(soon.within, "step")
     chance = percent(soon.probability)
-    text = f"Judging by the transitions between leaves, an episode ends within {within} with a probability of {chance}"
+    text = f"Of the recorded episodes, {chance} end within {within}"
     if soon.interval is not None:
         text += f" (95 % interval {percent(soon.interval[0])} to {percent(soon.interval[1])})"
     if steps.steps is None:
         return f"{text}."
     mean = estimate(steps.steps)
-    return f"{text}, and after {mean} {'step' if mean == '1' else 'steps'} on average."
+    return f"{text}; those that end take {mean} {'step' if mean == '1' else 'steps'} on average."
 
 
 def rule_group(rules: Sequence[Rule], most: int) -> tuple[str, list[str]]:
