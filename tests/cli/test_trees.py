@@ -93,8 +93,8 @@ def test_info_for_people_and_programs(run):
             r"states of \d+ episodes \(one byte a feature and step\): anyone who has the file can read them; grow "
             "with --keep leaves to leave them out",
         ),
-        ("leaves", "no state of the log, only how often it goes from leaf to leaf"),
-        ("nothing", "no state of the log"),
+        ("leaves", "no episodes of the log: only statistics of its leaves, and how often it goes from leaf to leaf"),
+        ("nothing", "no episodes of the log: only statistics of its leaves"),
     ],
 )
 def test_info_says_what_the_file_holds_of_the_log(run, tmp_path, keep, holds):

@@ -205,7 +205,8 @@ def _sample(log: Log, most_rows: int) -> I64:
     if rows.sum() <= most_rows and log.n_episodes <= MOST_EPISODES:
         return np.arange(log.n_episodes)
     order = np.argsort(episode_hashes(log), kind="stable")
-    # Up to the first that does not fit: going on with shorter ones would prefer them.
+    order = order[rows[order] <= most_rows]
+    # Up to the first for which there is no more room: going on with shorter ones would prefer them.
     fit = int(np.searchsorted(np.cumsum(rows[order]), most_rows, side="right"))
     return np.sort(order[: min(fit, MOST_EPISODES)])
 
