@@ -54,6 +54,7 @@ from tripletree.text import Message, Option
         ("thresholds", "mid", "'short' or 'midpoint'"),
         ("derivative_scale", "sgima", r"Did you mean `sigma`\?"),
         ("truncation", "boot", "'paper' or 'bootstrap'"),
+        ("keep", "trak", r"'track', 'leaves' or 'nothing'; got 'trak'\. Did you mean `track`\?"),
         ("min_samples_leaf", 0, "from 1 to 2,147,483,647; got 0"),
         ("max_depth", -1, r"from 0 to 2,147,483,647, or max_depth=None \(no limit\); got -1\. Try max_depth=20"),
         ("min_quality", -0.1, r"a number of at least 0; got -0.1\. Try min_quality=0.0\."),

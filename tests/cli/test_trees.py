@@ -85,6 +85,46 @@ def test_info_for_people_and_programs(run):
     assert data["losses"]["training"]["action"] < 0.2
 
 
+@pytest.mark.parametrize(
+    ("keep", "holds"),
+    [
+        (
+            "track",
+            r"states of \d+ episodes \(one byte a feature and step\): anyone who has the file can read them; grow "
+            "with --keep leaves to leave them out",
+        ),
+        ("leaves", "no episodes of the log: only statistics of its leaves, and how often it goes from leaf to leaf"),
+        ("nothing", "no episodes of the log: only statistics of its leaves"),
+    ],
+)
+def test_info_says_what_the_file_holds_of_the_log(run, tmp_path, keep, holds):
+    model = tmp_path / "m.tripletree"
+    grown = run("grow", "run.csv", "-o", model, "--keep", keep, "--max-leaves", 30, "--json").json()
+    data = run("info", model, "--json").json()
+    assert re.fullmatch(holds, data["holds"])
+    assert grown["holds"] == data["holds"]
+    assert data["options"]["keep"] == keep
+    assert data["transitions"] == (keep != "nothing")
+    told = run("info", model)
+    assert re.search(f"holds +{holds}", " ".join(told.out.split()))
+    if keep == "track":
+        assert data["track"]["episodes"] == data["provenance"]["episodes"]
+        assert data["track"]["samples"] == data["provenance"]["samples"]
+    else:
+        assert data["track"] is None
+    assert ("need --log" in told.err) == (keep == "nothing")
+
+
+def test_a_sample_of_the_episodes_is_called_one(run, tmp_path, monkeypatch):
+    model = tmp_path / "m.tripletree"
+    monkeypatch.setattr("tripletree.model.track.MOST_EPISODES", 3)
+    run("grow", "run.csv", "-o", model, "--max-leaves", 500, "--validation", "none", "--no-early-stopping")
+    data = run("info", model, "--json").json()
+    every = data["provenance"]["episodes"]
+    assert data["holds"].startswith(f"states of 3 of {every} episodes (one ")
+    assert tripletree.load(model).fitted_.transitions is not None
+
+
 def test_info_prints_leaves_and_losses_as_csv(run):
     told = run("info", "run.tripletree", "--leaves")
     assert len(told.lines) == 121

@@ -179,6 +179,7 @@ def questions(tree: TripleTree, log: Log) -> list[Callable[[], object]]:
         lambda: str(tree.story(0, log=log)),
         lambda: tree.losses(log, "all"),
         lambda: (tree.leaves_.to_dict(), tree.curve_.to_dict()),
+        lambda: tree.fitted_.track and tree.fitted_.track.recording.states.sum(),
     ]
 
 

@@ -74,7 +74,7 @@ def test_numbers_that_are_none(number: float, good: bytes, continuous: bytes, re
             if values.dtype == np.float64:
                 refused(spoiled(data, name, (-1,) * values.ndim, number), "finite|NaN or infinity|no whole number")
                 checked.add(name)
-    assert len(checked) == 18
+    assert len(checked) == 20
 
 
 def test_negative_spreads(good: bytes, continuous: bytes, refused: Refused) -> None:

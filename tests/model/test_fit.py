@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import TripleTree, TripleTreeWarning
-from tripletree.log.log import TERMINATED, TRUNCATED
+from tripletree.errors import ParameterError
+from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.model.fit import _percent, options, score, truncation_notes
 
 # Losses of trees with one, two and three leaves.
@@ -104,3 +106,35 @@ def test_only_what_shapes_the_model_is_kept_with_it():
     kept = options({"theta": (1, np.float64(2), 3), "gamma": np.float64(0.5), "threads": 2, "progress": print})
     assert kept == {"theta": [1.0, 2.0, 3.0], "gamma": 0.5}
     assert type(kept["gamma"]) is float
+
+
+def test_what_is_kept_of_the_log() -> None:
+    log = replace(random_log(5, lengths=(30, 40, 20)), endings=[TERMINATED, TERMINATED, UNKNOWN])
+    expected = TripleTree(8, keep="leaves").fit(log)
+    assert expected.fitted_.track is None
+    tracked = TripleTree(8).fit(log)
+    assert tracked.fitted_.track is not None
+    assert tracked.fitted_.transitions is None  # they follow from the track
+    nothing = TripleTree(8, keep="nothing").fit(log)
+    assert (nothing.fitted_.track, nothing.fitted_.transitions) == (None, None)
+    one, two = expected.transitions(), tracked.transitions()
+    for name in ("source", "target", "count", "steps", "censored", "censored_steps", "stays", "starts", "samples"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name), strict=True)
+    assert one.markov == two.markov
+    assert tracked.transitions() is two
+    with pytest.raises(ParameterError, match=r'grown with keep="nothing" or keep="leaves" and .* Give the log: log='):
+        nothing.transitions()
+    with pytest.raises(ParameterError, match="made smaller"):
+        expected.truncate(3).transitions()
+    np.testing.assert_array_equal(
+        tracked.truncate(3).transitions().count, expected.truncate(3).transitions(log).count, strict=True
+    )
+
+
+def test_of_a_sample_of_episodes_the_transitions_are_kept_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = replace(random_log(5, lengths=(30, 40, 20)), endings=[TERMINATED, TERMINATED, UNKNOWN])
+    monkeypatch.setattr("tripletree.model.track.MOST_EPISODES", 2)
+    tree = TripleTree(8).fit(log)
+    assert tree.fitted_.track is not None
+    assert tree.fitted_.track.n_episodes == 2
+    assert tree.transitions().n_episodes == 3

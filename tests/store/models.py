@@ -37,7 +37,10 @@ ARRAYS = (
         "validation_episodes",
         "judged",
     ),
-    *(f"track.{name}" for name in ("bins", "values", "packed", "starts", "endings", "finals", "returns", "ids", "texts")),
+    *(
+        f"track.{name}"
+        for name in ("bins", "values", "packed", "starts", "endings", "finals", "returns", "ids", "texts")
+    ),
 )
 
 
@@ -197,7 +200,9 @@ def random_track(
         starts=starts,
         final_states=final,
         endings=rng.integers(0, 3, episodes),
-        episode_ids=rng.integers(-9, 9, episodes) if rng.random() < 0.5 else rng.choice(["", "Flug", "größer"], episodes),
+        episode_ids=rng.integers(-9, 9, episodes)
+        if rng.random() < 0.5
+        else rng.choice(["", "Flug", "größer"], episodes),
         schema=schema,
     )
     kept = Track.of(log, tree)

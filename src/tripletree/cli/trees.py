@@ -284,8 +284,8 @@ def held(fitted: Fitted) -> str:
     """Return what a model holds of its log, in words: whoever passes a file on should know."""
     track = fitted.track
     if track is None:
-        moves = fitted.transitions is not None
-        return "no state of the log" + (", only how often it goes from leaf to leaf" if moves else "")
+        moves = "" if fitted.transitions is None else ", and how often it goes from leaf to leaf"
+        return f"no episodes of the log: only statistics of its leaves{moves}"
     every = max(fitted.provenance.get("episodes", 0), track.n_episodes)
     episodes = count(every, "episode") if every == track.n_episodes else f"{track.n_episodes:,} of {every:,} episodes"
     size = "one byte" if track.bins.max() <= 256 else "one or two bytes"

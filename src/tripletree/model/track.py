@@ -38,7 +38,8 @@ class Track:
 
     A feature's values are divided into bins: at every threshold of the tree, and so that about equally many samples
     are in each. A code is the number of a bin. It is decoded as the median of the samples in the bin, so a feature with
-    at most 256 values comes back exactly. Codes are of one byte; of two where 256 bins are too few.
+    at most 256 values comes back exactly, and so do values that are often reached, and the smallest and the largest
+    state. Codes are of one byte; of two where 256 bins are too few.
 
     Attributes
     ----------
@@ -92,10 +93,9 @@ class Track:
             Size of the codes, unpacked. If the log has more, whole episodes are kept: those with the smallest hashes,
             a fair sample that does not depend on the order of the episodes.
         """
-        inner = tree.left >= 0
-        cuts = [np.unique(tree.threshold[inner & (tree.feature == f)]) for f in range(log.n_features)]
-        # Three more than there are cuts, because final states may lie beyond the states on both sides.
-        row = sum(_code_type(max(BINS, len(cut) + 3 + FEWEST_CUTS)).itemsize for cut in cuts)
+        cuts = [np.unique(tree.threshold[tree.feature == f]) for f in range(log.n_features)]
+        # Besides the cuts there are four edges, at the smallest and the largest state.
+        row = sum(_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in cuts)
         kept = _sample(log, most_bytes // row)
         if not len(kept):
             return None
@@ -107,8 +107,9 @@ class Track:
         values, planes = [], []
         for f, cut in enumerate(cuts):
             column = log.states[rows, f]
-            # No state may be decoded outside the range of the states, where only final states are.
-            edges = np.concatenate([cut, [column.min(), np.nextafter(column.max(), np.inf)]])
+            # The smallest and the largest state are exact, and beyond them there are only final states.
+            ends = np.array([column.min(), column.max()])
+            edges = np.concatenate([cut, ends, np.nextafter(ends, np.inf)])
             column = np.concatenate([column, final[:, f]])
             first, decoded = _divide(column, np.unique(edges))
             values.append(decoded)
@@ -204,7 +205,8 @@ def _sample(log: Log, most_rows: int) -> I64:
     if rows.sum() <= most_rows and log.n_episodes <= MOST_EPISODES:
         return np.arange(log.n_episodes)
     order = np.argsort(episode_hashes(log), kind="stable")
-    # Up to the first that does not fit: going on with shorter ones would prefer them.
+    order = order[rows[order] <= most_rows]
+    # Up to the first for which there is no more room: going on with shorter ones would prefer them.
     fit = int(np.searchsorted(np.cumsum(rows[order]), most_rows, side="right"))
     return np.sort(order[: min(fit, MOST_EPISODES)])
 

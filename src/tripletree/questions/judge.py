@@ -125,7 +125,9 @@ def _regrown(fitted: Fitted, log: Log, hashes: U64, chose: Mask, threads: int) -
     if log.n_samples > MOST_SAMPLES:
         return "large", fitted, None
     aside = np.isin(hashes, np.random.default_rng(0).permutation(distinct)[: round(len(distinct) / 5)])
-    options = {**fitted.options, "max_leaves": fitted.tree.n_leaves, "threads": threads, "progress": None}
+    # Only its losses are wanted.
+    for_losses = {"threads": threads, "progress": None, "keep": "nothing"}
+    options = {**fitted.options, "max_leaves": fitted.tree.n_leaves, **for_losses}
     with warnings.catch_warnings():
         # They were said when the tree itself was grown.
         warnings.simplefilter("ignore", TripleTreeWarning)
