@@ -86,7 +86,7 @@ class Start:
     outside: bool = False
 
 
-def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
+def read_zone(fitted: Fitted, zone: Any, name: str = "zone", *, may_be_empty: bool = False) -> Zone:
     """Return a zone.
 
     Parameters
@@ -100,6 +100,8 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
         as a dict or as leaves: ``"pos >= 1 and action = left"``, ``"leaves 3, 7"`` (see ``language.parser``).
     name : str
         The argument's name.
+    may_be_empty : bool
+        Whether it may lie where the log has never been: that nobody got there is an answer, too.
     """
     size = fitted.tree.n_leaves
     if isinstance(zone, Zone):
@@ -108,7 +110,7 @@ def read_zone(fitted: Fitted, zone: Any, name: str = "zone") -> Zone:
     if isinstance(zone, str):
         return Zone(np.arange(size + 1) == size, conditions.END)
     if isinstance(zone, Mapping):
-        return _conditions(fitted, zone, name)
+        return _conditions(fitted, zone, name, may_be_empty)
     leaves = [zone] if is_integer(zone) else _whole_numbers(zone)
     if leaves is None:
         raise ParameterError(
@@ -172,7 +174,7 @@ def is_state(fitted: Fitted, start: Any) -> bool:
     return not isinstance(start, str | Zone | set | frozenset | range) and not is_integer(start)
 
 
-def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
+def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str, may_be_empty: bool) -> Zone:
     inside = np.ones(fitted.tree.n_leaves, bool)
     mostly, predicted = inside.copy(), inside.copy()
     bounds, texts = [], []
@@ -180,7 +182,7 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
         raise ParameterError(Message("{} is an empty dict, which would be everywhere. {}", Option(name), _how(fitted)))
     for key, wanted in zone.items():
         if key in fitted.schema.feature_names:
-            touched, averaged, bound, text = _feature(fitted, key, wanted, name)
+            touched, averaged, bound, text = _feature(fitted, key, wanted, name, may_be_empty)
             inside &= touched
             mostly &= averaged
             bounds.append(bound)
@@ -193,7 +195,7 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
             labels, ends = condition.labels, condition.interval
             text = conditions.actions(labels) if labels else conditions.condition(str(key), *ends)
         texts.append(text)
-    if not inside.any():
+    if not inside.any() and not may_be_empty:
         raise ParameterError(Message("{} is empty: no leaf has {}.", Option(name), " and ".join(texts)))
     if (inside & mostly).any():
         # A leaf is bounded only in features that were split above it: most leaves touch any zone of many features.
@@ -202,7 +204,9 @@ def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str) -> Zone:
     return Zone(np.append(inside, False), " and ".join(texts), tuple(bounds), None if predicted.all() else predicted)
 
 
-def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Mask, tuple[int, Interval], str]:
+def _feature(
+    fitted: Fitted, key: str, wanted: Any, name: str, may_be_empty: bool
+) -> tuple[Mask, Mask, tuple[int, Interval], str]:
     """Return the leaves that touch an interval of a feature, or lie in it whole or on average; it, and it in words."""
     f = fitted.schema.feature_names.index(key)
     least, most = float(fitted.feature_min[f]), float(fitted.feature_max[f])
@@ -210,6 +214,9 @@ def _feature(fitted: Fitted, key: str, wanted: Any, name: str) -> tuple[Mask, Ma
     low, high = interval
     text = conditions.condition(key, low, high, fitted.schema.features[f].unit)
     if low > most or high < least or (high == least and low < high):
+        if may_be_empty:
+            nowhere = np.zeros(fitted.tree.n_leaves, bool)
+            return nowhere, nowhere, (f, interval), text
         raise ParameterError(
             Message(
                 "{} is empty: it wants {}, and in the log `{}` goes from {:g} to {:g}.",

@@ -206,7 +206,8 @@ def rollouts(
 
 
 def _zones(fitted: Fitted, reach: Any, before: Any) -> tuple[Zone, Zone | None]:
-    return read_zone(fitted, reach, "reach"), None if before is None else read_zone(fitted, before, "before")
+    goal = read_zone(fitted, reach, "reach", may_be_empty=True)
+    return goal, None if before is None else read_zone(fitted, before, "before", may_be_empty=True)
 
 
 def _event(found: Evidence, zone: Zone | None) -> Event | None:
