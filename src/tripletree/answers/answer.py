@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -58,6 +58,8 @@ def plain(value: Any) -> Any:
         return value.to_dict()
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
     if isinstance(value, Mapping):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, tuple | list):

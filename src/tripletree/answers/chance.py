@@ -224,15 +224,15 @@ def _chance(answer: Chance) -> str:
         return f"{_guess(answer, f'the chance of reaching {where}{when} to be {percent(answer.probability)}')}"
     low, high = (0.0, 1.0) if answer.interval is None else answer.interval.tolist()
     if answer.reached == 0:
-        found = f"none of them reached {where}{when}: less than {percent(high)} do (95 %)"
+        found = f"none reached {where}{when}: less than {percent(high)} do (95 %)"
     elif answer.probability >= 1 - 1e-12:
-        found = f"all of them reached {where}{when}: more than {percent(low)} do (95 %)"
+        found = f"all reached {where}{when}: more than {percent(low)} do (95 %)"
     else:
         found = f"{percent(answer.probability)} reached {where}{when} (95 % interval {percent(low)} to {percent(high)})"
     rest = ""
     if answer.unresolved >= 0.005:
         rest = f" For {percent(answer.unresolved)} the record ends too early to tell."
-    return f"{_came(seen)}; {found}.{rest}{_cross_check(answer, low, high)}"
+    return f"{_came(seen)} {found}.{rest}{_cross_check(answer, low, high)}"
 
 
 def _came(seen: Seen) -> str:
@@ -240,10 +240,10 @@ def _came(seen: Seen) -> str:
     if seen.distance is not None:
         far = f"at most {percent(seen.distance)} of the ranges away"
         careful = ", and this state lies outside the range of the log" if seen.outside else ""
-        return f"{count(seen.episodes, 'recorded episode')} came near {seen.start} ({far}{careful})"
+        return f"{count(seen.episodes, 'recorded episode')} came near {seen.start} ({far}{careful});"
     if seen.start == STARTS:
-        return f"From the start of {count(seen.episodes, 'recorded episode')}"
-    return f"{seen.episodes:,} of {count(seen.recorded, 'recorded episode')} came through {seen.start}"
+        return f"Of {count(seen.episodes, 'recorded episode')},"
+    return f"{seen.episodes:,} of {count(seen.recorded, 'recorded episode')} came through {seen.start};"
 
 
 def _guess(answer: Chance | Duration, what: str) -> str:
@@ -278,9 +278,9 @@ def _duration(answer: Duration) -> str:
         steps = estimate(answer.steps)
         return _guess(answer, f"that it reaches {where} after {steps} {'step' if steps == '1' else 'steps'}")
     if answer.steps is None:
-        return f"{_came(seen)}; none of them reached {where}."
+        return f"{_came(seen)} none reached {where}."
     steps = estimate(answer.steps, 4)
-    text = f"{_came(seen)}; those that reached {where} took {steps} {'step' if steps == '1' else 'steps'} on average"
+    text = f"{_came(seen)} those that reached {where} took {steps} {'step' if steps == '1' else 'steps'} on average"
     if answer.quantiles is not None:
         early, _, late = answer.quantiles
         text += f", most of them {estimate(early)} to {estimate(late)}" if early < late else ""
@@ -297,13 +297,13 @@ def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> st
     rest = sum(share for _, share in ranked[5:])
     if rest > 0:
         listed.append(f"{count(len(ranked) - 5, 'other')} ({percent(rest)})")
-    who = f"{_came(answer.seen)}; " if answer.seen is not None and answer.counted else "By a guess of the chain: "
+    who = f"{_came(answer.seen)} " if answer.seen is not None and answer.counted else "By a guess of the chain: "
     if answer.steps is None:
-        text = f"{who}from there on the time is spent in {', '.join(listed) or 'no leaf'}."
+        text = f"{who}the time from there on is spent in {', '.join(listed) or 'no leaf'}."
     else:
         ended = f"ended ({percent(answer.end or 0)})"
         steps = count(answer.steps, "step")
-        text = f"{who}{steps} later it is in {', '.join(listed) or 'no leaf'}, or has {ended}."
+        text = f"{who}{steps} later they are in {', '.join(listed) or 'no leaf'}, or have {ended}."
     if answer.unresolved >= 0.005:
         text += f" For {percent(answer.unresolved)} the record ends too early to tell."
     return text
