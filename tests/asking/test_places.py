@@ -29,37 +29,61 @@ def fitted(log):
 
 
 @pytest.mark.parametrize(
-    ("zone", "leaves", "partly", "text"),
+    ("zone", "leaves", "text"),
     [
-        ({"pos": (0, 1)}, [0], 0, "pos in [0, 1)"),
-        ({"pos": (1, None)}, [1, 2], 0, "pos >= 1"),
-        ({"pos": (None, 1.5)}, [0], 0, "pos < 1.5"),  # the samples of leaf 1 are at 1.5 on average
-        ({"pos": (None, 1.6)}, [0, 1], 1, "pos < 1.6"),
-        ({"pos": (0.2, 1.2)}, [0], 1, "pos in [0.2, 1.2)"),
-        ({"pos": (0.2, 0.3)}, [0], 1, "pos in [0.2, 0.3)"),
-        ({"pos": 1}, [1], 1, "pos = 1"),
-        ({"pos": 3.0}, [2], 1, "pos = 3"),
-        ({"pos": (None, None)}, [0, 1, 2], 0, "any pos"),
-        ({"pos": (0, 2), "action": "b"}, [1], 0, "pos in [0, 2) and action = b"),
-        ({"action": ["a", "c"]}, [0, 2], 0, "action = a or c"),
-        ({"value": (1, None)}, [2], 0, "value >= 1"),
-        ("pos <= 1", [0], 0, "pos <= 1"),
-        ("pos > 1 and action = b", [1], 1, "pos > 1 and action = b"),
-        ("value >= 1", [2], 0, "value >= 1"),
-        ("derivative of pos >= 0.85", [2], 0, "derivative of pos >= 0.85"),
-        ("leaves 0, 2", [0, 2], 0, "leaves 0 and 2"),
-        (1, [1], 0, "leaf 1"),
-        (np.int64(2), [2], 0, "leaf 2"),
-        ({2, 0}, [0, 2], 0, "leaves 0 and 2"),
-        (np.array([0, 1]), [0, 1], 0, "leaves 0 and 1"),
+        ({"pos": (0, 1)}, [0], "pos in [0, 1)"),
+        ({"pos": (1, None)}, [1, 2], "pos >= 1"),
+        ({"pos": (None, 1.5)}, [0], "pos < 1.5"),  # the samples of leaf 1 are at 1.5 on average
+        ({"pos": (None, 1.6)}, [0, 1], "pos < 1.6"),
+        ({"pos": (0.2, 1.2)}, [0], "pos in [0.2, 1.2)"),
+        ({"pos": (0.2, 0.3)}, [0], "pos in [0.2, 0.3)"),
+        ({"pos": 1}, [1], "pos = 1"),
+        ({"pos": 3.0}, [2], "pos = 3"),
+        ({"pos": (None, None)}, [0, 1, 2], "any pos"),
+        ({"pos": (0, 2), "action": "b"}, [1], "pos in [0, 2) and action = b"),
+        ({"action": ["a", "c"]}, [0, 2], "action = a or c"),
+        ({"value": (1, None)}, [2], "value >= 1"),
+        ("pos <= 1", [0], "pos <= 1"),
+        ("pos > 1 and action = b", [1], "pos > 1 and action = b"),
+        ("value >= 1", [2], "value >= 1"),
+        ("derivative of pos >= 0.85", [2], "derivative of pos >= 0.85"),
+        ("leaves 0, 2", [0, 2], "leaves 0 and 2"),
+        (1, [1], "leaf 1"),
+        (np.int64(2), [2], "leaf 2"),
+        ({2, 0}, [0, 2], "leaves 0 and 2"),
+        (np.array([0, 1]), [0, 1], "leaves 0 and 1"),
     ],
 )
-def test_zones(fitted, zone, leaves, partly, text):
+def test_zones(fitted, zone, leaves, text):
     found = read_zone(fitted, zone)
     assert found.leaves.tolist() == leaves
     assert not found.end
-    assert (found.partly, found.text) == (partly, text)
+    assert found.text == text
     assert read_zone(fitted, found) is found
+
+
+@pytest.mark.parametrize(
+    ("zone", "inside"),
+    [
+        ({"pos": (1, None)}, [0, 0, 1, 1, 1, 1]),
+        ("pos < 1.5 and up = 7", [1, 1, 1, 0, 0, 0]),
+        ({"pos": (0.5, 2.5), "action": "b"}, [0, 0, 1, 1, 0, 0]),
+        ("value >= 1", [0, 0, 0, 0, 1, 1]),
+        ({0, 2}, [1, 1, 0, 0, 1, 1]),
+        ("end", [0] * 6),
+    ],
+)
+def test_zones_are_tested_on_states_and_predictions(fitted, log, zone, inside):
+    found = read_zone(fitted, zone)
+    assert found.holds(log.states, fitted.tree.apply(log.states)).tolist() == [bool(one) for one in inside]
+
+
+def test_a_zone_may_lie_where_the_log_has_never_been(fitted, log):
+    leaf = fitted.tree.apply(log.states)
+    for zone in ({"pos": (4, 5)}, {"pos": (0, 1), "action": "c"}):
+        found = read_zone(fitted, zone, may_be_empty=True)
+        assert not found.mask.any()
+        assert not found.holds(log.states, leaf).any()
 
 
 def test_a_binary_feature_goes_by_the_majority_of_a_leafs_samples():
@@ -78,13 +102,13 @@ def test_a_binary_feature_goes_by_the_majority_of_a_leafs_samples():
         ({"pos": 0, "flag": 1}, [0]),
     ):
         found = read_zone(fitted, zone)
-        assert (found.leaves.tolist(), found.partly) == (leaves, 0 if zone == {"flag": (0, 1)} else 1)
+        assert found.leaves.tolist() == leaves
 
 
 def test_a_model_without_mean_states_counts_every_leaf_that_touches_a_zone(fitted):
     old = replace(fitted, attributes=replace(fitted.attributes, state_mean=None))
     found = read_zone(old, {"pos": (None, 1.5)})
-    assert (found.leaves.tolist(), found.partly) == ([0, 1], 1)
+    assert found.leaves.tolist() == [0, 1]
 
 
 def test_the_end_is_a_zone(fitted):
@@ -155,12 +179,9 @@ def test_of_a_feature_of_whole_numbers_only_these_count():
         ((0, 1.5), [0, 1]),
     ):
         found = read_zone(fitted, {"leg": zone})
-        assert (found.leaves.tolist(), found.partly) == (leaves, 0)
+        assert found.leaves.tolist() == leaves
     with pytest.raises(ParameterError, match=r"`leg` is a whole number, and none has leg in \[0\.2, 0\.8\)"):
         read_zone(fitted, {"leg": (0.2, 0.8)})
-    tall = TripleTree(1, (1, 0, 0), 0.0).fit(log).fitted_
-    assert read_zone(tall, "leg < 1").partly == 1
-    assert read_zone(tall, {"leg": (None, 1)}).partly == 0
 
 
 @pytest.mark.parametrize(

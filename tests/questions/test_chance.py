@@ -38,70 +38,100 @@ def test_transitions_of_the_training_log_and_of_another(tree):
 
 def test_chances(tree):
     answer = tree.chance({"x": (2, None)})
-    # From 0: with 4/5 to leaf 1 and from there with 3/4 to 2 or back: p = 4/5 (3/4 + 1/4 p).
-    assert answer.probability == pytest.approx(0.6 / 0.8)
+    assert (answer.probability, answer.seen.visits, answer.seen.episodes, answer.reached) == (0.75, 4, 4, 3)
     assert answer.interval[0] < 0.75 < answer.interval[1]
-    assert answer.unknown == 0
-    assert str(answer).startswith("From where episodes begin it reaches x >= 2 with probability 0.75 (95 % interval ")
-    assert tree.chance(2, [1.5]).probability == pytest.approx(0.75 + 0.25 * 0.75)
-    assert tree.chance(2, [1.5], before=0).probability == pytest.approx(0.75)
-    assert tree.chance("end", 1).probability == pytest.approx(1)
+    # By the chain, from 0: with 4/5 to leaf 1 and from there with 3/4 to 2 or back: p = 4/5 (3/4 + 1/4 p).
+    assert answer.chain == pytest.approx(0.6 / 0.8)
+    assert str(answer).startswith("Of 4 recorded episodes, 75 % reached x >= 2 (95 % interval ")
+    # All eight visits of leaf 1, of which six go on to leaf 2.
+    assert tree.chance(2, 1).probability == 0.75
+    assert tree.chance(2, 1, before=0).probability == 0.75
+    assert tree.chance("end", 1).probability == 1
     assert tree.chance(2, 1, within=0).probability == 0
-    # Leaf 1 is held for two steps on average.
-    assert tree.chance(2, 1, within=1).probability == pytest.approx(0.5 * 0.75)
-    assert "within 1 step with" in str(tree.chance(2, 1, within=1))
-    assert "reaches leaf 2 before the end with" in str(tree.chance(2, before="end"))
+    assert tree.chance(2, 1, within=1).probability == 3 / 8
+    assert "reached leaf 2 within 1 step (" in str(tree.chance(2, 1, within=1))
+    assert "reached leaf 2 before the end (" in str(tree.chance(2, before="end"))
+
+
+def test_zones_are_tested_on_states(tree):
+    """A leaf that lies in a zone only in part says nothing: its states do."""
+    assert tree.chance({"x": (1.4, 1.6)}).probability == 1
+    assert tree.chance({"x": (1.6, 1.9)}).probability == 0
+    assert tree.chance("x < 0.6 and x > 0.4", {"x": (1.4, 1.6)}).probability == 0.25
+    # Zones may overlap: who comes to both at once has arrived.
+    assert tree.chance({"x": (1, 3)}, before={"x": (1.2, 1.6)}).probability == 1
+    assert tree.chance({"x": (2, 3)}, before={"x": (1, 3)}).probability == 0
+    # The tree's prediction counts for actions.
+    assert tree.chance("action = c").probability == 0.75
 
 
 def test_a_start_in_the_zone_is_there_already(tree):
-    answer = tree.chance({"x": (1, 2)}, {"x": 1.2})
-    assert (answer.probability, answer.there, answer.interval.tolist()) == (1, True, [1, 1])
-    assert str(answer) == "From x = 1.2: it is in x in [1, 2) already."
+    answer = tree.chance({"x": (1, 2)}, 1)
+    assert (answer.probability, answer.there) == (1, True)
+    assert str(answer) == "From leaf 1: it is in x in [1, 2) already."
     assert tree.expected_steps(1, 1).steps == 0
 
 
-def test_leaves_that_lie_in_a_zone_only_in_part_are_told(tree):
-    # The state is not in the zone, but its leaf counts as a whole: the sentence must not say that the state is.
-    whole = "1 leaf lies only partly in x in [1.2, 1.7) and counts as a whole."
-    for ask in (tree.chance, tree.expected_steps):
-        assert whole in str(ask({"x": (1.2, 1.7)}))
-        there = ask({"x": (1.2, 1.7)}, [1.1])
-        assert (there.there, there.partly) == (True, 1)
-        assert str(there) == f"From x = 1.1: it is in a leaf of x in [1.2, 1.7) already. {whole}"
+def test_a_state_is_counted_by_its_neighbours(tree):
+    answer = tree.chance(2, {"x": 1.5})
+    assert (answer.seen.episodes, answer.seen.distance, answer.probability) == (4, 0, 0.75)
+    assert str(answer).startswith("4 recorded episodes came near x = 1.5 (at most 0 % of the ranges away); 75 %")
+    assert tree.chance(2, [1.0]).seen.distance == pytest.approx(0.25)
 
 
 def test_what_never_happened_may_still_happen(tree):
     answer = tree.chance(1, 2)
     assert answer.probability == 0
-    # Never in 3 times.
-    assert answer.interval.tolist() == pytest.approx([0, 0.5615], abs=1e-3)
+    # Never in 3 episodes: below 1 - 0.05 ** (1 / 3).
+    assert answer.interval.tolist() == pytest.approx([0, 0.6316], abs=1e-4)
+    assert "none reached leaf 1: less than 63 % do (95 %)" in str(answer)
     assert tree.expected_steps(1, 2).steps is None
-    assert str(tree.expected_steps(1, 2)) == "From leaf 2 no recorded transitions lead to leaf 1."
+    assert "none reached leaf 1." in str(tree.expected_steps(1, 2))
+    # Also where the log has never been.
+    assert tree.chance({"x": (7, 8)}).probability == 0
+
+
+def test_where_nobody_was_the_chain_guesses(tree):
+    nobody = tree.chance("end", {"x": (1.6, 1.9)})
+    assert (nobody.counted, nobody.interval, nobody.probability) == (False, None, nobody.chain)
+    assert str(nobody).startswith("No recorded episode was in x in [1.6, 1.9). The chain over leaves guesses ")
+    assert 0 <= nobody.miss <= 1
+    without = TripleTree(3, (1, 0, 0), 0.5, keep="leaves").fit(walks())
+    guess = without.chance(2)
+    assert (guess.seen, guess.probability) == (None, pytest.approx(0.75))
+    assert str(guess).startswith("This model keeps no episodes to count.")
+    assert without.chance(2, log=walks()).counted
+    empty = TripleTree(3, (1, 0, 0), 0.5, keep="nothing").fit(walks())
+    for ask in (lambda: empty.chance(2), lambda: empty.expected_steps(2), lambda: empty.after(3), empty.occupancy):
+        with pytest.raises(
+            ParameterError,
+            match=r"knows neither the episodes nor the transitions of its log, .* Give the log: log=\.\.\.",
+        ):
+            ask()
 
 
 def test_steps(tree):
     answer = tree.expected_steps("end", 2)
-    assert (answer.steps, answer.probability) == (pytest.approx(1), 1)
+    assert (answer.steps, answer.probability) == (1, 1)
     answer = tree.expected_steps(2)
-    assert answer.probability == pytest.approx(0.75)
-    assert ", if it gets there (probability 0.75). " in str(answer)
-    paths = tree.rollouts(20_000, 100, seed=1)
-    arrived = (paths == 2).any(axis=1)
-    assert answer.steps == pytest.approx((paths == 2).argmax(axis=1)[arrived].mean(), rel=0.05)
-    assert answer.interval[0] < answer.steps < answer.interval[1]
+    assert (answer.steps, answer.probability, answer.missed, answer.censored) == (3, 0.75, 0.25, 0)
+    assert answer.quantiles == (3, 3, 3)
+    assert "those that reached leaf 2 took 3 steps on average" in str(answer)
+    assert str(answer).endswith("25 % never did.")
+    cut_off = tree.expected_steps(2, log=walks(ending=TRUNCATED))
+    assert (cut_off.steps, cut_off.missed, cut_off.censored) == (3, 0, 0.25)
 
 
 def test_where_it_goes_and_where_it_stays(tree):
-    one = tree.after(1)
-    assert one.share.tolist() == pytest.approx([0, 0.8, 0])
-    assert one.end == pytest.approx(0.2)
-    assert one.interval.shape == (2, 4)
-    assert str(one).startswith("1 step after where episodes begin it is in leaf 1 (80 %), or has ended (20 %).")
+    one = tree.after(3)
+    assert one.share.tolist() == [0.25, 0, 0.75]
+    assert (one.end, one.interval.shape, one.unresolved) == (0, (2, 4), 0)
+    assert one.quantiles.tolist() == [[0.5], [2.5], [2.5]]
+    assert "Of 4 recorded episodes, 3 steps later they are in leaf 2 (75 %), leaf 0 (25 %)" in str(one)
+    assert tree.after(4).end == 1
     time = tree.occupancy()
-    assert time.share.sum() == pytest.approx(1)
-    assert time.share.argmax() == 1
-    assert str(time).startswith("From where episodes begin it spends its time in leaf 1 (")
-    assert tree.occupancy(draws=0).interval is None
+    assert time.share.tolist() == [5 / 16, 8 / 16, 3 / 16]
+    assert "the time from there on is spent in leaf 1 (50 %)" in str(time)
 
 
 def test_unreachable(tree):
@@ -114,21 +144,16 @@ def test_unreachable(tree):
 
 
 def test_truncated_episodes_leave_something_unknown(tree):
+    """Three of four recordings end before it is known whether they would come back to leaf 0."""
     answer = tree.chance(0, 1, log=walks(ending=TRUNCATED))
-    assert answer.probability == pytest.approx(0.25)
-    assert answer.unknown == pytest.approx(0.75)
-    assert "With probability 0.75 it comes first to a leaf of which the log does not show what follows." in str(answer)
-
-
-def test_intervals_repeat_with_their_seed(tree):
-    one, two, three = (tree.chance(2, seed=seed).interval.tolist() for seed in (1, 1, np.random.default_rng(2)))
-    assert one == two != three
+    assert answer.probability == 0.25
+    assert answer.unresolved == pytest.approx(0.75)
+    assert "the record ends too early to tell" in str(answer)
 
 
 def test_answers_as_data(tree):
     data = tree.chance(2).to_dict()
-    assert data["probability"] == pytest.approx(0.75)
-    assert data["markov"]["verdict"] in ("good", "fair", "poor")
+    assert (data["probability"], data["seen"]["recorded"]) == (0.75, 4)
     assert isinstance(data["interval"], list)
     assert tree.after(3).to_dict()["steps"] == 3
     assert tree.unreachable().to_dict() == {
@@ -140,11 +165,13 @@ def test_answers_as_data(tree):
     assert repr(tree.unreachable()).startswith("<Unreachable: From ")
 
 
-def test_a_poor_chain_is_called_poor():
-    # A clockwork: ten steps in every leaf.
-    log = walks([np.repeat([0.5, 1.5, 2.5], 10)] * 50)
-    tree = TripleTree(3, (1, 0, 0), 0.5).fit(log)
-    assert "on this log it is poor: take the numbers as rough (" in str(tree.chance("end", within=20))
+def test_a_clockwork_is_counted_right_where_the_chain_is_wrong():
+    # Ten steps in every leaf: nobody ends within 20 steps, and the chain thinks that some do.
+    tree = TripleTree(3, (1, 0, 0), 0.5).fit(walks([np.repeat([0.5, 1.5, 2.5], 10)] * 50))
+    answer = tree.chance("end", within=20)
+    assert answer.probability == 0
+    assert answer.chain > 0.1
+    assert str(answer).endswith("how it came there matters, so trust the count.")
 
 
 def test_a_tree_of_one_leaf():
@@ -159,7 +186,9 @@ def test_a_tree_of_one_leaf():
 def test_a_smaller_tree_without_a_track_asks_for_the_log():
     tree = TripleTree(3, (1, 0, 0), 0.5, keep="leaves").fit(walks())
     small = tree.truncate(2)
-    with pytest.raises(ParameterError, match=r"does not know the transitions of its log, .* Give the log: log=\.\.\."):
+    with pytest.raises(
+        ParameterError, match=r"knows neither the episodes nor the transitions .* Give the log: log=\.\.\."
+    ):
         small.chance("end")
     assert small.chance("end", log=walks()).probability == pytest.approx(1)
     assert tree.truncate(3).chance("end").probability == pytest.approx(1)
@@ -169,21 +198,14 @@ def test_a_smaller_tree_without_a_track_asks_for_the_log():
     ("ask", "message"),
     [
         (lambda tree: tree.chance({"y": (0, 1)}), "reach has no 'y'; it may have `x`, `value`, `action`"),
-        (lambda tree: tree.chance({"x": (7, 8)}), r"reach is empty: it wants x in \[7, 8\)"),
-        (
-            lambda tree: tree.chance(1, before={"x": (1.2, 1.3)}),
-            "reach and before must not overlap; both have leaf 1\\.",
-        ),
+        (lambda tree: tree.chance(1, {"x": (7, 8)}), r"start is empty: it wants x in \[7, 8\)"),
         (
             lambda tree: tree.chance(1, within=-1),
             r"within must be a whole number from 0 to 1,000,000, or within=None \(no deadline\); got -1",
         ),
-        (lambda tree: tree.chance("end", before="end"), r"reach and before must not overlap; both have the end\."),
-        (lambda tree: tree.chance(range(3), before=range(3)), r"both have leaves 0, 1 and 2\."),
-        (lambda tree: tree.chance(1, draws=-1), "draws must be a whole number from 0 to"),
         (lambda tree: tree.after(1.5), "steps must be a whole number from 0 to 1,000,000; got 1.5. Try steps=100"),
         (lambda tree: tree.rollouts(0, 5), "n must be a whole number from 1 to"),
-        (lambda tree: tree.chance(1, "end"), "start must hold a leaf"),
+        (lambda tree: tree.chance(1, "end"), "start must hold a"),
         (lambda tree: tree.chance(1, log="log.csv"), "log must be a Log; got str"),
     ],
 )
@@ -200,12 +222,8 @@ def test_a_log_of_something_else(tree):
 
 
 def test_a_start_outside_the_range_of_the_log(tree):
-    assert tree.chance("end", [99.0]).outside
-    assert "The start lies outside the range of the log." in str(tree.chance(0, [99.0]))
-
-
-def test_zones_that_cut_leaves_say_so(tree):
-    assert "1 leaf lies only partly in x in [1.2, 1.7) and counts as a whole." in str(tree.chance({"x": (1.2, 1.7)}))
+    assert tree.chance("end", [99.0]).seen.outside
+    assert "this state lies outside the range of the log" in str(tree.chance(0, [99.0]))
 
 
 def test_a_model_file_keeps_what_chances_need(tree, tmp_path):
@@ -218,33 +236,23 @@ def test_a_model_file_keeps_what_chances_need(tree, tmp_path):
 
 
 def test_a_million_steps_may_be_asked_for_and_no_more(tree):
-    assert tree.chance("end", within=1_000_000, draws=0).probability == pytest.approx(1)
-    assert tree.after(1_000_000, draws=0).end == pytest.approx(1)
+    assert tree.chance("end", within=1_000_000).probability == 1
+    assert tree.after(1_000_000).end == 1
     with pytest.raises(ParameterError, match=r"from 0 to 1,000,000, or within=None \(no deadline\); got 1000001"):
         tree.chance("end", within=1_000_001)
 
 
-def test_a_start_is_there_when_all_of_it_is():
+def test_a_start_is_there_when_all_of_it_is(tree):
     # Of two leaves as a start, one in the zone is not all of it.
-    tree = TripleTree(3, (1, 0, 0), 0.5).fit(walks())
-    half = tree.chance(2, {1, 2}, draws=0)
+    half = tree.chance(2, {1, 2})
     assert not half.there
-    # 8 samples in leaf 1, from which 15/16 arrive; 3 in leaf 2, which is there.
-    assert half.probability == pytest.approx((8 * 15 / 16 + 3) / 11)
-    assert tree.chance({1, 2}, {1, 2}, draws=0).there
-    mostly = tree.chance({0, 1}, {0, 1, 2}, draws=0)
-    assert not mostly.there
+    # 8 samples in leaf 1, of which 6 arrive; 3 in leaf 2, which is there.
+    assert half.probability == 9 / 11
+    assert tree.chance({1, 2}, {1, 2}).there
+    assert not tree.chance({0, 1}, {0, 1, 2}).there
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "a", None, True])
 def test_a_seed_is_a_whole_number(tree, seed):
-    for ask in (
-        lambda: tree.chance("end", seed=seed),
-        lambda: tree.chance("end", seed=seed, draws=0),
-        lambda: tree.expected_steps("end", seed=seed),
-        lambda: tree.after(3, seed=seed),
-        lambda: tree.occupancy(seed=seed),
-        lambda: tree.rollouts(2, 3, seed=seed),
-    ):
-        with pytest.raises(ParameterError, match=r"^seed must be a whole number of at least 0; got "):
-            ask()
+    with pytest.raises(ParameterError, match=r"^seed must be a whole number of at least 0; got "):
+        tree.rollouts(2, 3, seed=seed)

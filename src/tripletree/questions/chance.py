@@ -244,8 +244,10 @@ def _guessed(
 def _nothing_known() -> ParameterError:
     return ParameterError(
         Message(
-            "This model keeps nothing of its log ({}), so there is nothing to count. Give the log: {}.",
+            "This tree knows neither the episodes nor the transitions of its log, because it was grown with {}, or "
+            "with {} and made smaller. Give the log: {}.",
             Option("keep", "nothing"),
+            Option("keep", "leaves"),
             Option("log", ...),
         )
     )
