@@ -138,7 +138,7 @@ def test_steps_are_those_of_the_visits_that_arrive(world):
     assert answer.quantiles == tuple(took[math.ceil(q * len(took) - 1e-9) - 1] for q in (0.1, 0.5, 0.9))
     if len({episodes.group[e] for e, fate, _ in found if fate == "reached"}) < 2:
         assert answer.interval is None
-    else:
+    elif answer.interval is not None:
         assert answer.interval[0] <= answer.mean <= answer.interval[1]
 
 
@@ -218,7 +218,7 @@ def test_neighbours_are_the_nearest_of_different_episodes(seed, number, features
     used = scale > 0
     far = np.sqrt((((states - state)[:, used] / scale[used]) ** 2).sum(axis=1) / max(used.sum(), 1))
     best = sorted(min((far[row], row) for row in range(starts[e], starts[e + 1])) for e in range(number))
-    kept = [d for d, _ in best[:25] if number <= 10 or d <= 2 * best[9][0]]
+    kept = [d for d, _ in best[:25] if d <= 2.5 * best[min(number, 3) - 1][0]]
     assert distance == pytest.approx([d for d, _ in best[: max(len(kept), min(number, 10))]])
     assert far[rows] == pytest.approx(distance)
     assert len(set(np.searchsorted(starts, rows, side="right"))) == len(rows)
@@ -294,3 +294,123 @@ def test_influence_is_the_derivative_by_the_weight_of_a_visit(world, within):
         count._Groups(np.repeat(groups.index, more), groups.number),
     )
     assert (heavier - share) * copies == pytest.approx(influence[0], abs=5e-3 + 0.01 * abs(influence[0]))
+
+
+def moody(rng, number, chance_of, alike, members, limit):
+    """Groups of episodes that depend on each other: each group has its own chance, each episode one fate for all steps.
+
+    ``alike`` near 0: all episodes of a group share one fate; large: fates are independent. ``limit`` cuts episodes off.
+    """
+    group = np.repeat(np.arange(number), rng.integers(1, members + 1, number))
+    mood = rng.beta(chance_of * alike, (1 - chance_of) * alike, number)
+    good = rng.random(len(group)) < mood[group]
+    length = 1 + rng.geometric(0.1, len(group))
+    cut = np.zeros(len(group), bool)
+    if limit:
+        last = rng.integers(5, limit, len(group))
+        cut, length = last < length, np.minimum(last, length)
+    starts = np.append(0, np.cumsum(length))
+    endings = np.where(cut, TRUNCATED, TERMINATED)
+    episodes = Episodes.of(starts, endings, np.ones(len(group), bool), group)
+    return episodes, Event(np.zeros(starts[-1], bool), good & ~cut)
+
+
+def covered(world, truth, number, rng):
+    """Ask about all steps of simulated worlds: the share of intervals that hold the truth, with its chance."""
+    found = []
+    for _ in range(number):
+        episodes, goal = world(int(np.exp(rng.uniform(np.log(5), np.log(200)))))
+        answer = chance(episodes, np.ones(episodes.starts[-1], bool), goal, within=15)
+        low, high = answer.interval
+        found.append(low - 1e-12 <= truth <= high + 1e-12)
+    return np.mean(found)
+
+
+@pytest.mark.parametrize("limit", [0, 40])
+@pytest.mark.parametrize("members", [1, 4])
+def test_intervals_of_chances_cover_what_they_promise(members, limit):
+    # Nearly no memory: from any step the end is at most 15 steps away with this probability.
+    rng = np.random.default_rng(20 + members + limit)
+    soon = 1 - 0.9**15
+    shares = []
+    for often in (0.15, 0.4, 0.6, 0.85):
+        for alike in (0.5, 5.0):
+
+            def world(number, often=often, alike=alike):
+                return moody(rng, number, often, alike, members, limit)
+
+            # Every episode has a first step in which it cannot end, so the truth is measured on very many.
+            episodes, goal = moody(rng, 40_000, often, alike, members, 0)
+            truth = chance(episodes, np.ones(episodes.starts[-1], bool), goal, within=15).probability
+            assert truth == pytest.approx(often * soon, abs=0.02)
+            shares.append(covered(world, truth, 125, rng))
+    assert 0.93 <= np.mean(shares) <= 0.98
+    assert min(shares) > 0.88
+
+
+def test_groups_widen_what_their_episodes_would_narrow():
+    rng = np.random.default_rng(4)
+    episodes, goal = moody(rng, 20, 0.5, 0.1, 9, 0)
+    here = np.ones(episodes.starts[-1], bool)
+    alone = Episodes.of(episodes.starts, episodes.endings, episodes.final)
+    together, apart = chance(episodes, here, goal), chance(alone, here, goal)
+    assert together.probability == apart.probability
+    assert together.groups == 20
+    assert np.ptp(together.interval) > 1.4 * np.ptp(apart.interval)
+
+
+@pytest.mark.parametrize(("episodes", "below"), [(160, 0.0186), (10, 0.2589), (1, 0.95)])
+def test_never_seen_is_an_answer_with_the_rule_of_three(episodes, below):
+    recording = Episodes.of(np.arange(0, 3 * episodes + 1, 3), np.full(episodes, TERMINATED))
+    here = np.ones(3 * episodes, bool)
+    never = chance(recording, here, Event(np.zeros(3 * episodes, bool)))
+    assert never.probability == 0
+    assert never.interval == pytest.approx((0, below), abs=1e-4)
+    always = chance(recording, here, Event(np.zeros(3 * episodes, bool), end=True))
+    assert always.probability == 1
+    assert always.interval == pytest.approx((1 - below, 1), abs=1e-4)
+
+
+def test_one_episode_with_most_visits_is_hardly_more_than_one():
+    recording = Episodes.of([0, 1000, 1001, 1002], np.full(3, TERMINATED))
+    _, high = chance(recording, np.ones(1002, bool), Event(np.zeros(1002, bool))).interval
+    assert 0.9 < high < 0.95
+
+
+def test_what_nobody_was_watched_long_enough_for_is_unresolved():
+    # All are cut off after ten steps: whether they would ever get there is unknown, and not "never".
+    recording = Episodes.of(np.arange(0, 201, 10), np.full(20, TRUNCATED), np.ones(20, bool))
+    nowhere = Event(np.zeros(200, bool))
+    first = np.arange(200) % 10 == 0
+    ever = chance(recording, first, nowhere)
+    assert (ever.probability, ever.censored, ever.unresolved) == (0, 1, 1)
+    assert ever.interval == (0, 1)
+    soon = chance(recording, first, nowhere, within=10)
+    assert (soon.probability, soon.censored, soon.unresolved) == (0, 0, 0)
+    assert soon.interval[1] == pytest.approx(1 - 0.05 ** (1 / 20))
+    later = after(recording, first, 11)
+    assert (later.ended, later.unresolved, len(later.rows)) == (0, 1, 0)
+
+
+def test_intervals_of_times_cover_what_they_promise():
+    rng = np.random.default_rng(9)
+    found = {}
+    for number in (5, 20, 80):
+        for _ in range(200):
+            length = 1 + rng.geometric(0.05, number)  # a mean of 21, as skewed as waiting is
+            starts = np.append(0, np.cumsum(length))
+            recording = Episodes.of(starts, np.full(number, TERMINATED))
+            answer = steps(recording, starts[:-1], Event(np.zeros(starts[-1], bool), end=True))
+            low, high = answer.interval or (0, np.inf)
+            found.setdefault(number, []).append(low <= 21 <= high)
+    assert all(0.92 <= np.mean(inside) <= 0.99 for inside in found.values())
+
+
+def test_times_without_a_spread_to_speak_of():
+    recording = Episodes.of([0, 4, 8, 12], np.full(3, TERMINATED))
+    end = Event(np.zeros(12, bool), end=True)
+    assert steps(recording, np.array([0, 4, 8]), end).interval == (4, 4)
+    assert steps(recording, np.array([0, 1]), end).interval is None
+    # Two groups, one with nearly all visits: nobody knows how others would fare.
+    lopsided = Episodes.of([0, 2000, 2001], np.full(2, TERMINATED))
+    assert steps(lopsided, np.ones(2001, bool), Event(np.zeros(2001, bool), end=True)).interval is None

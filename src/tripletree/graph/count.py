@@ -29,6 +29,8 @@ FEWEST_AT_RISK = 5
 """Outcomes that were cut off are filled in from at least this many groups that were watched for longer."""
 QUANTILES = (0.1, 0.5, 0.9)
 
+_WIDEST = 100.0  # times the mean: an interval of times that reaches further says nothing
+
 _CENSORED, _REACHED, _MISSED, _UNRESOLVED = range(4)
 
 
@@ -130,7 +132,7 @@ class Steps:
     mean : float or None
         Over visits that were seen to arrive; None if none was.
     interval : tuple of two floats or None
-        95 % confidence; None with fewer than two groups that arrived.
+        95 % confidence; None where too few groups arrived to tell.
     quantiles : tuple of int or None
         Steps within which 10, 50 and 90 % of them arrived.
     visits, episodes, groups : int
@@ -366,8 +368,9 @@ def nearest_visits(
 ) -> tuple[I64, F64]:
     """Return the recorded states nearest to one state, one for each of some episodes, and their distances.
 
-    The nearest episodes are taken: ``fewest`` of them, and up to ``most`` as long as they are no more than twice as
-    far as the last of those.
+    The nearest episodes are taken: ``fewest`` of them, and up to ``most`` as long as they are no more than two and a
+    half times as far as the third. On unseen states this is as good as the ten nearest alone, with half as many again
+    to count; twice as far as the tenth is worse.
 
     Parameters
     ----------
@@ -398,9 +401,7 @@ def nearest_visits(
     # The first row of each episode that is as near as its nearest.
     rows = np.array([starts[e] + int(square[starts[e] : starts[e + 1]].argmin()) for e in order], np.int64)
     distance = np.sqrt(nearest[order] / max(len(used), 1))
-    enough = np.arange(len(order)) < fewest
-    if len(order) > fewest:
-        enough |= distance <= 2 * distance[fewest - 1]
+    enough = (np.arange(len(order)) < fewest) | (distance <= 2.5 * distance[:3].max())
     return rows[enough], distance[enough]
 
 
@@ -499,19 +500,21 @@ def _jackknife(size: F64) -> F64:
     return np.asarray(1.0 / np.maximum(rest, 1e-9))
 
 
-def _quantile(square: npt.NDArray[Any], fourth: npt.NDArray[Any], groups: int) -> npt.NDArray[Any]:
-    """Return Student's quantile for variances that are sums of squares over groups.
+def _equals(square: npt.NDArray[Any], fourth: npt.NDArray[Any], groups: int) -> npt.NDArray[Any]:
+    """Return how many groups would vary as much, with that kurtosis, if all contributed the same.
 
-    When some groups contribute nearly all of the variance, it is known as badly as if there were only these. The
-    degrees of freedom are 2 m - 1, where m is the number of groups that would have the same kurtosis if all
-    contributed the same. In simulated worlds this covers 94 to 97 %, from 5 to 200 groups; groups - 1 covers 91 %.
+    When some groups contribute nearly all of the variance, it is known as badly as if there were only these: so this,
+    and not the number of groups, says how well.
     """
+    some = fourth > 0
+    return np.where(some, square**2 / np.where(some, fourth, 1.0), float(groups))
+
+
+def _quantile(freedom: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return Student's quantile, with at least one degree of freedom."""
     from scipy.special import stdtrit
 
-    some = fourth > 0
-    freedom = np.where(some, 2 * square**2 / np.where(some, fourth, 1.0) - 1, groups - 1.0)
-    quantile: npt.NDArray[Any] = stdtrit(np.maximum(freedom, 1.0), (1 + CONFIDENCE) / 2)
-    return quantile
+    return np.asarray(stdtrit(np.maximum(freedom, 1.0), (1 + CONFIDENCE) / 2))
 
 
 def _wilson(share: F64, square: F64, fourth: F64, size: F64, most: float) -> F64:
@@ -535,7 +538,9 @@ def _wilson(share: F64, square: F64, fourth: F64, size: F64, most: float) -> F64
         spread = np.maximum(share * (1 - share), 0.0)
         some = variance * most > spread
         n = np.maximum(np.where(some, spread / np.where(some, variance, 1.0), most), 1e-9)
-        z2 = _quantile(square, fourth, groups) ** 2
+        # Normal variates give groups / 3 equals. In simulated worlds of 5 to 200 groups this covers 94 to 97 %, and
+        # groups - 1 degrees of freedom cover 91 %.
+        z2 = _quantile(2 * _equals(square, fourth, groups) - 1) ** 2
         middle = (share + z2 / (2 * n)) / (1 + z2 / n)
         half = np.sqrt(z2 * (spread / n + z2 / (4 * n * n))) / (1 + z2 / n)
         low, high = middle - half, middle + half
@@ -558,8 +563,10 @@ def _mean_bounds(mean: float, influence: F64, size: F64) -> tuple[float, float] 
     if groups < 2:
         return None
     change = influence * _jackknife(size)
-    square, fourth = (change**2).sum(), (change**4).sum()
+    square, fourth = np.asarray((change**2).sum()), np.asarray((change**4).sum())
     if square == 0:
         return mean, mean
-    wide = float(_quantile(square, fourth, groups) * np.sqrt((groups - 1) / groups * square)) / mean
-    return mean * float(np.exp(-wide)), mean * float(np.exp(min(wide, 700.0)))
+    # Skewed times need fewer degrees of freedom than shares, which have a largest value.
+    error = np.sqrt((groups - 1) / groups * square) / mean
+    wide = float(_quantile(_equals(square, fourth, groups)) * error)
+    return (mean * float(np.exp(-wide)), mean * float(np.exp(wide))) if wide < np.log(_WIDEST) else None
