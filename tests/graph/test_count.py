@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from tripletree.graph import count
-from tripletree.graph.count import Episodes, Event, after, chance, nearest_visits, occupancy, shares, steps
+from tripletree.graph.count import after, chance, nearest_visits, occupancy, shares, steps
+from tripletree.graph.futures import FEWEST_AT_RISK, Episodes, Event
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
 
 
@@ -79,7 +79,7 @@ def filled_in(found, episodes, horizon):
         if now > horizon:
             break
         at_risk = sum(t >= now for _, _, t in found)
-        thin = sum(t > now for t in longest.values()) < count.FEWEST_AT_RISK
+        thin = sum(t > now for t in longest.values()) < FEWEST_AT_RISK
         fates = [fate for _, fate, t in found if t == now]
         lost = fates.count("cut") if thin and now < horizon else 0
         reached += left * fates.count("reached") / at_risk
@@ -272,111 +272,6 @@ def test_the_share_that_ended_is_filled_in_like_a_chance():
     assert (share < interval[1]).all()
 
 
-@given(worlds(), st.none() | st.integers(0, 9))
-@settings(max_examples=50)
-def test_influence_is_the_derivative_by_the_weight_of_a_visit(world, within):
-    episodes, here, goal, avoid = world
-    rows = np.flatnonzero(here)
-    if len(rows) == 0:
-        return
-    time, cause = count._outcomes(episodes, rows, goal, avoid)
-    groups = count._Groups.of(episodes.group[episodes.of_row[rows]])
-    horizon = int(time.max()) + 1 if within is None else within
-    share, influence, _ = count._incidence(time, cause, horizon, groups)
-    assert influence.sum() == pytest.approx(0, abs=1e-12)
-    # Weight as copies: one visit many times more among very many copies of all.
-    copies = 4_000
-    more = np.full(len(rows), copies)
-    more[0] += 1
-    heavier, _, _ = count._incidence(
-        *(np.repeat(x, more) for x in (time, cause)),
-        horizon,
-        count._Groups(np.repeat(groups.index, more), groups.number),
-    )
-    assert (heavier - share) * copies == pytest.approx(influence[0], abs=5e-3 + 0.01 * abs(influence[0]))
-
-
-def moody(rng, number, chance_of, alike, members, limit):
-    """Groups of episodes that depend on each other: each group has its own chance, each episode one fate for all steps.
-
-    ``alike`` near 0: all episodes of a group share one fate; large: fates are independent. ``limit`` cuts episodes off.
-    """
-    group = np.repeat(np.arange(number), rng.integers(1, members + 1, number))
-    mood = rng.beta(chance_of * alike, (1 - chance_of) * alike, number)
-    good = rng.random(len(group)) < mood[group]
-    length = 1 + rng.geometric(0.1, len(group))
-    cut = np.zeros(len(group), bool)
-    if limit:
-        last = rng.integers(5, limit, len(group))
-        cut, length = last < length, np.minimum(last, length)
-    starts = np.append(0, np.cumsum(length))
-    endings = np.where(cut, TRUNCATED, TERMINATED)
-    episodes = Episodes.of(starts, endings, np.ones(len(group), bool), group)
-    return episodes, Event(np.zeros(starts[-1], bool), good & ~cut)
-
-
-def covered(world, truth, number, rng):
-    """Ask about all steps of simulated worlds: the share of intervals that hold the truth, with its chance."""
-    found = []
-    for _ in range(number):
-        episodes, goal = world(int(np.exp(rng.uniform(np.log(5), np.log(200)))))
-        answer = chance(episodes, np.ones(episodes.starts[-1], bool), goal, within=15)
-        low, high = answer.interval
-        found.append(low - 1e-12 <= truth <= high + 1e-12)
-    return np.mean(found)
-
-
-@pytest.mark.parametrize("limit", [0, 40])
-@pytest.mark.parametrize("members", [1, 4])
-def test_intervals_of_chances_cover_what_they_promise(members, limit):
-    # Nearly no memory: from any step the end is at most 15 steps away with this probability.
-    rng = np.random.default_rng(20 + members + limit)
-    soon = 1 - 0.9**15
-    shares = []
-    for often in (0.15, 0.4, 0.6, 0.85):
-        for alike in (0.5, 5.0):
-
-            def world(number, often=often, alike=alike):
-                return moody(rng, number, often, alike, members, limit)
-
-            # Every episode has a first step in which it cannot end, so the truth is measured on very many.
-            episodes, goal = moody(rng, 40_000, often, alike, members, 0)
-            truth = chance(episodes, np.ones(episodes.starts[-1], bool), goal, within=15).probability
-            assert truth == pytest.approx(often * soon, abs=0.02)
-            shares.append(covered(world, truth, 125, rng))
-    assert 0.93 <= np.mean(shares) <= 0.98
-    assert min(shares) > 0.88
-
-
-def test_groups_widen_what_their_episodes_would_narrow():
-    rng = np.random.default_rng(4)
-    episodes, goal = moody(rng, 20, 0.5, 0.1, 9, 0)
-    here = np.ones(episodes.starts[-1], bool)
-    alone = Episodes.of(episodes.starts, episodes.endings, episodes.final)
-    together, apart = chance(episodes, here, goal), chance(alone, here, goal)
-    assert together.probability == apart.probability
-    assert together.groups == 20
-    assert np.ptp(together.interval) > 1.4 * np.ptp(apart.interval)
-
-
-@pytest.mark.parametrize(("episodes", "below"), [(160, 0.0186), (10, 0.2589), (1, 0.95)])
-def test_never_seen_is_an_answer_with_the_rule_of_three(episodes, below):
-    recording = Episodes.of(np.arange(0, 3 * episodes + 1, 3), np.full(episodes, TERMINATED))
-    here = np.ones(3 * episodes, bool)
-    never = chance(recording, here, Event(np.zeros(3 * episodes, bool)))
-    assert never.probability == 0
-    assert never.interval == pytest.approx((0, below), abs=1e-4)
-    always = chance(recording, here, Event(np.zeros(3 * episodes, bool), end=True))
-    assert always.probability == 1
-    assert always.interval == pytest.approx((1 - below, 1), abs=1e-4)
-
-
-def test_one_episode_with_most_visits_is_hardly_more_than_one():
-    recording = Episodes.of([0, 1000, 1001, 1002], np.full(3, TERMINATED))
-    _, high = chance(recording, np.ones(1002, bool), Event(np.zeros(1002, bool))).interval
-    assert 0.9 < high < 0.95
-
-
 def test_what_nobody_was_watched_long_enough_for_is_unresolved():
     # All are cut off after ten steps: whether they would ever get there is unknown, and not "never".
     recording = Episodes.of(np.arange(0, 201, 10), np.full(20, TRUNCATED), np.ones(20, bool))
@@ -390,27 +285,3 @@ def test_what_nobody_was_watched_long_enough_for_is_unresolved():
     assert soon.interval[1] == pytest.approx(1 - 0.05 ** (1 / 20))
     later = after(recording, first, 11)
     assert (later.ended, later.unresolved, len(later.rows)) == (0, 1, 0)
-
-
-def test_intervals_of_times_cover_what_they_promise():
-    rng = np.random.default_rng(9)
-    found = {}
-    for number in (5, 20, 80):
-        for _ in range(200):
-            length = 1 + rng.geometric(0.05, number)  # a mean of 21, as skewed as waiting is
-            starts = np.append(0, np.cumsum(length))
-            recording = Episodes.of(starts, np.full(number, TERMINATED))
-            answer = steps(recording, starts[:-1], Event(np.zeros(starts[-1], bool), end=True))
-            low, high = answer.interval or (0, np.inf)
-            found.setdefault(number, []).append(low <= 21 <= high)
-    assert all(0.92 <= np.mean(inside) <= 0.99 for inside in found.values())
-
-
-def test_times_without_a_spread_to_speak_of():
-    recording = Episodes.of([0, 4, 8, 12], np.full(3, TERMINATED))
-    end = Event(np.zeros(12, bool), end=True)
-    assert steps(recording, np.array([0, 4, 8]), end).interval == (4, 4)
-    assert steps(recording, np.array([0, 1]), end).interval is None
-    # Two groups, one with nearly all visits: nobody knows how others would fare.
-    lopsided = Episodes.of([0, 2000, 2001], np.full(2, TERMINATED))
-    assert steps(lopsided, np.ones(2001, bool), Event(np.zeros(2001, bool), end=True)).interval is None
