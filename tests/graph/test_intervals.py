@@ -113,3 +113,18 @@ def test_times_without_a_spread_to_speak_of():
     # Two groups, one with nearly all visits: nobody knows how others would fare.
     lopsided = Episodes.of([0, 2000, 2001], np.full(2, TERMINATED))
     assert steps(lopsided, np.ones(2001, bool), Event(np.zeros(2001, bool), end=True)).interval is None
+
+
+def test_groups_that_are_all_alike_leave_no_doubt_to_share_out():
+    # A third in every group: what rounding leaves of their differences must not pass for a spread.
+    recording = Episodes.of(np.arange(0, 31, 3), np.full(10, TERMINATED))
+    answer = chance(recording, np.ones(30, bool), Event(np.arange(30) % 3 == 2), within=0)
+    assert answer.probability == pytest.approx(1 / 3)
+    # Wilson's interval of 10 in 30, with Student's quantile for 2 * 10 - 1 degrees of freedom.
+    assert answer.interval == pytest.approx((0.1850, 0.5242), abs=1e-4)
+
+
+def test_who_is_there_already_needs_no_time():
+    recording = Episodes.of(np.arange(0, 31, 3), np.full(10, TERMINATED))
+    answer = steps(recording, np.ones(30, bool), Event(np.ones(30, bool)))
+    assert (answer.mean, answer.interval, answer.quantiles) == (0, (0, 0), (0, 0, 0))

@@ -286,13 +286,15 @@ def shares(later: Later, label: npt.NDArray[Any], classes: int) -> tuple[F64, F6
     size = groups.sums(weight)
     cell, index = np.unique(groups.index * (classes + 1) + label, return_inverse=True)
     held, whose, which = np.bincount(index.reshape(-1), weight), cell // (classes + 1), cell % (classes + 1)
-    # Most groups never come to most classes: their part of the sums has a closed form.
     scale = jackknife(size)
+    absent = groups.number > np.bincount(which, minlength=classes + 1)
     sums = []
     for power in (2, 4):
+        came = np.bincount(which, ((held - share[which] * size[whose]) * scale[whose]) ** power, classes + 1)
+        # Most groups never come to most classes: what they add has a closed form.
         usual = (size * scale) ** power
-        change = ((held - share[which] * size[whose]) * scale[whose]) ** power - share[which] ** power * usual[whose]
-        sums.append(np.maximum(share**power * usual.sum() + np.bincount(which, change, classes + 1), 0.0))
+        others = np.maximum(usual.sum() - np.bincount(which, usual[whose], classes + 1), 0.0)
+        sums.append(came + np.where(absent, share**power * others, 0.0))
     return share, wilson(share, sums[0], sums[1], size, 1 / (weight**2).sum())
 
 

@@ -11,6 +11,7 @@ F64 = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
 
+_ROUNDING = 1e-24  # squares of shares below this are zeros
 _WIDEST = 100.0  # times the mean: an interval of times that reaches further says nothing
 
 
@@ -27,12 +28,12 @@ def mean_bounds(mean: float, influence: F64, size: F64) -> tuple[float, float] |
     groups = len(size)
     if groups < 2:
         return None
-    change = influence * jackknife(size)
+    change = influence * jackknife(size) / mean if mean else np.zeros(groups)
     square, fourth = np.asarray((change**2).sum()), np.asarray((change**4).sum())
-    if square == 0:
+    if square <= _ROUNDING:
         return mean, mean
     # Skewed times need fewer degrees of freedom than shares, which have a largest value.
-    error = np.sqrt((groups - 1) / groups * square) / mean
+    error = np.sqrt((groups - 1) / groups * square)
     wide = float(_quantile(_equals(square, fourth, groups)) * error)
     return (mean * float(np.exp(-wide)), mean * float(np.exp(wide))) if wide < np.log(_WIDEST) else None
 
@@ -81,7 +82,7 @@ def _equals(square: npt.NDArray[Any], fourth: npt.NDArray[Any], groups: int) -> 
     When some groups contribute nearly all of the variance, it is known as badly as if there were only these: so this,
     and not the number of groups, says how well.
     """
-    some = fourth > 0
+    some = square > _ROUNDING
     return np.where(some, square**2 / np.where(some, fourth, 1.0), float(groups))
 
 
