@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Event, Groups, incidence, outcomes, read_rows
-from tripletree.graph.intervals import jackknife, mean_bounds, share_bounds, wilson
+from tripletree.graph.intervals import jackknife, mean_bounds, share_bounds, share_intervals
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -288,14 +288,16 @@ def shares(later: Later, label: npt.NDArray[Any], classes: int) -> tuple[F64, F6
     held, whose, which = np.bincount(index.reshape(-1), weight), cell // (classes + 1), cell % (classes + 1)
     scale = jackknife(size)
     absent = groups.number > np.bincount(which, minlength=classes + 1)
-    sums = []
+    sums: list[F64] = []
     for power in (2, 4):
-        came = np.bincount(which, ((held - share[which] * size[whose]) * scale[whose]) ** power, classes + 1)
+        came: F64 = np.bincount(
+            which, ((held - share[which] * size[whose]) * scale[whose]) ** power, classes + 1
+        ).astype(np.float64)
         # Most groups never come to most classes: what they add has a closed form.
         usual = (size * scale) ** power
         others = np.maximum(usual.sum() - np.bincount(which, usual[whose], classes + 1), 0.0)
         sums.append(came + np.where(absent, share**power * others, 0.0))
-    return share, wilson(share, sums[0], sums[1], size, 1 / (weight**2).sum())
+    return share, share_intervals(share, sums[0], sums[1], size, 1 / (weight**2).sum())
 
 
 def nearest_visits(

@@ -19,7 +19,7 @@ def share_bounds(share: float, influence: F64, size: F64) -> tuple[float, float]
     """Return the interval of one share from each group's influence on it, and its visits with a known outcome."""
     change = influence * (jackknife(size) if size.any() else 1.0)
     square, fourth = np.array([(change**2).sum()]), np.array([(change**4).sum()])
-    low, high = wilson(np.array([share]), square, fourth, size, float(size.sum()))[:, 0]
+    low, high = share_intervals(np.array([share]), square, fourth, size, float(size.sum()))[:, 0]
     return float(low), float(high)
 
 
@@ -38,7 +38,7 @@ def mean_bounds(mean: float, influence: F64, size: F64) -> tuple[float, float] |
     return (mean * float(np.exp(-wide)), mean * float(np.exp(wide))) if wide < np.log(_WIDEST) else None
 
 
-def wilson(share: F64, square: F64, fourth: F64, size: F64, most: float) -> F64:
+def share_intervals(share: F64, square: F64, fourth: F64, size: F64, most: float) -> F64:
     """Return Wilson's intervals of shares, shape (2, shares), with the number of independent visits they are worth.
 
     ``square`` and ``fourth`` are sums of powers of what leaving each group out changes, ``size`` says how much of the
