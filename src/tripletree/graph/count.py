@@ -306,8 +306,8 @@ def nearest_visits(
     """Return the recorded states nearest to one state, one for each of some episodes, and their distances.
 
     The nearest episodes are taken: ``fewest`` of them, and up to ``most`` as long as they are no more than two and a
-    half times as far as the third. On unseen states this is as good as the ten nearest alone, with half as many again
-    to count; twice as far as the tenth is worse.
+    half times as far as the third. On unseen states this predicts hardly worse than the ten
+    nearest alone, with half as many again to count; all within twice the tenth's distance predict worse.
 
     Parameters
     ----------
