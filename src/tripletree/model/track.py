@@ -37,9 +37,9 @@ class Track:
     """The states of whole episodes, each feature rounded to a recorded value on the same side of all thresholds.
 
     A feature's values are divided into bins: at every threshold of the tree, and so that no bin has many of the samples
-    or much of the range. A code is the number of a bin. It is decoded as the median of the samples in the bin, so a feature with
-    at most 256 values comes back exactly, and so do values that are often reached, and the smallest and the largest
-    state. Codes are of one byte; of two where 256 bins are too few.
+    or much of the range. A code is the number of a bin. It is decoded as the median of the samples in the bin, so a
+    feature with at most 256 values comes back exactly, and so do values that are often reached, and the smallest and
+    the largest state. Codes are of one byte; of two where 256 bins are too few.
 
     Attributes
     ----------
