@@ -266,3 +266,12 @@ def test_codes_of_another_size_are_refused(change: Any, message: str) -> None:
     packed = np.frombuffer(change(track.packed.tobytes()), np.uint8)
     with pytest.raises(ValueError, match=message):
         _ = replace(track, packed=packed).codes
+
+
+def test_rare_states_far_away_are_not_rounded_more_than_a_hundredth_of_the_range() -> None:
+    rng = np.random.default_rng(0)
+    states = np.concatenate([rng.normal(0, 0.001, 20_000), rng.uniform(0, 10, 300)])[:, None]
+    back = kept(make_log(states, np.zeros(20_300), np.zeros(20_300))).recording.states
+    assert np.abs(back - states).max() < np.ptp(states) / 100
+    near = np.abs(states) < 0.003
+    assert np.abs(back - states)[near].max() < 0.001

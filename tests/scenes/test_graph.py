@@ -96,11 +96,13 @@ def test_few_leaves_have_their_numbers():
     assert of(transitions(road_tree(100), share=1, most=900), Labels)[0].text == ("end",)
 
 
-def test_a_made_smaller_tree_needs_its_log():
-    small = road_tree().truncate(5)
+def test_a_made_smaller_tree_needs_its_log_or_a_track_of_it():
+    small = road_tree().truncate(5).fitted_
     with pytest.raises(ParameterError, match=r"Give the log: log=\.\.\."):
-        transitions(small)
-    assert of(transitions(small, log=road.record("left", n_samples=2_000)), Links)
+        transitions(replace(small, track=None))
+    drawn = transitions(small, log=road.record("left", n_samples=2_000))
+    assert of(drawn, Links)
+    assert transitions(small).to_dict() == drawn.to_dict()
 
 
 def test_without_moves_there_are_still_leaves():

@@ -36,10 +36,10 @@ FEWEST_CUTS = 64
 class Track:
     """The states of whole episodes, each feature rounded to a recorded value on the same side of all thresholds.
 
-    A feature's values are divided into bins: at every threshold of the tree, and so that about equally many samples
-    are in each. A code is the number of a bin. It is decoded as the median of the samples in the bin, so a feature with
-    at most 256 values comes back exactly, and so do values that are often reached, and the smallest and the largest
-    state. Codes are of one byte; of two where 256 bins are too few.
+    A feature's values are divided into bins: at every threshold of the tree, and so that no bin has many of the samples
+    or much of the range. A code is the number of a bin. It is decoded as the median of the samples in the bin, so a
+    feature with at most 256 values comes back exactly, and so do values that are often reached, and the smallest and
+    the largest state. Codes are of one byte; of two where 256 bins are too few.
 
     Attributes
     ----------
@@ -221,7 +221,9 @@ def _divide(column: F64, cuts: F64) -> tuple[F64, F64]:
     if len(value) <= most:
         return value, value
     shares = most - len(begins)
-    place = np.searchsorted(until[1:], np.arange(1, shares + 1) * (len(column) / (shares + 1)), side="right")
+    # Half of it by samples, half by distance: where an agent is seldom, its way must not become a staircase.
+    weight = np.cumsum(count / len(column) + np.diff(value, prepend=value[0]) / (value[-1] - value[0]))
+    place = np.searchsorted(weight, np.arange(1, shares + 1) * (weight[-1] / (shares + 1)), side="right")
     # A value with several shares, such as a limit that is often reached, has a bin of its own: the next one ends it.
     place[1:] += place[1:] == place[:-1]
     begins = np.union1d(begins, np.minimum(place, len(value) - 1))
