@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,20 +11,12 @@ from hypothesis import strategies as st
 
 from tripletree.graph import segments
 from tripletree.graph.segments import (
-    APART,
-    END,
-    LEAVES,
-    NO_RUN,
-    NONE,
-    SEGMENT,
-    START,
     Segments,
     alternatives,
     bent,
     crossings,
     distances,
     duration,
-    find,
     leaf_runs,
     nearest_segments,
     resample,
@@ -50,7 +44,7 @@ def slow_nearest(states, starts, a, b, scale):
     """The definition: all pairs of all episodes."""
     found = []
     near, far = distances(states, a, scale), distances(states, b, scale)
-    for e, (begin, end) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for e, (begin, end) in enumerate(pairwise(starts)):
         pairs = [(near[i] + far[j], j, near[i], -i) for j in range(begin, end) for i in range(begin, j)]
         pairs = [pair for pair in pairs if np.isfinite(pair[0])]
         if pairs:
@@ -105,6 +99,13 @@ def test_a_feature_without_a_scale_does_not_count():
     assert path[0].tolist() == [0.0, 99.0]
 
 
+def test_a_state_beyond_all_numbers_is_near_nothing():
+    states, scale = np.array([[0.0, 1.0], [1.0, 1.0]]), np.array([5e-324, 0.0])
+    for far in (1e300, np.inf):
+        assert len(nearest_segments(states, np.array([0, 2]), np.array([far, far]), states[1], scale)) == 0
+    assert nearest_segments(states, np.array([0, 2]), *states, scale).gap.tolist() == [0.0]
+
+
 def test_of_equal_pairs_the_first_to_arrive_and_the_last_to_leave_counts():
     states = np.array([0.0, 0, 1, 2, 2, 0, 2])[:, None]
     starts = np.array([0, 7])
@@ -137,7 +138,7 @@ def test_a_way_from_a_state_to_itself_takes_a_step_at_least():
 def slow_crossings(starts, from_rows, to_rows):
     """One row after the other: the last row in the start zone is forgotten on arrival."""
     found = []
-    for e, (begin, end) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for e, (begin, end) in enumerate(pairwise(starts)):
         left = None
         for row in range(begin, end):
             if to_rows[row]:
@@ -278,6 +279,8 @@ def test_only_segments_about_as_near_as_the_best_are_kept():
     some = of(range(4), [0, 10, 20, 30], [5, 15, 25, 35], [2.0, 3.0, 3.1, 9.0])
     assert within(some).episode.tolist() == [0, 1]
     assert within(some, 2).episode.tolist() == [0, 1, 2]
+    assert within(some, least=3).episode.tolist() == [0, 1, 2]
+    assert within(some, 9, least=3).episode.tolist() == within(some, least=9).episode.tolist() == [0, 1, 2, 3]
     assert within(of([4, 5], [0, 9], [1, 10], [0.0, 1e-9])).episode.tolist() == [4]
 
 
@@ -327,21 +330,3 @@ def test_the_nearest_leaf_run_comes_first():
     leaves = np.array([0, 0, 1, 0, 0, 1])
     runs = leaf_runs(states, np.array([0, 3, 6]), leaves, np.array([1.4]), np.array([5.0]), (0, 1), np.ones(1))
     assert runs.episode.tolist() == [1, 0]
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "ends", "method", "reasons", "episodes"),
-    [
-        (2.1, 7.0, (1, 3), SEGMENT, (), [0]),
-        (7.0, 2.1, (3, 1), NONE, (APART, NO_RUN), []),
-        (8.0, 21.0, (4, 10), NONE, (APART, NO_RUN), []),
-        (-3.0, 7.0, (0, 3), LEAVES, (START,), [0]),
-        (2.0, 15.0, (1, 4), LEAVES, (END,), [0]),
-        (-3.0, 15.0, (0, 10), NONE, (START, END, NO_RUN), []),
-    ],
-)
-def test_what_a_way_follows_and_why(road, a, b, ends, method, reasons, episodes):
-    states, starts, leaves = road
-    found = find(states, starts, leaves, np.array([a]), np.array([b]), ends, np.ones(1), far=2.0)
-    assert (found.method, found.reasons, found.segments.episode.tolist()) == (method, reasons, episodes)
-    assert found.method != SEGMENT or (found.segments.gap < 2).all()

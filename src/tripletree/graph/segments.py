@@ -17,23 +17,16 @@ I64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
 WITHIN = 1.5
-"""Segments are alike in quality up to this multiple of the best gap."""
+"""Segments up to this multiple of the best gap may be followed: the medoid of more is farther from unseen paths."""
 
-FAR = 0.5
-"""From this gap on (a share of the ranges, both ends together) a segment is not near its two states."""
+AROUND, AT_LEAST = 3.0, 10
+"""Multiple of the best gap, and number of segments, for durations: with fewer their spread is too narrow."""
 
 MOST = 100
 """Most segments that are compared with each other; of more, as many are taken at equal distances."""
 
 POINTS = 33
 """Points along each segment at which two are compared."""
-
-SEGMENT, LEAVES, NONE = "segment", "leaves", "none"
-"""What a way may follow, in the order in which it is tried."""
-
-START, END, APART, NO_RUN = "start", "end", "apart", "no run"
-"""Why something else is tried: no episode comes near the start, or near the end; some come near each, but none near
-the start and later near the end; none goes from the leaf of the start to that of the end."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +90,10 @@ def distances(states: F64, place: F64 | Bool, scale: F64) -> F64:
         return np.where(place, 0.0, np.inf)
     square = np.zeros(len(states))
     # One feature at a time: four times as fast as a table of all differences.
-    for column, value, factor in zip(states.T, place, _inverse(scale), strict=True):
-        step = (column - value) * factor
-        square += step * step
+    with np.errstate(over="ignore"):  # a place may be so far away that its distance is infinite
+        for f in np.flatnonzero(scale > 0):
+            step = (states[:, f] - place[f]) / scale[f]
+            square += step * step
     return np.sqrt(square)
 
 
@@ -179,57 +173,13 @@ def leaf_runs(
     return _by_gap(Segments(runs.episode, runs.first, runs.last, *gaps))
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What a way between two states can follow.
+def within(segments: Segments, factor: float = WITHIN, least: int = 1) -> Segments:
+    """Return those of some segments, the best first, whose gap is at most ``factor`` times the best; ``least`` if any.
 
-    Attributes
-    ----------
-    method : str
-        ``SEGMENT``, ``LEAVES`` or ``NONE``.
-    reasons : tuple of str
-        Why it is not what is tried before: some of ``START``, ``END``, ``APART``, ``NO_RUN``.
-    segments : Segments
-        All there are, the best first; one an episode for ``SEGMENT``.
+    For durations take ``within(segments, AROUND, AT_LEAST)``.
     """
-
-    method: str
-    reasons: tuple[str, ...]
-    segments: Segments
-
-
-def find(
-    states: F64,
-    starts: I64,
-    leaves: npt.NDArray[np.integer],
-    a: F64,
-    b: F64,
-    ends: tuple[int, int],
-    scale: F64,
-    far: float = FAR,
-) -> Found:
-    """Return the segments near two states; if there are none, those between their leaves, and the reason.
-
-    Parameters
-    ----------
-    states, starts, leaves, a, b, ends, scale
-        As in :func:`leaf_runs`.
-    far : float
-        Gap from which on a segment is not near.
-    """
-    near = nearest_segments(states, starts, a, b, scale)
-    near = near[near.gap < far]
-    if len(near):
-        return Found(SEGMENT, (), near)
-    away = [reason for reason, place in ((START, a), (END, b)) if distances(states, place, scale).min() >= far]
-    reasons = tuple(away or [APART])
-    runs = leaf_runs(states, starts, leaves, a, b, ends, scale)
-    return Found(LEAVES, reasons, runs) if len(runs) else Found(NONE, (*reasons, NO_RUN), runs)
-
-
-def within(segments: Segments, factor: float = WITHIN) -> Segments:
-    """Return the segments whose gap is at most ``factor`` times the best one."""
-    return segments[segments.gap <= factor * segments.gap.min(initial=np.inf)]
+    near = np.count_nonzero(segments.gap <= factor * segments.gap.min(initial=np.inf))
+    return segments[: max(near, least)]
 
 
 def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64) -> tuple[F64, F64]:
@@ -258,7 +208,7 @@ def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64) -> tuple[F64, F64]
     moved = path + ((1 - progress) * first[..., None, :] + progress * last[..., None, :])
     # Rounding must not leave an end a hair off the state that was asked for.
     moved[..., 0, :], moved[..., -1, :] = path[..., 0, :] if a is None else a, path[..., -1, :] if b is None else b
-    return moved, (np.maximum(np.abs(first), np.abs(last)) * _inverse(scale)).max(axis=-1)
+    return moved, (np.maximum(np.abs(first), np.abs(last)) / _units(scale)).max(axis=-1)
 
 
 def resample(states: F64, segments: Segments, points: int = POINTS) -> F64:
@@ -308,20 +258,22 @@ def typical(
     shares : float64 array of the same shape
         They add up to 1.
     """
-    paths = bent(resample(states, segments), a, b, scale)[0] * _inverse(scale)
+    paths = bent(resample(states, segments), a, b, scale)[0] / _units(scale)
     votes = segments.votes / segments.votes.sum()
     compared = np.unique(np.linspace(0, len(segments) - 1, min(MOST, len(segments))).astype(np.int64))
     table = np.stack([_apart(paths[compared], paths[one]) for one in compared])
     nearest, chosen = np.full(len(compared), np.inf), list[int]()
     for _ in range(k):
         brought = np.minimum(table, nearest)
-        best = int((brought @ votes[compared]).argmin())
+        cost = brought @ votes[compared]
+        # The first of equal ones, however a machine rounds sums.
+        best = int(np.argmax(cost <= cost.min() * (1 + 1e-12)))
         if chosen and not (brought[best] < nearest).any():
             break
         nearest = brought[best]
         chosen.append(int(compared[best]))
     like = np.stack([_apart(paths, paths[one]) for one in chosen]).argmin(axis=0)
-    return np.array(chosen), np.bincount(like, votes, len(chosen))
+    return np.array(chosen, np.int64), np.asarray(np.bincount(like, votes, len(chosen)), np.float64)
 
 
 def alternatives(segments: Segments, chosen: int) -> I64:
@@ -340,5 +292,6 @@ def _by_gap(segments: Segments) -> Segments:
     return segments[np.argsort(segments.gap, kind="stable")]
 
 
-def _inverse(scale: F64) -> F64:
-    return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+def _units(scale: F64) -> F64:
+    """Return what to divide by: a feature without a scale becomes 0."""
+    return np.where(scale > 0, scale, np.inf)
