@@ -90,6 +90,13 @@ def test_units_change_nothing(seed):
     assert moved[0] == moved[1]
 
 
+def test_a_distance_is_the_sum_over_the_features_in_their_units():
+    assert distances(np.array([[1.0, 10.0], [0.0, 0.0]]), np.array([0.0, 4.0]), np.array([2.0, 3.0])).tolist() == [
+        pytest.approx(2.5),
+        pytest.approx(4 / 3),
+    ]
+
+
 def test_a_feature_without_a_scale_does_not_count():
     states = np.array([[0.0, 5.0], [3.0, 5.0]])
     scale = np.array([1.0, 0.0])
