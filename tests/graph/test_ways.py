@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tripletree.graph.segments import distances, leaf_runs
+from tripletree.graph.segments import AROUND, AT_LEAST, bent, distances, duration, leaf_runs, typical, within
 from tripletree.graph.ways import (
     APART,
     BRIDGE,
@@ -55,6 +55,16 @@ def test_what_a_way_follows_and_why(road, a, b, ends, method, reasons, episodes)
     found = find(states, starts, leaves, np.array([a]), np.array([b]), ends, np.ones(1), far=2.0)
     assert (found.method, found.reasons, found.segments.episode.tolist()) == (method, reasons, episodes)
     assert found.method != SEGMENT or (found.segments.gap < 2).all()
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "method", "reasons"),
+    [(2.3, 7.3, SEGMENT, ()), (2.4, 7.4, LEAVES, (START, END)), (2.4, 7.1, SEGMENT, ()), (2.0, 7.5, SEGMENT, ())],
+)
+def test_far_is_said_of_both_ends_together(road, a, b, method, reasons):
+    states, starts, leaves = road
+    found = find(states, starts, leaves, np.array([a]), np.array([b]), (1, 3), np.ones(1))
+    assert (found.method, found.reasons) == (method, reasons)
 
 
 def test_episodes_of_one_step_go_nowhere_together():
@@ -140,6 +150,20 @@ def test_a_bridge_has_as_few_hand_overs_as_possible_and_each_is_allowed(seed, n,
     assert len(path) == stretches.steps.sum() + 1
     assert np.array_equal(path[[0, -1]], [a, b])
     assert moved >= 0
+
+
+def test_a_real_way_around_a_corner_is_nearer_than_the_straight_line():
+    rng = np.random.default_rng(0)
+    corner = np.array([[0.0, 0], [1, 0], [2, 0], [2, 1], [2, 2]])
+    states = np.concatenate([corner + rng.normal(0, 0.02, 2) for _ in range(20)])
+    starts, scale = np.arange(0, 101, 5), np.full(2, 2.0)
+    found = find(states, starts, np.zeros(100, int), corner[0], corner[4], (0, 0), scale)
+    near = within(found.segments)
+    chosen = int(typical(states, near, scale, a=corner[0], b=corner[4])[0][0])
+    path, moved = bent(states[near.first[chosen] : near.last[chosen] + 1], corner[0], corner[4], scale)
+    assert path == pytest.approx(corner, abs=1e-9), "each episode is this corner, moved as a whole"
+    assert 0 < moved < 0.03
+    assert duration(within(found.segments, AROUND, AT_LEAST)) == (4, 4, 4)
 
 
 @given(seeds)

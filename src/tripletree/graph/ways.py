@@ -3,6 +3,9 @@
 First comes a segment that passes near both states. Where no episode does, a run from the leaf of the one to the leaf
 of the other is followed, and where there is no run either, a bridge: stretches of several episodes, each handed over
 to the next where both enter the same leaf from the same leaf. What remains is left to the caller.
+
+Of segments and runs, follow the medoid (``typical``) of those ``within`` reach of the best, ``bent`` onto both states;
+of a bridge, what ``joined`` makes.
 """
 
 from __future__ import annotations
@@ -18,9 +21,9 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Leaves = npt.NDArray[np.integer]
 
-FAR = 0.5
-"""From this gap on (a share of the ranges, both ends together) a bent segment is no nearer to unseen paths than the
-straight line."""
+FAR = 0.7
+"""Gap from which on a segment is not near: bent, it is nearer to an unseen path than a straight line is no more often
+than not."""
 
 SEGMENT, LEAVES, BRIDGE, NONE = "segment", "leaves", "bridge", "none"
 """What a way may follow, in the order in which it is tried."""
@@ -72,7 +75,8 @@ def find(
     near = near[near.gap < far]
     if len(near):
         return Found(SEGMENT, (), near)
-    away = [reason for reason, place in ((START, a), (END, b)) if distances(states, place, scale).min() >= far]
+    # With half of it at each end an episode would be near, if it were the same one and in this order.
+    away = [reason for reason, place in ((START, a), (END, b)) if distances(states, place, scale).min() >= far / 2]
     reasons = tuple(away or [APART])
     runs = leaf_runs(states, starts, leaves, a, b, ends, scale)
     if len(runs):
