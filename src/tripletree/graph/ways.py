@@ -22,7 +22,7 @@ I64 = npt.NDArray[np.int64]
 Leaves = npt.NDArray[np.integer]
 
 FAR = 0.7
-"""Gap from which on a segment is not near: bent, it is nearer to an unseen path than a straight line is no more often
+"""Gap from which on a segment is not near: bent, it is nearer to an unseen path than a straight line hardly more often
 than not."""
 
 SEGMENT, LEAVES, BRIDGE, NONE = "segment", "leaves", "bridge", "none"
