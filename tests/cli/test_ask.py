@@ -37,14 +37,13 @@ def test_predict_a_file_of_states(run, tree, folder):
 
 
 def test_chances(run, tree):
-    sentence = str(tree.chance("pos < 0.5", "pos=1.2, speed=0", before="pos > 2.5", within=100, draws=20, seed=3))
-    options = ["--from", "pos=1.2, speed=0", "--before", "pos > 2.5", "--within", 100, "--draws", 20, "--seed", 3]
+    sentence = str(tree.chance("pos < 0.5", "pos=1.2, speed=0", before="pos > 2.5", within=100))
+    options = ["--from", "pos=1.2, speed=0", "--before", "pos > 2.5", "--within", 100]
     assert run("chance", MODEL, "--reach", "pos < 0.5", *options).out == f"{sentence}\n"
     assert run("chance", MODEL, "--reach", "pos < 0.5", *options, "--json").json()["within"] == 100
-    few = ("--draws", 0)
-    assert run("chance", MODEL, "--reach", "end", "--steps", *few).out == f"{tree.expected_steps('end', draws=0)}\n"
-    assert run("chance", MODEL, "--after", 30, *few).out == f"{tree.after(30, draws=0)}\n"
-    assert run("chance", MODEL, "--occupancy", *few).out == f"{tree.occupancy(draws=0)}\n"
+    assert run("chance", MODEL, "--reach", "end", "--steps").out == f"{tree.expected_steps('end')}\n"
+    assert run("chance", MODEL, "--after", 30).out == f"{tree.after(30)}\n"
+    assert run("chance", MODEL, "--occupancy").out == f"{tree.occupancy()}\n"
     assert run("chance", MODEL, "--unreachable").out == f"{tree.unreachable()}\n"
 
 
@@ -62,7 +61,7 @@ def test_chances(run, tree):
         ),
         (["--reach", "action=up"], 1, "  action=up\n         ^^\n"),
         (["--reach", "pos < 1 or speed > 0"], 1, "all conditions must hold"),
-        (["--reach", "pos > 9"], 1, "reach is empty: it wants pos > 9, and in the log `pos` goes from"),
+        (["--reach", "end", "--from", "pos > 9"], 1, "is empty: it wants pos > 9, and in the log `pos` goes from"),
         (["--reach", "leaf 120"], 1, "reach has leaf 120; leaves go from 0 to 119."),
     ],
 )

@@ -29,7 +29,7 @@ def test_a_terminal_gets_broken_lines_and_colours_unless_it_wants_none(run, monk
         return Console(highlight=False, force_terminal=True, width=60, color_system="standard", **options)
 
     monkeypatch.setattr(console, "_out", terminal())
-    told = run("chance", "run.tripletree", "--reach", "pos < 0.5")
+    told = run("chance", "run.tripletree", "--reach", "pos < 0.5", "--from", "pos > 1 and speed > 0")
     assert told.out.count("\n") > 2
     assert max(map(len, told.lines)) <= 60
     told = run("check", "run.csv")

@@ -127,8 +127,8 @@ def test_states_that_are_not_understood(run, arguments, code, message):
 def test_moves_of_another_log(run, tree, folder):
     log = tripletree.read_log(folder / "run.csv").select(range(10))
     log.to_npz(folder / "ten.npz")
-    told = run("chance", MODEL, "--reach", "pos < 0.5", "--log", "ten.npz", "--draws", 0)
-    assert told.out == f"{tree.chance('pos < 0.5', log=log, draws=0)}\n"
+    told = run("chance", MODEL, "--reach", "pos < 0.5", "--log", "ten.npz")
+    assert told.out == f"{tree.chance('pos < 0.5', log=log)}\n"
 
 
 def test_advice_on_a_log_that_a_model_is_asked_about_is_for_its_description(run, folder):

@@ -84,13 +84,11 @@ REFUSED = {
     "no reach": (lambda tree, _: tree.chance(set()), "reach"),
     "empty reach": (lambda tree, _: tree.chance({}), "reach"),
     "odd reach": (lambda tree, _: tree.chance(1.5), "reach"),
-    "reach nowhere": (lambda tree, _: tree.chance({"value": (1e6, None)}), "reach"),
-    "reach beyond": (lambda tree, _: tree.chance({"pos": (9, 10)}), "reach"),
-    "reach and before": (lambda tree, _: tree.chance(1, before=1), "reach before"),
+    "start nowhere": (lambda tree, _: tree.chance(1, {"value": (1e6, None)}), "start"),
+    "start beyond": (lambda tree, _: tree.chance(1, {"pos": (9, 10)}), "start"),
     "start": (lambda tree, _: tree.chance(1, "end"), "start"),
     "start of a path": (lambda tree, _: tree.paths("end", 1), "start"),
     "within": (lambda tree, _: tree.chance(1, within=-1), "within within=None within=100"),
-    "draws": (lambda tree, _: tree.chance(1, draws=0.5), "draws draws=200"),
     "steps": (lambda tree, _: tree.after(-1), "steps steps=100"),
     "n": (lambda tree, _: tree.rollouts(0, 5), "n n=100"),
     "pairs": (lambda tree, _: tree.paths(0, 1, pairs=0), "pairs pairs=100"),
@@ -131,7 +129,7 @@ def test_what_a_refusal_proposes_is_accepted(tree, log):
     tree.explain(STATE, FOIL, margin={"pos": 0.1}, one_way={"pos": "down"}, verified=False)
     assert tree.explain("pos = 0, speed = 0")
     tree.explain(STATE, {"value": (None, 0.3)})
-    tree.chance(1, within=None, draws=200)
-    assert tree.after(100, draws=0).steps == 100
+    tree.chance(1, within=None)
+    assert tree.after(100).steps == 100
     assert len(tree.rules(about="value", levels=[-0.5, 0.5]).rules) > 0
     assert len(judge.calibration(tree.fitted_, log, "value", 10).count) > 1

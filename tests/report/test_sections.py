@@ -181,11 +181,11 @@ def test_routes_and_ends_are_told_where_episodes_end():
     text = told(moves_section(case(tree, log)))
     assert "Main routes" in text
     assert "episodes ended by themselves" in text
-    assert "an episode ends within" in text
+    assert "end within" in text
     endless, walked = fitted(replace(random_log(1), endings=np.full(3, 2, np.uint8)), 4)
     quiet = told(moves_section(case(endless, walked)))
     assert "The log shows no episode that ended by itself." in quiet
-    assert "an episode ends within" not in quiet
+    assert "end within" not in quiet
     assert "Main routes" not in quiet
 
 

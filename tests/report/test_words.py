@@ -134,15 +134,15 @@ def test_endings_and_falls_in_a_table():
 
 def test_how_soon_episodes_end():
     soon = SimpleNamespace(within=1, probability=0.25, interval=None)
-    assert words.to_the_end(soon, SimpleNamespace(steps=None)) == (
-        "Judging by the transitions between leaves, an episode ends within 1 step with a probability of 25 %."
-    )
+    assert words.to_the_end(soon, SimpleNamespace(steps=None)) == ("Of the recorded episodes, 25 % end within 1 step.")
     soon = SimpleNamespace(within=20, probability=0.25, interval=(0.2, 0.3))
     assert words.to_the_end(soon, SimpleNamespace(steps=12.345)).endswith(
-        "within 20 steps with a probability of 25 % (95 % interval 20 % to 30 %), and after 12.3 steps on average."
+        "25 % end within 20 steps (95 % interval 20 % to 30 %); those that end take 12.3 steps on average."
     )
-    assert words.to_the_end(soon, SimpleNamespace(steps=98_312.0)).endswith("and after 98,300 steps on average.")
-    assert words.to_the_end(soon, SimpleNamespace(steps=1.0001)).endswith("and after 1 step on average.")
+    assert words.to_the_end(soon, SimpleNamespace(steps=98_312.0)).endswith(
+        "those that end take 98,300 steps on average."
+    )
+    assert words.to_the_end(soon, SimpleNamespace(steps=1.0001)).endswith("those that end take 1 step on average.")
 
 
 def rule(coverage, accuracy=1.0, when=("pos < 1",)):

@@ -14,7 +14,7 @@ from tripletree.errors import ParameterError
 from tripletree.graph import chain as chains
 from tripletree.graph import count
 from tripletree.graph.chain import Chain
-from tripletree.graph.count import Event
+from tripletree.graph.futures import Event
 from tripletree.graph.transitions import Transitions
 from tripletree.model.fitted import Fitted
 from tripletree.questions.evidence import Evidence, Visits

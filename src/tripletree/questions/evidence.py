@@ -11,7 +11,8 @@ import numpy.typing as npt
 from tripletree.asking.places import Zone, is_state, read_place, read_zone
 from tripletree.asking.states import read_state
 from tripletree.errors import ParameterError
-from tripletree.graph.count import Episodes, Event, nearest_visits
+from tripletree.graph.count import nearest_visits
+from tripletree.graph.futures import Episodes, Event
 from tripletree.language import conditions
 from tripletree.log.log import Log
 from tripletree.log.recording import Recording
