@@ -154,8 +154,9 @@ PLACES = {
     "--state": STATES,
     "--then": STATES,
     "--at": [*STATES, "pos = 1"],
-    "--reach": [*ZONES, "action = up"],
-    "--before": [*ZONES, "pos < 0.6"],
+    # Where nobody has been, there is still an answer.
+    "--reach": [zone for zone in (*ZONES, "action = up") if zone != "pos > 9"],
+    "--before": [zone for zone in ZONES if zone != "pos > 9"],
     "--from": [*ZONES, "end"],
     "--to": ZONES,
     "--zone": ZONES,

@@ -139,9 +139,7 @@ def test_how_soon_episodes_end():
     assert words.to_the_end(soon, SimpleNamespace(steps=12.345)).endswith(
         "25 % end within 20 steps (95 % interval 20 % to 30 %); those that end take 12.3 steps on average."
     )
-    assert words.to_the_end(soon, SimpleNamespace(steps=98_312.0)).endswith(
-        "those that end take 98,300 steps on average."
-    )
+    assert words.to_the_end(soon, SimpleNamespace(steps=98_312.0)).endswith("take 98,300 steps on average.")
     assert words.to_the_end(soon, SimpleNamespace(steps=1.0001)).endswith("those that end take 1 step on average.")
 
 
