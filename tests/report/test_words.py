@@ -230,7 +230,7 @@ def test_key_facts_are_those_of_unseen_episodes():
     facts = dict(words.key_facts(tree.fitted_, log, returns, judged([0.1, 0.5, 1], [0.4, 2, 2], True)))
     assert facts["steps"] == f"{log.n_samples:,}"
     assert facts["leaves"] == "80"
-    assert (facts["of unseen actions right"], facts["without looking at the state"]) == ("90 %", "60 %")
+    assert (facts["of unseen actions right"], facts["right without looking at the state"]) == ("90 %", "60 %")
     assert facts["of the value loss on unseen episodes explained"] == "75 %"
     assert facts["median return"] == words.rounded(float(np.median(returns)), 3)
     worse = dict(words.key_facts(tree.fitted_, log, returns, judged([1.5, 3, 1], [2, 2, 2], False)))
