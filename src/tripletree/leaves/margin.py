@@ -29,13 +29,14 @@ def margins(
 ) -> F64:
     """Return the half width of a 95 % interval around the share of each loss that the tree takes away, shape (3,).
 
-    Steps of one episode are alike, so whole episodes are left out, ten times a tenth of them; infinite with fewer than
-    two. Parameters as in :func:`tripletree.leaves.losses.loss_curve`.
+    Steps of one episode are alike, so whole episodes are left out, ten times a tenth of them. Infinite where the tree
+    does not beat a single leaf episode by episode, or with fewer than two episodes: then chance explains as much.
+    Parameters as in :func:`tripletree.leaves.losses.loss_curve`.
     """
-    groups = min(len(STUDENT) + 1, log.n_episodes)
+    groups = log.n_episodes
     if groups < 2:
         return np.full(3, np.inf)
-    group = np.repeat(np.arange(log.n_episodes) * groups // log.n_episodes, np.diff(log.starts))
+    group = np.repeat(np.arange(groups), np.diff(log.starts))
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
     unit = np.array([max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max())) or 1.0])
     value = _squares(group, groups, node, value_column(values), attributes.value_mean[:, None], unit)
@@ -45,21 +46,32 @@ def margins(
         said: tuple[I64, I64] = (label[node], label[:1])
         tree_wrong, alone_wrong = (np.bincount(group[codes != one], minlength=groups) for one in said)
         wrong = np.stack([tree_wrong, alone_wrong]).astype(np.float64)[:, :, None]
-        action = _taken_away((wrong[0], wrong[1], sizes), 1.0)
+        action = _margin((wrong[0], wrong[1], sizes), 1.0)
     else:
         scale = np.asarray(action_scale)
         mean = np.asarray(attributes.action_mean)
-        action = _taken_away(_squares(group, groups, node, action_columns(log), mean, scale), 0.5)
-    shares = [action, _taken_away(value, 0.5)]
-    if attributes.derivative_mean is None:
-        shares.append(np.zeros(groups))
-    else:
+        action = _margin(_squares(group, groups, node, action_columns(log), mean, scale), 0.5)
+    derivative = np.inf
+    if attributes.derivative_mean is not None:
         columns = derivative_columns(log)
         sums = _squares(group, groups, node, columns, attributes.derivative_mean, derivative_scale)
-        shares.append(_taken_away(sums, 0.5))
-    left_out = np.stack(shares, axis=1)
-    variance = ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0) * (groups - 1) / groups
-    return np.asarray(STUDENT[groups - 2] * np.sqrt(variance))
+        derivative = _margin(sums, 0.5)
+    return np.array([action, _margin(value, 0.5), derivative])
+
+
+def _margin(sums: tuple[F64, F64, npt.NDArray[np.int64]], power: float) -> float:
+    """Return the margin of one attribute from each episode's sums of errors with the tree and without, and samples."""
+    tree, alone = (part.sum(axis=1) for part in sums[:2])
+    # Between -1 and 1, so that a single crash, whose squares outweigh all others, has one vote like any other episode.
+    gain = np.divide(alone - tree, alone + tree, out=np.zeros(len(tree)), where=alone + tree > 0)
+    quantile = STUDENT[min(len(gain) - 2, len(STUDENT) - 1)]
+    if gain.mean() <= quantile * gain.std(ddof=1) / np.sqrt(len(gain)):
+        return np.inf
+    groups = min(len(STUDENT) + 1, len(gain))
+    first = -(-np.arange(groups) * len(gain) // groups)
+    shares = _taken_away(tuple(np.add.reduceat(part, first) for part in sums), power)  # type: ignore[arg-type]
+    variance = ((shares - shares.mean()) ** 2).sum() * (groups - 1) / groups
+    return float(STUDENT[groups - 2] * np.sqrt(variance))
 
 
 def _squares(

@@ -28,7 +28,8 @@ class Judged(NamedTuple):
         Action, value and derivative loss of the tree, and of the same tree with one leaf: what can be known without
         looking at the state.
     margin : three floats
-        Half width of a 95 % interval around :attr:`explained`; infinite when a single episode was judged.
+        Half width of a 95 % interval around :attr:`explained`; infinite where the tree does not beat a single leaf
+        episode by episode, beyond chance.
     episodes, samples : int
         What was judged.
     """
@@ -48,7 +49,7 @@ class Judged(NamedTuple):
         found: list[float | None] = []
         for loss, whole, margin in zip(self.losses, self.constant, self.margin, strict=True):
             share = 1 - loss / whole if whole > 0 else None
-            found.append(0.0 if share is not None and share <= margin else share)
+            found.append(0.0 if share is not None and (share <= 0 or margin == float("inf")) else share)
         return found
 
 

@@ -193,7 +193,7 @@ def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[t
     if judged.discrete:
         facts.append(("of unseen actions right", percent(1 - judged.judged.losses[0])))
         if action is not None:
-            facts.append(("without looking at the state", percent(1 - judged.judged.constant[0])))
+            facts.append(("right without looking at the state", percent(1 - judged.judged.constant[0])))
     elif action is not None:
         facts.append(("of the action loss on unseen episodes explained", percent(action) if action else "none"))
     if value is not None:
