@@ -231,7 +231,7 @@ def test_a_row_without_end_is_not_held(tmp_path: Path, text: str, monkeypatch: p
             "2 rows of log.csv differ .*: row 0 has 3 cells, the header has 4",
         ),
         ("episode,x,x,action,reward\n0,1,1,2,3\n", "`x` is the name of more than one column"),
-        ("episode,x,action,reward\n0,abc,2,3\n", r"`x` holds text \(first in row 0: 'abc'\)"),
+        ("episode,x,action,reward\n0,2,2,3\n0,abc,2,3\n", r"`x` holds text \(first in row 1: 'abc'\)"),
         ("episode,x,action,reward\n0,1.5,2,3\n0,oops,2,3\n", r"`x` holds text \(first in row 1: 'oops'\)"),
         ("episode;x;action;reward\n0;1,5;2;3\n", r"`x` holds text \(first in row 0: '1,5'\)"),
         ("episode,x,action,reward\n0,,2,3\n", r"`x` in 1 row \(first in row 0\)"),
@@ -239,7 +239,7 @@ def test_a_row_without_end_is_not_held(tmp_path: Path, text: str, monkeypatch: p
         ("episode,x,,action,reward\n0,1,5,2,3\n0,1,5,2,3\n", "Column 3 has no name"),
         ('episode,x,action,reward\n0,1,"2,3\n', "differs from the header in length"),
         ("episode,x,action,reward\n0,1,2," + "9" * 200_000, "cannot be read as CSV: field larger than field limit"),
-        ("just some words\nand more\n", "No column looks like the reward"),
+        ("just some words\nand more\n", "No column is left for the state: all of them always hold the same text"),
     ],
 )
 def test_files_that_are_no_tables(tmp_path: Path, text: str, message: str) -> None:

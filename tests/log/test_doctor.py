@@ -275,7 +275,7 @@ def test_check_takes_anything(tmp_path: Path) -> None:
 
 
 def test_check_lists_all_errors_and_raises_nothing(tmp_path: Path) -> None:
-    report = check({"x": [np.nan, 1], "y": ["a", "b"], "action": [0, None], "reward": [1, np.inf]})
+    report = check({"x": [np.nan, 1], "y": ["a", "2"], "action": [0, None], "reward": [1, np.inf]})
     assert not report.ok
     assert codes(report) == {
         "no-episodes",

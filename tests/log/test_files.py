@@ -189,7 +189,7 @@ def test_words_in_a_dictionary_and_states_in_lists(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        (pa.table(TABLE | {"x": [0.5, None, 1]}), r"`x` in 1 row \(first in row 1\)"),
+        (pa.table(TABLE | {"x": [0.5, None, None]}), r"`x` in 2 rows \(first in row 1\)"),
         (pa.table(TABLE | {"x": [[1], [1, 2], [3]]}), "Column `x` is ragged"),
         (pa.table(TABLE | {"x": [{"a": 1}] * 3}), r"Column `x` holds Python objects \(dict\)"),
         (pa.table(TABLE | {"episode": [0, None, 1]}), r"`episode` is missing \(NaN\) in row 1"),

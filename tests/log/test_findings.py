@@ -120,8 +120,9 @@ ADVICE: list[tuple[Any, dict[str, Any], str]] = [
     (TABLE | {"next_pos": [9, 9, 9]}, {}, "next-incomplete"),
     (TABLE | {"next_pos": [9, 9, 9], "next_speed": [9, 9, 9], "next_x": [1, 2, 3]}, {}, "set-aside"),
     (TABLE | {"rewards": [1, 2, 3]}, {}, "set-aside"),
-    (TABLE | {"who": ["x", "y", "z"]}, {}, "not-numeric"),
-    (TABLE | {"pos": [1, np.nan, 2]}, {}, "states-not-finite"),
+    (TABLE | {"who": ["x", "y", "3"]}, {}, "not-numeric"),
+    (TABLE | {"pos": [1, np.nan, np.nan]}, {}, "states-not-finite"),
+    (TABLE | {"pos": [1, np.nan, 2]}, {}, "missing"),
     (TABLE, {"reward": "nonsense"}, "unknown-column"),
     (TABLE, {"next_state": "after_"}, "unknown-column"),
     (TABLE, {"units": {"nonsense": "m"}}, "unknown-column"),
@@ -173,7 +174,7 @@ def test_warnings_keep_them_too() -> None:
 
 def test_every_wrong_kind_is_reported_with_what_to_type() -> None:
     near, far = (str(error) for error in check(TABLE, kinds={"pos": "reel", "speed": "zzz"}).errors)
-    allowed = "kinds must be 'real', 'binary', 'integer' or 'angle'"
+    allowed = "kinds must be 'real', 'binary', 'integer', 'angle' or 'category'"
     assert near == f"Feature `pos`: {allowed}; got 'reel'. Did you mean `real`?"
     assert far == f'Feature `speed`: {allowed}; got \'zzz\'. Try kinds={{"speed": "real"}}.'
 

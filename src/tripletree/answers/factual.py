@@ -93,7 +93,8 @@ def _numbers(answer: Factual) -> str:
         if not moving:
             return "Nothing changes"
         told = [f"{name.removeprefix(CHANGE_OF)} {measured(mean, std)}{unit(of)}" for name, mean, std, of in moving]
-        return f"Change: {all_of(told)}".replace(f" {PER_STEP}", "") + f" {PER_STEP}"
+        listed = f"Change: {all_of(told)}"
+        return listed.replace(f" {PER_STEP}", "") + f" {PER_STEP}" if PER_STEP in listed else listed
     return capital(all_of([f"{name} = {measured(mean, std)}{unit(of)}" for name, mean, std, of in columns]))
 
 

@@ -28,8 +28,8 @@ class Region(Answer):
         The share of the samples that lie in it.
     action : str
         What the agent does there, in words.
-    value, spread : float
-        The mean value there, and its standard deviation.
+    value, spread : float or None
+        The mean value there, and its standard deviation; None in a log without rewards.
     begins, ends : float
         The shares of episodes that begin in it, and of those that end whose last state lies in it.
     following : tuple of (int or None, float)
@@ -41,8 +41,8 @@ class Region(Answer):
     when: tuple[str, ...]
     share: float
     action: str
-    value: float
-    spread: float
+    value: float | None
+    spread: float | None
     begins: float
     ends: float
     following: tuple[tuple[int | None, float], ...]
@@ -103,7 +103,8 @@ def region_name(number: int) -> str:
 def _region(one: Region) -> str:
     """Return one region in a sentence."""
     where = f"{region_name(one.number)} ({percent(one.share)} of the time, {conditions(one.when)})"
-    return f"{where}: {one.action}, value {measured(one.value, one.spread)}, {following(one)}."
+    value = "" if one.value is None or one.spread is None else f"value {measured(one.value, one.spread)}, "
+    return f"{where}: {one.action}, {value}{following(one)}."
 
 
 def following(one: Region) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
+from tripletree.asking.attribute import rate_unit
 from tripletree.language.numbers import capital, measured, percent, unit
 from tripletree.log.schema import Schema
 from tripletree.text import count
@@ -59,16 +60,30 @@ class Prediction(Answer):
         if isinstance(self.leaf, np.ndarray):
             return self._several()
         schema = self.schema
-        if self.action_probability is not None:
+        if not schema.has_action:
+            act = self._changes()
+        elif self.action_probability is not None:
             act = f"Action = {self.action} ({percent(float(self.action_probability.max()))})"
         else:
             spread = () if self.action_std is None else self.action_std
             parts = zip(schema.action.names, schema.action.units, self.action, spread, strict=True)
             act = capital(", ".join(f"{name} = {measured(mean, std)}{unit(of)}" for name, of, mean, std in parts))
         warning = "; the state lies outside the range of the log" if self.outside else ""
-        value = measured(self.value, self.value_std)
-        said = f"{act}, value = {value} (leaf {self.leaf}, {count(self.count, 'sample')}){warning}."
+        value = f", value = {measured(self.value, self.value_std)}" if schema.has_reward else ""
+        said = f"{act}{value} (leaf {self.leaf}, {count(self.count, 'sample')}){warning}."
         return said + self._assumption(schema)
+
+    def _changes(self) -> str:
+        """Return how the state changes, in a log that does not know actions."""
+        if self.derivative is None or self.derivative_std is None:
+            return "No change is known"
+        schema = self.schema
+        parts = zip(schema.features, self.derivative, self.derivative_std, strict=True)
+        told = [
+            f"{feature.name} = {measured(float(mean), float(std))}{unit(rate_unit(feature.unit, schema))}"
+            for feature, mean, std in parts
+        ]
+        return f"Change of {', '.join(told)}"
 
     def _several(self) -> str:
         outside = int(np.count_nonzero(self.outside))

@@ -14,12 +14,15 @@ from tripletree.checks import choice, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import DERIVATIVE_OF, attribute_hint
 from tripletree.language.numbers import measured, unit
+from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
+MOST_DERIVATIVES = 6
+"""Derivatives that a reader is shown in place of actions, at most."""
 CHANGE_OF, PER_STEP = "change of ", "per step"
 """What sentences call a derivative: "change of pos", in m per step."""
 
@@ -143,10 +146,27 @@ def known_attributes(fitted: Fitted) -> list[str]:
     """Return the names of all that a tree predicts."""
     action = fitted.schema.action
     own = action.names if action.kind == "continuous" else ()
-    known = ["action", *own, "value"]
+    known = [*(["action", *own] if fitted.schema.has_action else []), *(["value"] if fitted.schema.has_reward else [])]
     if fitted.attributes.derivative_mean is not None:
         known += ["derivative", *(DERIVATIVE_OF + name for name in fitted.schema.feature_names)]
     return list(dict.fromkeys(known))
+
+
+def main_attributes(fitted: Fitted) -> list[str]:
+    """Return what a reader asks about first, one number or label each: the action, or else what changes most.
+
+    In a log without actions these are derivatives, at most six, those first on which the tree tells states apart best.
+    """
+    action = fitted.schema.action
+    if fitted.schema.has_action:
+        return ["action"] if action.kind == "discrete" else list(action.names)
+    at, sigma = fitted.leaves, fitted.derivative_scale
+    if at.derivative_mean is None:
+        return []
+    between = (at.count[:, None] * (at.derivative_mean - fitted.attributes.derivative_mean[0]) ** 2).sum(axis=0)
+    told = np.where(sigma > 0, between / np.where(sigma > 0, sigma, 1.0) ** 2, -1.0)
+    order = [f for f in np.argsort(-told, kind="stable").tolist() if told[f] >= 0]
+    return [DERIVATIVE_OF + fitted.schema.feature_names[f] for f in order[:MOST_DERIVATIVES]]
 
 
 def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) -> Attribute:
@@ -154,6 +174,7 @@ def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) ->
     action, features = schema.action, schema.features
     derivatives = [DERIVATIVE_OF + feature.name for feature in features]
     nodes = fitted.tree.leaf_nodes
+    _refuse_absent(fitted, wanted, name)
     if wanted == "value":
         mean, std = at.value_mean[:, None], at.value_std[:, None]
         return Attribute("value", "value", (), ("value",), ("",), (), mean, std, at.value_std[:1], nodes)
@@ -192,7 +213,7 @@ def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) ->
             kind="derivative",
             columns=columns,
             names=tuple(CHANGE_OF + features[f].name for f in columns),
-            units=tuple(f"{features[f].unit} {PER_STEP}".lstrip() for f in columns),
+            units=tuple(rate_unit(features[f].unit, schema) for f in columns),
             labels=(),
             mean=at.derivative_mean[:, columns],
             std=at.derivative_std[:, columns],
@@ -202,6 +223,24 @@ def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) ->
     known = [*known_attributes(fitted), *also]
     hint = attribute_hint(wanted, known) if isinstance(wanted, str) else ""
     raise ParameterError(choice(known).objection(wanted, name, hint))
+
+
+def rate_unit(unit: str, schema: Schema) -> str:
+    """Return the unit of a derivative: "m per step", or "m/s" in a log that knows the time of its steps."""
+    if not schema.per_second:
+        return f"{unit} {PER_STEP}".lstrip()
+    return f"{unit}/s" if unit and "/" not in unit else f"{unit} per second".lstrip()
+
+
+def _refuse_absent(fitted: Fitted, wanted: Any, name: str) -> None:
+    """Raise ParameterError for what a log without actions or rewards does not know."""
+    schema = fitted.schema
+    action = not schema.has_action and wanted in ("action", *schema.action.names)
+    if action or (wanted == "value" and not schema.has_reward):
+        known = [*main_attributes(fitted), *(["value"] if schema.has_reward else [])]
+        what = "actions" if action else "rewards, so this tree knows no values"
+        instead = f" It knows {listing(known, 3)}." if known else ""
+        raise ParameterError(Message("{} is {!r}, but the log has no {}.{}", Option(name), wanted, what, instead))
 
 
 def _parts(fitted: Fitted, attribute: Attribute) -> list[str]:

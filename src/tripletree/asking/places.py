@@ -212,7 +212,9 @@ def _feature(
     least, most = float(fitted.feature_min[f]), float(fitted.feature_max[f])
     interval = read_interval(wanted, f"{name}[{key!r}]", most)
     low, high = interval
-    text = conditions.condition(key, low, high, fitted.schema.features[f].unit)
+    feature = fitted.schema.features[f]
+    text = conditions.clause(feature, low, high) if feature.column else ""
+    text = text or conditions.condition(key, low, high, feature.unit)
     if low > most or high < least or (high == least and low < high):
         if may_be_empty:
             nowhere = np.zeros(fitted.tree.n_leaves, bool)

@@ -42,7 +42,7 @@ def read_states(states: Any, schema: Schema, name: str = "states") -> tuple[F64,
     if isinstance(states, str):
         states = _written(states, schema, name)
     if isinstance(states, Mapping) or hasattr(states, "columns"):
-        array = _by_name(states, names, name)
+        array = _by_name(_categories(states, schema, name), names, name)
     else:
         array = _numbers(states, name)
         n = len(names)
@@ -166,6 +166,27 @@ def _refuse(name: str, feature: str, where: str, number: float) -> NoReturn:
             number,
         )
     )
+
+
+def _categories(states: Any, schema: Schema, name: str) -> Any:
+    """Return states by name with a number for each category, where they name the column that has them."""
+    given = list(states if isinstance(states, Mapping) else states.columns)
+    columns = {column: known for column, known in schema.columns.items() if known and column in given}
+    if not columns:
+        return states
+    expanded = {column: states[column] for column in given if column not in columns}
+    for column, known in columns.items():
+        texts = np.asarray(states[column], object)
+        strange = next((str(text) for text in texts.ravel().tolist() if str(text) not in known), None)
+        if strange is not None:
+            hint = did_you_mean(strange, known)
+            raise ParameterError(
+                Message("{} has {} = {!r}; it may be {}.{}", Option(name), column, strange, listing(known, 12), hint)
+            )
+        for category in known:
+            found = [str(text) == category for text in texts.ravel().tolist()]
+            expanded[f"{column} is {category}"] = np.reshape(found, texts.shape).astype(np.float64)
+    return expanded
 
 
 def _by_name(states: Any, names: list[str], name: str) -> F64:

@@ -65,13 +65,16 @@ def predict(model: Path, states: Path | None, as_json: bool, **options: Any) -> 
 def _columns(tree: TripleTree, answer: Prediction) -> dict[str, Any]:
     schema = tree.fitted_.schema
     columns: dict[str, Any] = {}
-    if schema.action.kind == "discrete" and answer.action_probability is not None:
+    if not schema.has_action:
+        pass
+    elif schema.action.kind == "discrete" and answer.action_probability is not None:
         columns["action"] = answer.action
         columns["action_probability"] = answer.action_probability.max(axis=1)
     elif answer.action_std is not None:
         for k, name in enumerate(schema.action.names):
             columns[name], columns[f"{name}_std"] = answer.action[:, k], answer.action_std[:, k]
-    columns |= {"value": answer.value, "value_std": answer.value_std}
+    if schema.has_reward:
+        columns |= {"value": answer.value, "value_std": answer.value_std}
     if answer.derivative is not None:
         columns |= {f"derivative_{name}": answer.derivative[:, f] for f, name in enumerate(schema.feature_names)}
     columns |= {"leaf": answer.leaf, "count": answer.count, "outside": answer.outside.astype(int)}

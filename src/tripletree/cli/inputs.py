@@ -28,10 +28,15 @@ ROLES = (
     "previous_row",
     "next_row",
     "next_state",
+    "time",
+    "dt",
     "action",
 )
 """What a column of a log can be, given as --column ROLE=NAME."""
-READING = ("features", "ignore", "units", "kinds", "labels", "action_kind", "ending", "endless", "encoding")
+READING = (
+    *("features", "ignore", "units", "kinds", "labels", "action_kind", "ending", "endless", "encoding"),
+    *("missing", "gap"),
+)
 """What else can be said about how a log is read; options of their own."""
 FILE = click.Path(path_type=Path)
 
@@ -91,7 +96,8 @@ def log_options(function: _Decorated) -> _Decorated:
             callback=_columns,
             metavar="ROLE=NAME",
             help="What a column is: episode, step, action (several: action=main,side), reward, "
-            "terminated, truncated, done, next_state (a prefix), previous_row, next_row. Repeatable.",
+            "terminated, truncated, done, next_state (a prefix), previous_row, next_row, time (dates or seconds), dt "
+            "(seconds to the next row). reward=none and action=none: the log has none. Repeatable.",
         ),
         click.option(
             "--features",
@@ -115,7 +121,7 @@ def log_options(function: _Decorated) -> _Decorated:
             multiple=True,
             callback=pairs,
             metavar="NAME=KIND",
-            help="Kind of a feature: real, integer, binary or angle.",
+            help="Kind of a feature: real, integer, binary, angle, or category for codes that are names.",
         ),
         click.option(
             "--label",
@@ -132,6 +138,15 @@ def log_options(function: _Decorated) -> _Decorated:
             help="How episodes end, where the log does not say.",
         ),
         click.option("--endless", is_flag=True, help="All rows are one recording without an end."),
+        click.option(
+            "--missing",
+            type=click.Choice(["split", "drop", "fill"]),
+            help="Where a value is missing: split the episode there, drop the row, or fill in the last value.  "
+            "[default: split]",
+        ),
+        click.option(
+            "--gap", type=float, metavar="SECONDS", help="Longer times between rows split an episode.  [default: guessed]"
+        ),
         click.option("--encoding", help="Encoding of a CSV file, if not UTF-8."),
     ]
     for option in reversed(options):
@@ -183,11 +198,19 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
     roles = {} if described is None else read_description(described)
     schema = tree.fitted_.schema
     if path.suffix.lower() != ".npz":
-        roles.setdefault("action_kind", schema.action.kind)
-        # Several discrete columns are one action with both names.
-        roles.setdefault("action", [column for name in schema.action.names for column in name.split(", ")])
+        if schema.has_action:
+            roles.setdefault("action_kind", schema.action.kind)
+            # Several discrete columns are one action with both names.
+            roles.setdefault("action", [column for name in schema.action.names for column in name.split(", ")])
+        else:
+            roles["action"] = "none"
+        if not schema.has_reward:
+            roles["reward"] = "none"
         if not {"features", "ignore"} & set(roles):
-            roles["features"] = list(schema.feature_names)
+            roles["features"] = list(schema.columns)
+        categories = {column: known for column, known in schema.columns.items() if known}
+        if categories:
+            roles["kinds"] = {**roles.get("kinds", {}), **categories}
     log = in_labels(schema, read_log(path, **roles))
     mind_names(log.schema, log)
     known, given = schema.action.labels, log.schema.action.labels

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import plain
+from tripletree.asking.attribute import main_attributes, read_attribute
 from tripletree.asking.foils import Foil, read_foil
 from tripletree.language.conditions import changed_clause
 from tripletree.language.numbers import significant
@@ -72,8 +73,8 @@ def payload(
     """
     schema, tree, place = fitted.schema, fitted.tree, fitted.entry_points
     texts = _Texts()
-    discrete = schema.action.kind == "discrete"
-    abouts = [*(["action"] if discrete else schema.action.names), "value"]
+    # A log without anything that could be explained still has a page.
+    abouts = [*main_attributes(fitted), *(["value"] if schema.has_reward else [])]
     boxes = leaf_boxes(fitted)
     asked = usual_foils(fitted) if foils is None else foils
     colours, palettes = _colours(fitted, boxes, known_colours(fitted), log)
@@ -119,9 +120,11 @@ def _support(fitted: Fitted, boxes: Extents, log: Log | None) -> dict[str, Any]:
 def usual_foils(fitted: Fitted) -> dict[str, Any]:
     """Return the foils that readers are offered: every action, or a high or low one, and a high or low value."""
     action = fitted.schema.action
-    numbers = {"value": fitted.leaves.value_mean}
+    numbers = {"value": fitted.leaves.value_mean} if fitted.schema.has_reward else {}
     asked: list[dict[str, Any]] = []
-    if action.kind == "discrete":
+    if not fitted.schema.has_action:
+        numbers = {**{name: read_attribute(fitted, name).leaves for name in main_attributes(fitted)}, **numbers}
+    elif action.kind == "discrete":
         asked = [{"action": label} for label in action.labels]
     elif fitted.leaves.action_mean is not None:
         numbers = {**dict(zip(action.names, fitted.leaves.action_mean.T, strict=True)), **numbers}

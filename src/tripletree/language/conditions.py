@@ -135,9 +135,9 @@ def clause(feature: Feature, low: float, high: float, digits: int = DIGITS) -> s
     if low == -math.inf and high == math.inf:
         return ""
     if feature.kind == "binary":
-        held = [code for code in (0, 1) if low <= code < high]
-        if len(held) == 1:
-            return feature.name if held[0] else negated(feature.name)
+        held = [code for code in (0, 1) if low <= code < high or low == code == high]
+        if len(held) == 1 and (low < high or feature.column):
+            return feature.name if held[0] else contrary(feature)
         if held:
             return ""
     if feature.kind == "integer":
@@ -165,6 +165,15 @@ def clauses(
     """Return what a box says, feature by feature in the given order, and nothing about features without a bound."""
     told = (clause(schema.features[f], lower[f], upper[f]) for f in order or range(len(schema.features)))
     return [text for text in told if text]
+
+
+def contrary(feature: Feature) -> str:
+    """Return what a yes-or-no feature says where it is 0.
+
+    >>> contrary(Feature("mode is auto", kind="binary", column="mode", category="auto"))
+    'mode is not auto'
+    """
+    return f"{feature.column} is not {feature.category}" if feature.column else negated(feature.name)
 
 
 def negated(name: str) -> str:
@@ -211,4 +220,9 @@ def leaves(numbers: Sequence[int]) -> str:
 def state(schema: Schema, numbers: Sequence[float]) -> str:
     """Return "pos = 1.2 m, speed = 0.03 m/s": four digits, for this only reminds of a state that was given."""
     parts = zip(schema.features, (significant(x, 4) for x in numbers), strict=True)
-    return ", ".join(condition(feature.name, x, x, feature.unit) for feature, x in parts)
+    # Of categories only the one that holds.
+    told = (
+        feature.name * (x == 1) if feature.column else condition(feature.name, x, x, feature.unit)
+        for feature, x in parts
+    )
+    return ", ".join(filter(None, told))

@@ -5,6 +5,7 @@
     expression = "end" | "leaf" n | "leaves" n, n, ... | number, number, ... | condition ("and" | ",") condition ...
     condition  = number < name <= number | name <= number | number = name | name "in" [number, number)
                | action = label "or" label ... | action != label | action "in" {label, label, ...}
+               | column "is" category | column "is not" category
 
 A number may be followed by the feature's unit. Names and labels go in quotes or backticks when they hold a word of the
 grammar or a sign; a quote inside is written twice. Text is never run.
@@ -94,9 +95,10 @@ class _Parser(Cursor):
             own |= dict(zip(action.names, action.units, strict=True))
         rates = {f"{DERIVATIVE_OF}{name}": unit for name, unit in features.items()}
         self.units = own | rates if foil else features | (own | rates | features)  # a feature's name is a feature
+        self.categories = {} if foil else {column: known for column, known in schema.columns.items() if known}
         if state:
             self.units = features
-        elif action.kind == "discrete":
+        elif action.kind == "discrete" and schema.has_action:
             self.labels = {key: action.labels for key in ("action", *action.names) if key not in self.units}
 
     # The grammar, from the whole to its parts.
@@ -169,6 +171,8 @@ class _Parser(Cursor):
             self.place += 1
             self.wish(self.term())
             return
+        if self.categories and self.category():
+            return
         first = self.term()
         if isinstance(first, Name):
             self.wish(first)
@@ -192,6 +196,49 @@ class _Parser(Cursor):
                 self.compare(second, other.text, self.term(), other)
         else:
             self.compare(first, sign.text, second, sign)
+
+    def category(self) -> bool:
+        """Read "mode is auto", "mode is not auto", "mode = auto" or "mode != auto"; return whether one stands here."""
+        begin = self.place
+        for column in sorted(self.categories, key=len, reverse=True):
+            known = self.categories[column]
+            at = self._after(column, begin)
+            if at is None:
+                continue
+            word, after = self.tokens[at], self.tokens[min(at + 1, len(self.tokens) - 1)]
+            if word.kind == "word" and word.text.casefold() == "is":
+                differs = after.kind == "word" and after.text.casefold() == "not"
+                at += 1 + differs
+            elif word.kind == "sign" and word.text in ("=", "!="):
+                differs = word.text == "!="
+                at += 1
+            else:
+                continue
+            ends = {category: end for category in known if (end := self._after(category, at)) is not None}
+            if not ends:
+                place = self.tokens[min(at, len(self.tokens) - 1)]
+                message = Message("{} wants `{}` to be `{}`; it may be {}", self.name, column, place.text, listing(known))
+                self.fail(message, place, did_you_mean(place.text, known))
+            chosen = max(ends, key=len)
+            if self.tokens[ends[chosen]].kind == "sign":
+                return False  # "mode is auto = 1" names the feature
+            self.place = ends[chosen]
+            # In one mode is in no other.
+            others = known if self.state and not differs else [chosen]
+            for category in others:
+                wish = self.wish(Name(f"{column} is {category}", self.tokens[begin].begin, self.tokens[at].end))
+                wish.compare("=", float((category == chosen) != differs))
+            return True
+        return False
+
+    def _after(self, text: str, place: int) -> int | None:
+        """Return the place after a name that stands at a place, in quotes or as its words; None if it does not."""
+        if self.tokens[place].kind == "quoted":
+            return place + 1 if self.tokens[place].text == text else None
+        words = text.split()
+        here = self.tokens[place : place + len(words)]
+        same = [token.text for token in here] == words and all(token.kind == "word" for token in here)
+        return place + len(words) if same and words else None
 
     def compare(self, name: Number | Name, sign: str, number: Number | Name, place: Token) -> None:
         if isinstance(name, Number) or isinstance(number, Name):
@@ -364,6 +411,8 @@ class _Parser(Cursor):
             return f" Try {', '.join(f'{quoted(name, ())} = 0' for name in self.schema.feature_names[:MOST_SHOWN])}."
         action = self.schema.action
         label = f"action = {quoted(action.labels[0], ())}" if action.labels else "value < 0"
+        if not self.schema.has_action:
+            label = f"{DERIVATIVE_OF}{first} < 0"
         if self.foil:
             return f" Try {label}, value >= 1, or {DERIVATIVE_OF}{first} > 0."
         return f" Try {first} > 1 and {label}, {first} in [0, 1], leaf 3, or end."

@@ -211,16 +211,18 @@ class _Content:
         single = {role: table[name] for role, name in roles.single.items() if name in table}
         reward = single.pop("reward", None)
         self.table = table
-        self.n = 0 if reward is None else len(reward)
+        self.n = len(next(iter(table.values()), ()))
         self.starts: npt.NDArray[np.int64] | None = None
         self.reward: Array | None = None
         self.actions = [table[name] for name in roles.action if name in table]
+        single = {role: column for role, column in single.items() if role not in ("time", "dt")}
+        rewards = () if reward is None else (reward,)
         # A source that cannot become a log is refused later, with all that is wrong.
-        if reward is None or self.n < LEAST_ROWS or any(len(c) != self.n for c in (*single.values(), *self.actions)):
+        if self.n < LEAST_ROWS or any(len(c) != self.n for c in (*single.values(), *self.actions, *rewards)):
             self.n = 0
             return
         self.answers = [("repeat the action", action, False) for action in self.actions]
-        self.answers.append(("repeat the reward", reward, False))
+        self.answers += [("repeat the reward", reward, False) for reward in rewards]
         # Steps and episodes may be counted from 0 or from 1.
         self.answers += [(f"repeat the {role}", single[role], True) for role in ("step", "episode") if role in single]
         found = find_boundaries(Markers(**single), self.n, endless, Findings())
@@ -230,7 +232,7 @@ class _Content:
             place = np.arange(self.n) - np.repeat(found.starts[:-1], lengths)
             self.answers.append(("repeat the step", place, True))
             # Where the reward is always the same, the return is a clock that runs down, like the time that is left.
-            if reward.dtype.kind in NUMERIC and _varies(reward):
+            if reward is not None and reward.dtype.kind in NUMERIC and _varies(reward):
                 self.reward = reward
 
     def repeated(self, names: Sequence[str]) -> dict[str, str]:

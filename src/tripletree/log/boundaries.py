@@ -23,7 +23,7 @@ class Markers:
     """The columns that mark episodes, as far as they were given: one value for each row.
 
     ``starts`` has the first row of every episode instead, and with it the three flags may have one value for each
-    episode.
+    episode. With ``clock``, the steps are times, of which several rows may have the same.
     """
 
     episode: Array | None = None
@@ -34,6 +34,7 @@ class Markers:
     terminated: Array | None = None
     truncated: Array | None = None
     done: Array | None = None
+    clock: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def find_boundaries(markers: Markers, n: int, endless: bool, findings: Findings)
         return by_starts(markers.starts, n, step, findings)
     if markers.episode is not None:
         ids = as_ids(markers.episode, "`episode`", findings)
-        return None if ids is None else by_ids(ids, step, findings)
+        return None if ids is None else by_ids(ids, step, findings, clock=markers.clock)
     if markers.previous_row is not None or markers.next_row is not None:
         pointers = [
             None if column is None else as_numbers(column, f"`{role}`", findings)
@@ -120,7 +121,7 @@ def _steps(column: Array, findings: Findings) -> Array | None:
     return step.astype(np.int64) if step.dtype.kind in "mMi" else step
 
 
-def by_ids(ids: Array, steps: Array | None, findings: Findings) -> Boundaries:
+def by_ids(ids: Array, steps: Array | None, findings: Findings, *, clock: bool = False) -> Boundaries:
     """Return one episode for each id, in the order of their first rows, its rows in the order of their steps."""
     n = len(ids)
     changes = np.ones(n, bool)
@@ -142,7 +143,7 @@ def by_ids(ids: Array, steps: Array | None, findings: Findings) -> Boundaries:
         starts = np.append(runs, n).astype(np.int64)
         named = [values[i] for i in code]
     found = Boundaries(order, starts, np.array(named, np.int64 if ids.dtype.kind != "O" else str))
-    return found if steps is None else _sort_steps(found, steps, findings)
+    return found if steps is None else _sort_steps(found, steps, findings, clock=clock)
 
 
 def _say_regrouped(runs: int, episodes: int, have_steps: bool, findings: Findings) -> None:
@@ -263,8 +264,11 @@ def by_starts(starts: Array, n: int, steps: Array | None, findings: Findings) ->
     return found if steps is None else _sort_steps(found, steps, findings)
 
 
-def _sort_steps(found: Boundaries, steps: Array, findings: Findings) -> Boundaries:
-    """Return the same episodes with their rows in the order of ``steps``; a repeated step is an error."""
+def _sort_steps(found: Boundaries, steps: Array, findings: Findings, *, clock: bool = False) -> Boundaries:
+    """Return the same episodes with their rows in the order of ``steps``; a repeated step is an error, but of a clock.
+
+    What a clock says about gaps is looked at where all that is missing is looked at.
+    """
     order = found.order
     inside = np.ones(len(steps) - 1, bool)
     inside[found.starts[1:-1] - 1] = False
@@ -274,7 +278,9 @@ def _sort_steps(found: Boundaries, steps: Array, findings: Findings) -> Boundari
         within = np.lexsort((ordered, episode))
         order = within if order is None else order[within]
         ordered = steps[order]
-        findings.note("sorted", "The rows of each episode were sorted by step.")
+        findings.note("sorted", f"The rows of each episode were sorted by {'time' if clock else 'step'}.")
+    if clock:
+        return Boundaries(order, found.starts, found.ids)
     same = (ordered[1:] == ordered[:-1]) & inside
     if same.any():
         row = int(same.argmax())

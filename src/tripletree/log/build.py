@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,23 @@ from tripletree.checks import choice
 from tripletree.errors import LogError
 from tripletree.log.actions import FINAL_ROW, read_actions
 from tripletree.log.boundaries import FLAGS, Boundaries, Markers, find_boundaries
+from tripletree.log.categories import KIND, expand
 from tripletree.log.coerce import LARGEST, Array, as_ids, as_numbers
-from tripletree.log.endings import read_endings, read_final_states
+from tripletree.log.endings import TRUNCATED, read_endings, read_final_states
 from tripletree.log.findings import BadLogError, Findings, hint
+from tripletree.log.gaps import mend
 from tripletree.log.interpretation import describe
 from tripletree.log.roles import Assignment, Naming
-from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
+from tripletree.log.schema import FEATURE_KINDS, NO_ACTION, Action, Feature, Schema
+from tripletree.log.times import Times, read_dt, read_times, unit_in
 from tripletree.text import Message, Option, count, message_of, some_of
 
 F64 = npt.NDArray[np.float64]
 # Rows that are handled together: with tens of features they still fit in the cache.
 BLOCK = 8192
 RESCALE = "Divide it by a constant."
+# An angle without a unit that goes beyond this is in degrees.
+FULL_TURNS = 4 * np.pi
 # Features that a message names before it says "and 3 more".
 MOST_NAMED = 8
 
@@ -47,6 +52,12 @@ class Draft:
         The state after each episode's last step.
     endings, episode_ids : array of shape (episodes,), optional
         How the episodes ended and what they are called, where a source knows it by itself.
+    time, dt : column, optional
+        When each row was, and how long it is to the next one.
+    categories : dict of str to Feature
+        Features that stand for a category of a text; made while the draft is read.
+
+    ``actions`` may be empty, and ``rewards`` None, where a log does not know them.
     """
 
     source: str
@@ -54,7 +65,7 @@ class Draft:
     states: Sequence[Array]
     action_names: Sequence[str]
     actions: Sequence[Array]
-    rewards: Array
+    rewards: Array | None
     markers: Markers = field(default_factory=Markers)
     naming: Naming = field(default_factory=Naming)
     roles: Assignment | None = None
@@ -63,17 +74,27 @@ class Draft:
     final_states: Array | None = None
     endings: npt.NDArray[np.uint8] | None = None
     episode_ids: Array | None = None
+    time: Array | None = None
+    dt: Array | None = None
+    categories: Mapping[str, Feature] = field(default_factory=dict)
 
 
 def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     """Return the fields of a Log; raises one error that lists all errors found."""
     n = _check_lengths(draft, findings)
     endless = bool(draft.naming.get("endless"))
-    found = find_boundaries(draft.markers, n, endless, findings)
+    draft = _with_categories(draft, findings)
+    names = {} if draft.roles is None else draft.roles.single
+    times = None if draft.time is None else read_times(draft.time, names.get("time", "time"), findings)
+    steps = None if draft.dt is None else read_dt(draft.dt, names.get("dt", "dt"), findings)
+    found = find_boundaries(_timed(draft.markers, times, n), n, endless, findings)
+    rows, cut, dt = None, np.zeros(0, bool), None
+    if found is not None:
+        mended = mend(draft, found, times, steps, findings)
+        draft, found, cut, rows, dt = mended.draft, mended.found, mended.cut, mended.rows, mended.dt
+        n = int(found.starts[-1])
     columns = [
-        as_numbers(
-            column, f"Feature `{name}`", findings, Message("If it is not a feature: {}.", Option("ignore", [name]))
-        )
+        as_numbers(column, f"Feature `{name}`", findings, _no_number(name, column))
         for name, column in zip(draft.feature_names, draft.states, strict=True)
     ]
     order = None if found is None else found.order
@@ -83,22 +104,25 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         # Zeros for what is no number, so that the other features are looked at before the one error is raised.
         states = fill([np.zeros(n) if column is None else column for column in columns], order)
     seen = survey(states)
-    _check_states(seen, draft.feature_names, order, findings)
+    _check_states(seen, draft.feature_names, order if rows is None else rows, findings)
     units = dict(draft.naming.get("units") or {})
-    actions = read_actions(
-        draft.actions,
-        draft.action_names,
-        draft.naming.get("action_kind"),
-        draft.naming.get("labels"),
-        units,
-        findings,
-    )
-    rewards = _read_rewards(draft.rewards, findings)
+    actions: tuple[Array, Action] | None = np.zeros(n, np.int32), Action("discrete", labels=(NO_ACTION,))
+    if draft.actions:
+        actions = read_actions(
+            draft.actions,
+            draft.action_names,
+            draft.naming.get("action_kind"),
+            draft.naming.get("labels"),
+            units,
+            findings,
+        )
+    rewards = np.zeros(n) if draft.rewards is None else _read_rewards(draft.rewards, findings)
     if found is None or actions is None or rewards is None:
         raise BadLogError(findings.report())
     endings = read_endings(
         draft.markers, found, draft.endings, str(draft.naming.get("ending") or "unknown"), endless, findings
     )
+    endings[cut] = TRUNCATED
     finals = read_final_states(draft.final_states, draft.next_states, draft.feature_names, found, states, findings)
     schema = _schema(draft, seen, survey(finals), actions[1], units, findings)
     ids = _episode_ids(draft.episode_ids, found, findings)
@@ -114,32 +138,78 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         "endings": endings,
         "episode_ids": ids,
         "schema": schema,
+        "dt": dt,
     }
-    return {**fields, "reading": describe(fields, draft.source, draft.roles)}
+    guessed = [] if schema is None else [one.name for one in schema.features if one.unit and one.name not in units]
+    return {**fields, "reading": describe(fields, draft.source, draft.roles, guessed)}
 
 
 def _check_lengths(draft: Draft, findings: Findings) -> int:
     """Return the number of rows; raises if the columns differ in length, or there is no row."""
     # With starts, the flags may have one value for each episode.
-    elsewhere = ("starts",) if draft.markers.starts is None else ("starts", *FLAGS)
+    elsewhere = ("starts", "clock", *(() if draft.markers.starts is None else FLAGS))
     columns = [
         *((f"feature `{name}`", column) for name, column in zip(draft.feature_names, draft.states, strict=True)),
         *((f"action `{name}`", column) for name, column in zip(draft.action_names, draft.actions, strict=True)),
         *((f"`{role}`", column) for role, column in vars(draft.markers).items() if role not in elsewhere),
         *((f"next state {f}", column) for f, column in enumerate(draft.next_states or ())),
+        *((f"`{role}`", column) for role, column in (("time", draft.time), ("dt", draft.dt))),
     ]
-    n = len(draft.rewards)
+    n = len(draft.states[0] if draft.rewards is None else draft.rewards)
     odd = [f"{what} has {len(column):,}" for what, column in columns if column is not None and len(column) != n]
     if odd:
         findings.fail(
             "ragged",
-            f"The columns differ in length: {count(n, 'reward')}, but {some_of(odd, MOST_NAMED)}; every column must "
+            f"The columns differ in length: {count(n, 'row' if draft.rewards is None else 'reward')}, but {some_of(odd, MOST_NAMED)}; every column must "
             "have one value for each step.",
             "Episodes with one more state than actions (the final state) go into Log.from_episodes.",
         )
     if n == 0:
         findings.fail("no-samples", "The log holds no samples; it needs at least one step.")
     return n
+
+
+def _with_categories(draft: Draft, findings: Findings) -> Draft:
+    """Return a draft whose features are numbers, as far as text can be made of categories."""
+    kinds = dict(draft.naming.get("kinds") or {})
+    made = expand(draft.feature_names, draft.states, draft.next_states, kinds, draft.roles is not None, findings)
+    if not made.columns:
+        return draft
+    if not made.names:
+        if not findings.failed:
+            findings.error("no-features", "No column is left for the state: all of them always hold the same text.")
+        raise BadLogError(findings.report())
+    naming = draft.naming.copy()
+    naming["kinds"] = {name: kind for name, kind in kinds.items() if name not in made.columns}
+    return replace(
+        draft,
+        feature_names=made.names,
+        states=made.states,
+        next_states=made.following,
+        matrix=None,
+        categories=made.features,
+        naming=naming,
+    )
+
+
+def _no_number(name: str, column: Array) -> Message:
+    """Return what to do about a feature that is not numbers."""
+    if column.dtype.kind == "O":
+        return Message(
+            "If it is not a feature: {}; if its values are names: {}.",
+            Option("ignore", [name]),
+            Option("kinds", {name: KIND}),
+        )
+    return Message("If it is not a feature: {}.", Option("ignore", [name]))
+
+
+def _timed(markers: Markers, times: Times | None, n: int) -> Markers:
+    """Return the markers with times as steps, which order the rows where nothing else does."""
+    if times is None or markers.step is not None:
+        return markers
+    alone = all(getattr(markers, name) is None for name in ("episode", "starts", "previous_row", "next_row", *FLAGS))
+    episode = np.zeros(n, np.int64) if alone else markers.episode
+    return markers if episode is None else replace(markers, episode=episode, step=times.values, clock=True)
 
 
 def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int64] | None, findings: Findings) -> None:
@@ -153,7 +223,11 @@ def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int6
         findings.error(
             "states-not-finite",
             f"States hold NaN or infinite values: {some_of(places, MOST_NAMED)}; only finite numbers are allowed.",
-            Message("Drop those episodes, fill the gaps, or leave the feature out: {}.", Option("ignore", [...])),
+            Message(
+                "Leave such rows out, which divides their episodes: {}; or leave the feature out: {}.",
+                Option("missing", "split"),
+                Option("ignore", [...]),
+            ),
         )
     for f in np.flatnonzero(np.maximum(np.abs(seen.low), np.abs(seen.high)) > LARGEST).tolist():
         findings.error(
@@ -193,22 +267,39 @@ def _schema(
                 findings.error("unknown-column", text, hint(name, known))
     # Final states count: they are states that the agent was in.
     integral = seen.integral & final.integral
-    binary = integral & (np.minimum(seen.low, final.low) >= 0) & (np.maximum(seen.high, final.high) <= 1)
+    low, high = np.minimum(seen.low, final.low), np.maximum(seen.high, final.high)
+    binary = integral & (low >= 0) & (high <= 1)
     features = []
     try:
         for f, name in enumerate(names):
+            if name in draft.categories:
+                features.append(draft.categories[name])
+                continue
             guess = "binary" if binary[f] else "integer" if integral[f] else "real"
             kind = kinds.get(name, guess)
-            if wrong := choice(FEATURE_KINDS, example={name: guess}).objection(kind, "kinds"):
+            if wrong := choice((*FEATURE_KINDS, KIND), example={name: guess}).objection(kind, "kinds"):
                 findings.error("kind", Message("Feature `{}`: {}", name, wrong))
                 kind = guess
             if (kind == "binary" and not binary[f]) or (kind == "integer" and not integral[f]):
                 findings.error("kind", f"Feature `{name}` was given as {kind}, but its values are {guess}.")
-            features.append(Feature(name, units.get(name, ""), kind))
-        return Schema(tuple(features), action)
+            unit = units[name] if name in units else _unit(name, kind, max(-low[f], high[f]))
+            features.append(Feature(name, unit, kind))
+        return Schema(
+            tuple(features),
+            action,
+            has_action=bool(draft.actions),
+            has_reward=draft.rewards is not None,
+            per_second=draft.time is not None or draft.dt is not None,
+        )
     except LogError as error:
         findings.error("names", message_of(error))
         return None
+
+
+def _unit(name: str, kind: str, reach: float) -> str:
+    """Return the unit of a feature for which none was given: that in its name, or degrees for so large an angle."""
+    # Nobody turns by two full circles of radians without unwinding; and if so, degrees change nothing.
+    return unit_in(name) or ("deg" if kind == "angle" and reach > FULL_TURNS else "")
 
 
 def _episode_ids(given: Array | None, found: Boundaries, findings: Findings) -> Array:

@@ -26,14 +26,17 @@ def log_card(log: Log) -> str:
     ]
     if hidden := log.n_features - len(rows):
         rows.append((f"and {count(hidden, 'more feature')}", "", "", ""))
-    if action.labels:
+    if not log.schema.has_action:
+        pass
+    elif action.labels:
         rows.append((action.names[0], "discrete action", action.units[0], _shares(log)))
     else:
         rows += [
             (name, "continuous action", unit, _span(log.actions[:, k]))
             for k, (name, unit) in enumerate(zip(action.names, action.units, strict=True))
         ]
-    rows.append(("reward", "", "", _span(log.rewards)))
+    if log.schema.has_reward:
+        rows.append(("reward", "", "", _span(log.rewards)))
     numbers = np.bincount(log.endings, minlength=len(ENDING_NAMES))
     endings = ", ".join(f"{number:,} {ENDING_NAMES[k]}" for k, number in enumerate(numbers.tolist()) if number)
     title = f"Log of {count(log.n_samples, 'sample')} in {count(log.n_episodes, 'episode')}"

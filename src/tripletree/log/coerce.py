@@ -137,7 +137,7 @@ def as_numbers(array: Array, what: str, findings: Findings, fix: str = "") -> Ar
         # Text only because of zeros in front, as in a CSV file.
         parsed = _from_numbers(list(map(int, values)), {int}, set(), array.shape, what, findings)
         return None if parsed is None else as_numbers(parsed, what, findings, fix)
-    row, value = next(((i, v) for i, v in enumerate(values) if not _reads_as_number(v)), (0, values[0]))
+    row, value = next(((i, v) for i, v in enumerate(values) if not reads_as_number(v)), (0, values[0]))
     findings.error(
         "not-numeric", f"{what} holds text (first in row {row}: {_short(value)}); only numbers are allowed.", fix
     )
@@ -356,7 +356,8 @@ def _magnitude(array: Array) -> int:
     return max(abs(int(array.min())), abs(int(array.max())))
 
 
-def _reads_as_number(value: object) -> bool:
+def reads_as_number(value: object) -> bool:
+    """Return whether a value is a number, or text that Python reads as one; what is missing counts as well."""
     if value is None:
         return True
     try:

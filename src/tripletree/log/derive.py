@@ -62,6 +62,19 @@ def values(log: Log, gamma: float, tail: F64 | None = None) -> F64:
     return found
 
 
+def wrapped(change: F64, period: float) -> F64:
+    """Return differences of angles as the shorter way round the circle, in place; others stay as they are, bit for bit.
+
+    >>> wrapped(np.array([350.0, -10.0, 725.0]), 360.0)
+    array([-10., -10.,   5.])
+    """
+    if period:
+        far = np.abs(change) > period / 2
+        if far.any():
+            change[far] -= period * np.rint(change[far] / period)
+    return change
+
+
 def has_successor(log: Log) -> npt.NDArray[np.bool_]:
     """Return which samples have a successor state: all but the last of an episode without a final state."""
     known = np.ones(log.n_samples, bool)
@@ -70,17 +83,21 @@ def has_successor(log: Log) -> npt.NDArray[np.bool_]:
 
 
 def derivative(log: Log, f: int) -> F64:
-    """Return the change of feature ``f`` from each step to the next, NaN where there is no successor."""
+    """Return the change of feature ``f`` from each step to the next, NaN where there is no successor.
+
+    Angles change the shorter way round. Where the log knows the time between steps, the change is per second.
+    """
     column = log.states[:, f]
     change = np.empty(log.n_samples)
     np.subtract(column[1:], column[:-1], out=change[:-1])
     last = log.starts[1:] - 1
     change[last] = log.final_states[:, f] - column[last]
-    return change
+    wrapped(change, log.schema.features[f].period)
+    return change if log.dt is None else change / log.dt
 
 
 def derivatives(log: Log, start: int = 0, stop: int | None = None) -> F64:
-    """Return the change of every feature to the next step in rows ``start`` to ``stop``, NaN without a successor.
+    """Return the change of every feature to the next step in rows ``start`` to ``stop``, as :func:`derivative` does.
 
     Row blocks, so that callers need not hold the derivatives of a whole log in memory.
     """
@@ -92,6 +109,11 @@ def derivatives(log: Log, start: int = 0, stop: int | None = None) -> F64:
     last = log.starts[1:] - 1
     ends = slice(*np.searchsorted(last, (rows.start, rows.stop)))
     change[last[ends] - rows.start] = log.final_states[ends] - log.states[last[ends]]
+    for f, period in enumerate(log.schema.periods):
+        if period:
+            wrapped(change[:, f], period)
+    if log.dt is not None:
+        change /= log.dt[rows, None]
     return change
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tripletree.checks import did_you_mean, listing
+from tripletree.checks import did_you_mean, is_number, listing
 from tripletree.errors import LogError, LogNotFoundError
 from tripletree.log.roles import SYNONYMS
 from tripletree.writing import open_regular, reason, shown
@@ -25,7 +25,7 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     path : path
         The file. It may have the tables ``[columns]`` (which column is what, as the keywords of `read_log`),
         ``[features]`` (``pos = "m"`` or ``tilt = { unit = "rad", kind = "angle" }``), ``[action]`` (``kind``,
-        ``labels``, ``units``), ``[episodes]`` (``ending``, ``endless``), and ``encoding``.
+        ``labels``, ``units``), ``[episodes]`` (``ending``, ``endless``, ``missing``, ``gap``), and ``encoding``.
 
     Raises
     ------
@@ -84,7 +84,7 @@ _Test = tuple[Callable[[object], bool], str]
 _TEXT: _Test = (_is_text, '"..."')
 _TEXTS: _Test = (lambda value: _is_text(value) or _is_texts(value), '"..." or ["...", "..."]')
 _COLUMNS: dict[str, _Test] = {
-    **dict.fromkeys((*SYNONYMS, "next_state"), _TEXT),
+    **dict.fromkeys((*SYNONYMS, "next_state", "time", "dt"), _TEXT),
     **dict.fromkeys(("action", "features", "ignore"), _TEXTS),
 }
 _ACTION: dict[str, _Test] = {
@@ -95,7 +95,12 @@ _ACTION: dict[str, _Test] = {
     ),
     "units": (_is_table_of_texts, '{ main = "N" }'),
 }
-_EPISODES: dict[str, _Test] = {"ending": _TEXT, "endless": (_is_flag, "true or false")}
+_EPISODES: dict[str, _Test] = {
+    "ending": _TEXT,
+    "endless": (_is_flag, "true or false"),
+    "missing": _TEXT,
+    "gap": (is_number, "60"),
+}
 _FEATURE: dict[str, _Test] = {"unit": _TEXT, "kind": _TEXT}
 _TOP = ("columns", "features", "action", "episodes", "encoding")
 

@@ -52,7 +52,7 @@ def check(source: Any, **options: Any) -> Report:
       error    Nothing says where episodes begin or end.
                → Give episode="..." (an id for each row), or step="...", or terminated="..." / truncated="..." / done="..."; if all rows are one recording without end, type endless=True.
       error    States hold NaN or infinite values: `pos` in 1 row (first in row 1); only finite numbers are allowed.
-               → Drop those episodes, fill the gaps, or leave the feature out: ignore=[...].
+               → Leave such rows out, which divides their episodes: missing="split"; or leave the feature out: ignore=[...].
     """  # noqa: E501
     try:
         with warnings.catch_warnings():
@@ -124,7 +124,7 @@ def _look_for_leaks(log: Log, varies: npt.NDArray[np.bool_], findings: Findings)
     names = log.schema.feature_names
     moves = log.actions.reshape(log.n_samples, -1)
     answers = [(f"the action `{name}`", moves[:, k]) for k, name in enumerate(log.schema.action.names)]
-    answers.append(("the reward", log.rewards))
+    answers = [*(answers if log.schema.has_action else []), *([("the reward", log.rewards)] if log.schema.has_reward else [])]
     first: dict[bytes, int] = {}
     for f in np.flatnonzero(varies):
         column = log.states[:, f]
@@ -152,6 +152,8 @@ def _ignore(name: str) -> str:
 
 def _look_at_actions(log: Log, findings: Findings) -> None:
     action = log.schema.action
+    if not log.schema.has_action:
+        return
     if action.kind == "discrete":
         counts = np.bincount(log.actions, minlength=len(action.labels))
         if (counts > 0).sum() == 1:
@@ -181,6 +183,8 @@ def _look_at_actions(log: Log, findings: Findings) -> None:
 
 def _look_at_rewards(log: Log, findings: Findings) -> None:
     rewards = log.rewards
+    if not log.schema.has_reward:
+        return
     if rewards.min() == rewards.max():
         findings.warning(
             "constant-rewards",
@@ -234,7 +238,7 @@ def _look_at_endings(log: Log, findings: Findings) -> None:
                 *(Option("ending", ending) for ending in ("terminated", "truncated")),
             ),
         )
-    if truncated:
+    if truncated and log.schema.has_reward:
         share = truncation_share(log, USUAL_GAMMA)
         findings.note(
             "truncated",

@@ -23,6 +23,8 @@ OWN = "tripletree_log"
 
 BEFORE, AFTER = ("episode", "step"), ("reward", "terminated", "truncated")
 """Columns before and after those of state and action."""
+TIME = "dt"
+"""The column with the seconds to the next step, in logs that know them."""
 
 
 def data_frame(columns: Mapping[str, Array]) -> Any:
@@ -35,16 +37,22 @@ def data_frame(columns: Mapping[str, Array]) -> Any:
 
 
 def column_names(schema: Schema) -> list[str]:
-    """Return the names of a log's columns: those of the schema, and those that a reader guesses the others by."""
-    features = schema.feature_names
+    """Return the names of a log's columns: those of the schema, and those that a reader guesses the others by.
+
+    Categories are the text that they were read from, and what a log does not know, such as rewards, has no column.
+    """
+    states = list(schema.columns)
+    actions = schema.action.names if schema.has_action else ()
+    timed = (TIME,) if schema.per_second else ()
+    after = AFTER if schema.has_reward else AFTER[1:]
     taken: dict[str, None] = {}
-    for name in (*features, *schema.action.names, *BEFORE, *AFTER, *(f"next_{feature}" for feature in features)):
+    for name in (*states, *actions, *BEFORE, *after, *(f"next_{state}" for state in states), *timed):
         # A feature may be called "reward", but a table has each name once.
         while name in taken:
             name += "_"
         taken[name] = None
     names = list(taken)
-    width = len(features) + len(schema.action.names)
+    width = len(states) + len(actions)
     own = width + len(BEFORE)
     return [*names[width:own], *names[:width], *names[own:]]
 
@@ -57,42 +65,76 @@ def table_of(log: Log) -> dict[str, Array]:
     following[last] = log.final_states
     flags = np.zeros((2, log.n_samples), bool)
     flags[:, last] = log.endings == TERMINATED, log.endings == TRUNCATED
-    labels = log.schema.action.labels
+    schema, labels = log.schema, log.schema.action.labels
+    moves = [np.array(labels)[log.actions]] if labels else list(log.actions.T)
     columns = [
         np.repeat(log.episode_ids, lengths),
         np.arange(log.n_samples) - np.repeat(log.starts[:-1], lengths),
-        *log.states.T,
-        *([np.array(labels)[log.actions]] if labels else log.actions.T),
-        log.rewards,
+        *_as_text(log.states, schema),
+        *(moves if schema.has_action else []),
+        *([log.rewards] if schema.has_reward else []),
         *flags,
-        *following.T,
+        *_as_text(following, schema),
+        *([] if log.dt is None else [log.dt]),
     ]
-    return dict(zip(column_names(log.schema), columns, strict=True))
+    return dict(zip(column_names(schema), columns, strict=True))
+
+
+def _as_text(states: Array, schema: Schema) -> list[Array]:
+    """Return the columns of some states, categories as text; None where a state is in none of them."""
+    columns: dict[str, Array] = {}
+    for feature, numbers in zip(schema.features, states.T, strict=True):
+        if feature.column:
+            texts = columns.setdefault(feature.column, np.full(len(states), None, object))
+            texts[numbers == 1] = feature.category
+        else:
+            columns[feature.name] = numbers
+    return list(columns.values())
+
+
+def _as_numbers(columns: list[Array], schema: Schema) -> Array:
+    """Return the states that `_as_text` made columns of; NaN for None."""
+    table = dict(zip(schema.columns, columns, strict=True))
+    numbers: list[Array] = []
+    for feature in schema.features:
+        column = table[feature.column or feature.name]
+        if feature.column:
+            texts = column.astype(object)
+            blank = np.array([text is None or text != text for text in texts.tolist()], bool)
+            column = np.where(blank, np.nan, texts == feature.category)
+        numbers.append(column)
+    return np.stack(numbers, axis=1).astype(np.float64)
 
 
 def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | None:
     """Return the fields of the log that `table_of` made a table of; None when rows or columns were changed since."""
     if list(table) != column_names(schema):
         return None
-    d = len(schema.features)
+    d = len(schema.columns)
     ids, steps, *rest = table.values()
-    states, moves, following = rest[:d], rest[d : -d - len(AFTER)], rest[-d:]
-    rewards, terminated, truncated = rest[-d - len(AFTER) : -d]
+    dt = {"dt": rest.pop()} if schema.per_second else {}
+    states, following, rest = rest[:d], rest[-d:], rest[d:-d]
+    truncated, terminated = rest.pop(), rest.pop()
+    rewards = rest.pop() if schema.has_reward else np.zeros(len(steps))
     starts = np.append(np.flatnonzero(steps == 0), len(steps))
     # Steps that do not count from 0: rows are missing, or in another order.
     if starts[0] != 0 or not np.array_equal(steps, np.arange(len(steps)) - np.repeat(starts[:-1], np.diff(starts))):
         return None
     last = starts[1:] - 1
     labels = {label: code for code, label in enumerate(schema.action.labels)}
+    moves = np.array([labels[label] for label in rest[0]], np.int32) if labels and schema.has_action else None
+    if moves is None:
+        moves = np.stack(rest, axis=1) if schema.has_action else np.zeros(len(steps), np.int32)
     return {
-        "states": np.stack(states, axis=1),
-        "actions": np.array([labels[label] for label in moves[0]], np.int32) if labels else np.stack(moves, axis=1),
+        "states": _as_numbers(states, schema),
+        "actions": moves,
         "rewards": rewards,
         "starts": starts,
-        "final_states": np.stack([column[last] for column in following], axis=1),
+        "final_states": _as_numbers([column[last] for column in following], schema),
         "endings": np.select([terminated[last], truncated[last]], [TERMINATED, TRUNCATED]),
         "episode_ids": ids[starts[:-1]],
         "schema": schema,
+        **dt,
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,9 @@ def _is_row(line: object) -> bool:
     return isinstance(line, Message) and line.template == ROW
 
 
-def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = None) -> Reading:
+def describe(
+    fields: Mapping[str, Any], source: str, roles: Assignment | None = None, units: Collection[str] = ()
+) -> Reading:
     """Return the text of ``Log.reading``.
 
     Parameters
@@ -42,17 +44,22 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
         Where it comes from, for the user: "run.csv", "a dict".
     roles : Assignment, optional
         Which column plays which role, for a source whose columns have names.
+    units : collection of str
+        Features whose unit was guessed.
     """
     n, episodes = len(fields["rewards"]), len(fields["endings"])
     lines: list[str] = [f"Read {count(n, 'sample')} in {count(episodes, 'episode')} from {source}."]
     if roles is not None:
-        boundaries = [role for role in ("episode", "step", "previous_row", "next_row") if role in roles.single]
-        flags = [role for role in ("terminated", "truncated", "done") if role in roles.single]
+        boundaries = ("episode", "step", "time", "dt", "previous_row", "next_row")
         lines += [
             _line(role.replace("_", " "), roles.single[role], role in roles.guessed)
-            for role in [*boundaries, "reward", *flags]
+            for role in [*boundaries, "reward", "terminated", "truncated", "done"]
+            if role in roles.single
         ]
     schema = fields["schema"]
+    if fields.get("dt") is not None:
+        usual = float(np.median(fields["dt"]))
+        lines.append(_line("step time", f"{usual:.4g} s (median); derivatives are per second", False))
     states = fields["states"]
     seen = [
         kind_seen(feature, low, high)
@@ -63,10 +70,15 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
         f"{_list([name for name, of in named if of == kind])} ({kind})" for kind in dict.fromkeys(seen)
     )
     lines.append(_line("features", features, False))
+    if told := [f"{feature.name} in {feature.unit}" for feature in schema.features if feature.name in units]:
+        lines.append(_line("units", _list(told), True))
     action = schema.action
     text = f"{_list(action.names)} ({action.kind}"
     text += f", {count(len(action.labels), 'label')}: {_list(action.labels)})" if action.labels else ")"
-    lines.append(_line("action", text, roles is not None and "action" in roles.guessed))
+    if schema.has_action:
+        lines.append(_line("action", text, roles is not None and "action" in roles.guessed))
+    else:
+        lines.append(_line("action", "none", False))
     counts = np.bincount(fields["endings"], minlength=3)
     lines.append(_line("endings", ", ".join(f"{counts[i]:,} {ENDING_NAMES[i]}" for i in (1, 2, 0) if counts[i]), False))
     known = int((~np.isnan(fields["final_states"][:, 0])).sum())

@@ -15,7 +15,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import check_ending, check_flag, check_number, generator
+from tripletree.checks import check_ending, check_flag, check_number, generator, listing
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log.arrays import SPELLED, from_arrays
 from tripletree.log.build import freeze, own
@@ -66,6 +66,8 @@ class Log:
         How the source was interpreted, in words: which column became what, and what was guessed.
     findings : tuple of Finding
         What was noticed while reading; part of :meth:`check`.
+    dt : float64 array of shape (samples,), or None
+        Seconds from each step to the next, where the log knows them: then derivatives are per second.
 
     Examples
     --------
@@ -93,6 +95,7 @@ class Log:
     schema: Schema
     reading: str = ""
     findings: tuple[Finding, ...] = ()
+    dt: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         discrete = self.schema.action.kind == "discrete"
@@ -107,6 +110,7 @@ class Log:
             ("final_states", np.float64, (episodes, d)),
             ("endings", np.uint8, (episodes,)),
             ("episode_ids", ids_type, (episodes,)),
+            *([] if self.dt is None else [("dt", np.float64, (n,))]),
         ):
             given = np.asarray(getattr(self, name))
             kinds, allowed = ("iuUSTO", "integers or text") if name == "episode_ids" else (NUMERIC, "real numbers")
@@ -142,6 +146,10 @@ class Log:
                 "Log.states, actions and rewards must be finite. Make the log with Log.from_arrays, which says where "
                 "they are not."
             )
+        if (self.dt is not None) != self.schema.per_second:
+            raise LogError("Log.dt must be given if and only if the schema says that derivatives are per second.")
+        if self.dt is not None and not (np.isfinite(self.dt) & (self.dt > 0)).all():
+            raise LogError("Log.dt must hold finite numbers above 0: the seconds from each step to the next.")
         missing = np.isnan(self.final_states)
         if np.isinf(self.final_states).any() or (missing.any(axis=1) != missing.all(axis=1)).any():
             raise LogError("Log.final_states must be finite, or a whole row of NaN where one was not recorded.")
@@ -174,7 +182,8 @@ class Log:
         moves = ", ".join(values[:6]) + ", ..." * (len(values) > 6)
         return (
             f"Log({count(self.n_samples, 'sample')}, {count(self.n_episodes, 'episode')}, "
-            f"{count(self.n_features, 'feature')}: {listed}; {action.kind} action: {moves})"
+            f"{count(self.n_features, 'feature')}: {listed}; "
+            + (f"{action.kind} action: {moves})" if self.schema.has_action else "no actions)")
         )
 
     def _repr_html_(self) -> str:
@@ -417,6 +426,7 @@ class Log:
             self.episode_ids[chosen],
             self.schema,
             self.reading,
+            dt=None if self.dt is None else freeze(self.dt[rows]),
         )
 
     def episodes(self) -> list[Log]:
@@ -446,13 +456,14 @@ class Log:
             if part.schema != schema:
                 raise LogError(
                     f"Logs that become one must have the same features and actions: log {number} is {part!r}, log 0 is "
-                    f"{parts[0]!r}."
+                    f"{parts[0]!r}.{_difference(parts[0].schema, part.schema, number)}"
                 )
         if len(parts) == 1:
             return parts[0]
+        timed = ("dt",) if schema.per_second else ()
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts])
-            for name in ("states", "actions", "rewards", "final_states", "endings", "episode_ids")
+            for name in ("states", "actions", "rewards", "final_states", "endings", "episode_ids", *timed)
         }
         lengths = np.concatenate([np.diff(part.starts) for part in parts])
         return cls(**columns, starts=np.append(0, np.cumsum(lengths)), schema=schema, reading=parts[0].reading)
@@ -512,6 +523,7 @@ class Log:
             "final_states": finals,
             "endings": self.endings,
             "episode_ids": self.episode_ids,
+            **({} if self.dt is None else {"dt": self.dt}),
         }
 
     def to_npz(self, path: str | os.PathLike[str], *, compress: bool = False) -> None:
@@ -586,3 +598,11 @@ class Log:
             If pyarrow is not installed.
         """
         write_parquet(self, check_ending(path, (".parquet", ".pq")))
+
+
+def _difference(first: Schema, other: Schema, number: int) -> str:
+    """Return which features only one of two logs has, as a sentence; empty where the features are the same."""
+    lacking = [name for name in first.feature_names if name not in other.feature_names]
+    extra = [name for name in other.feature_names if name not in first.feature_names]
+    parts = [f"lacks {listing(lacking)}"] * bool(lacking) + [f"also has {listing(extra)}"] * bool(extra)
+    return f" Log {number} {' and '.join(parts)}." if parts else ""

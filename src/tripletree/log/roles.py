@@ -10,11 +10,13 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from tripletree.checks import check_flag, listing
+from tripletree.checks import check_choice, check_flag, check_number, listing
 from tripletree.errors import ParameterError
 from tripletree.log.bookkeeping import COUNTS, find_bookkeeping, folded, in_words
 from tripletree.log.coerce import Array
 from tripletree.log.findings import Findings, hint
+from tripletree.log.gaps import WAYS
+from tripletree.log.times import guess_dt, guess_time, holds_dates
 from tripletree.text import Message, Option, joined, plural
 
 
@@ -27,6 +29,8 @@ class Naming(TypedDict, total=False):
     action_kind: str
     ending: str
     endless: bool
+    missing: str
+    gap: float
 
 
 class Roles(Naming, total=False):
@@ -42,6 +46,8 @@ class Roles(Naming, total=False):
     previous_row: str
     next_row: str
     next_state: str
+    time: str
+    dt: str
     features: Sequence[str | EllipsisType]
     ignore: Sequence[str]
 
@@ -107,7 +113,14 @@ OPTION_EXAMPLES: dict[str, tuple[Any, ...]] = {
     "action_kind": ("discrete", "continuous"),
     "ending": ("terminated", "truncated"),
 }
-SINGLE_ROLES = tuple(role for role in SYNONYMS if role != "action")
+SINGLE_ROLES = (*(role for role in SYNONYMS if role != "action"), "time", "dt")
+# What is recorded by machines rather than in episodes: all rows of one of them are one recording.
+MACHINES = re.compile(
+    r"(trip|session|journey|flight|drive|mission|voyage|vehicle|truck|car|bus|robot|drone|machine|device|asset|ship|vessel"
+    r"|train|unit|plant|well|patient)(_(id|nr|no|number|name|code))?|vin|mmsi|imei|tail_number|serial(_number)?"
+)
+ABSENT = "none"
+"""Given for the reward or the action: the log has none, and that is no oversight."""
 
 
 @dataclass
@@ -135,6 +148,10 @@ def check_options(options: Mapping[str, Any], allowed: type, also: Sequence[str]
             continue
         if name == "endless":
             check_flag(value, name)
+        elif name == "missing":
+            check_choice(value, name, WAYS)
+        elif name == "gap":
+            check_number(value, name, above=0, example=60)
         elif not isinstance(value, OPTION_TYPES.get(name, (str,))):
             examples = joined(" or ", [Option(name, example) for example in OPTION_EXAMPLES.get(name, ("...",))])
             column = "" if name in OPTION_EXAMPLES else " with the name of a column"
@@ -174,24 +191,27 @@ def assign(
         take(column, "ignore")
     named = [column for column in listed(roles.get("features")) if column == REST or take(column, "features")]
     named = named or [REST]
+    absent = {role for role in ("reward", "action") if roles.get(role) == ABSENT and ABSENT not in names}
     for role in SINGLE_ROLES:
         given = roles.get(role)
-        if given is not None and take(given, role):
+        if given is not None and role not in absent and take(given, role):
             result.single[role] = str(given)
-    result.action = [column for column in listed(roles.get("action")) if take(column, "action")]
+    if "action" not in absent:
+        result.action = [column for column in listed(roles.get("action")) if take(column, "action")]
 
     free = [name for name in names if name not in taken]
-    for role in SINGLE_ROLES:
-        if roles.get(role) is None:
-            _guess(role, free, result)
+    for role in SYNONYMS:
+        if roles.get(role) is None and role != "action":
+            _guess(role, free, result, table or {})
     if roles.get("action") is None:
         _guess_action(free, result)
+    _guess_times(free, roles, table or {}, result, findings)
     if REST in named:
         _set_bookkeeping_aside(free, roles, table, result, findings)
     _find_next(free, named, roles.get("next_state"), result, findings)
     result.features = _expanded(named, free)
     result.aside += [name for name in free if name not in result.features]
-    _say_missing(names, result, findings)
+    _say_missing(names, result, absent, findings)
     return result
 
 
@@ -202,14 +222,47 @@ def listed(value: str | Sequence[str | EllipsisType] | None) -> list[str]:
     return [REST if name is ... else str(name) for name in value]
 
 
-def _guess(role: str, free: list[str], result: Assignment) -> None:
+def _guess(role: str, free: list[str], result: Assignment, table: Mapping[str, Array]) -> None:
     known = {folded(name): name for name in reversed(free)}
     for synonym in SYNONYMS[role]:
-        if synonym in known:
+        # Dates are times, and not only steps.
+        if synonym in known and not (role == "step" and _dated(known[synonym], table)):
             result.single[role] = known[synonym]
             result.guessed.add(role)
             free.remove(known[synonym])
             return
+
+
+def _dated(name: str, table: Mapping[str, Array]) -> bool:
+    return name in table and table[name].dtype.kind == "O" and holds_dates(table[name])
+
+
+def _guess_times(
+    free: list[str], roles: Roles, table: Mapping[str, Array], result: Assignment, findings: Findings
+) -> None:
+    """Find the time of each row, or of each step; and with it, whose rows they are."""
+    # A log that counts its steps has its order, and its clock is most likely that of the computer.
+    if "time" not in result.single and "step" not in result.single and (time := guess_time(free, table)):
+        result.single["time"] = time
+        result.guessed.add("time")
+        free.remove(time)
+    if "dt" not in result.single and "time" not in result.single and (dt := guess_dt(free, table)):
+        result.single["dt"] = dt
+        result.guessed.add("dt")
+        free.remove(dt)
+    dates = [name for name in free if _dated(name, table) and name not in (roles.get("kinds") or {})]
+    if dates and "time" in result.single:
+        findings.note("set-aside", f"{_set_aside(dates)}: {plural(len(dates), 'it holds', 'they hold')} dates.")
+        result.aside += dates
+        free[:] = [name for name in free if name not in dates]
+    marked = {"episode", "terminated", "truncated", "done", "previous_row", "next_row"} & set(result.single)
+    if marked or not {"time", "step", "dt"} & set(result.single) or roles.get("endless"):
+        return
+    owners = [name for name in free if MACHINES.fullmatch(folded(name)) and table[name].dtype.kind in "iuO"]
+    if owners:
+        result.single["episode"] = owners[0]
+        result.guessed.add("episode")
+        free.remove(owners[0])
 
 
 def _guess_action(free: list[str], result: Assignment) -> None:
@@ -312,18 +365,23 @@ def _either(name: str) -> str:
     )
 
 
-def _say_missing(names: Sequence[str], result: Assignment, findings: Findings) -> None:
+def _say_missing(names: Sequence[str], result: Assignment, absent: Collection[str], findings: Findings) -> None:
     columns = f"The columns are {listing(names, 30)}."
     if findings.failed:
         return  # a mistyped name explains the gap
-    if "reward" not in result.single:
-        fix = Message("Type {}.", Option("reward", "..."))
-        findings.error("no-reward", f"No column looks like the reward. {columns}", fix)
-    if not result.action:
-        fix = Message("Type {} or {}.", Option("action", "..."), Option("action", ["...", "..."]))
-        findings.error("no-action", f"No column looks like the action. {columns}", fix)
     if not result.features:
         aside = result.aside[:2]
         why = f": {_set_aside(result.aside)}" if aside else ""
         fix = Message("Type {}.", Option("features", aside or ["...", "..."]))
         findings.error("no-features", f"No column is left for the state{why}. {columns}", fix)
+    have = {"reward": "reward" in result.single, "action": bool(result.action)}
+    follows = {"reward": "values play no part", "action": "the tree is about how states change"}
+    for role, present in have.items():
+        if present:
+            continue
+        text = f"No column looks like the {role}, so {follows[role]}. {columns}"
+        fix = Message("If one is, type {}; if not, {}.", Option(role, "..."), Option(role, ABSENT))
+        if role in absent:
+            findings.note(f"no-{role}", f"The log has no {role}, so {follows[role]}.")
+        else:
+            findings.warning(f"no-{role}", text, fix)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -12,20 +13,49 @@ from tripletree.text import Message, count, plural
 
 FEATURE_KINDS = ("real", "binary", "integer", "angle")
 ACTION_KINDS = ("discrete", "continuous")
+DEGREES = frozenset({"deg", "degs", "degree", "degrees", "°"})
+"""Units in which a full turn is 360; in all others an angle has 2 pi."""
+NO_ACTION = "none"
+"""The only label of a log that does not show what was done."""
 MAX_LABELS = 1024
 """A discrete action with more labels than this is most likely a number on a scale."""
 
 
+FLAGS = {"has_action": True, "has_reward": True, "per_second": False}
+"""What a schema says beside features and action, with what is so in most logs."""
+
+
 @dataclass(frozen=True)
 class Feature:
-    """One state feature: its name, its unit (may be empty) and its kind."""
+    """One state feature: its name, its unit (may be empty) and its kind.
+
+    A feature that stands for one category of a text, such as "mode is auto", also has the ``column`` that the text is
+    in and the ``category``; both are empty for all others.
+    """
 
     name: str
     unit: str = ""
     kind: str = "real"
+    column: str = ""
+    category: str = ""
+
+    @property
+    def period(self) -> float:
+        """What an angle comes back after: 360 in degrees, otherwise 2 pi; 0 for features that are no angles.
+
+        >>> Feature("heading", "deg", "angle").period, Feature("speed", "m/s").period
+        (360.0, 0.0)
+        """
+        if self.kind != "angle":
+            return 0.0
+        return 360.0 if self.unit.lower() in DEGREES else 2 * math.pi
 
     def __post_init__(self) -> None:
         _check_text("A feature's name", self.name)
+        _check_text(f"The column of feature `{self.name}`", self.column, may_be_empty=True)
+        _check_text(f"The category of feature `{self.name}`", self.category, may_be_empty=True)
+        if bool(self.column) != bool(self.category) or (self.column and self.kind != "binary"):
+            raise LogError(f"Feature `{self.name}`: only a binary feature has a column and a category, and it has both.")
         _check_text(f"The unit of feature `{self.name}`", self.unit, may_be_empty=True)
         if wrong := choice(FEATURE_KINDS).objection(self.kind, "kind"):
             raise LogError(Message("Feature `{}`: {}", self.name, wrong))
@@ -89,14 +119,32 @@ class Action:
 
 @dataclass(frozen=True)
 class Schema:
-    """The features and the action of a log."""
+    """The features and the action of a log.
+
+    Attributes
+    ----------
+    features : tuple of Feature
+        What a state consists of.
+    action : Action
+        What an action is.
+    has_action, has_reward : bool
+        Whether the log shows what was done, and what it earned. Without actions, the only label is "none"; without
+        rewards, all of them are 0.
+    per_second : bool
+        Whether derivatives are changes per second, because the log knows when its steps were; else they are per step.
+    """
 
     features: tuple[Feature, ...]
     action: Action
+    has_action: bool = True
+    has_reward: bool = True
+    per_second: bool = False
 
     def __post_init__(self) -> None:
         if not self.features:
             raise LogError("A log needs at least one feature.")
+        if not self.has_action and self.action.labels != (NO_ACTION,):
+            raise LogError(f'A log without actions has the only label "{NO_ACTION}"; got {listing(self.action.labels)}.')
         _check_distinct("feature names", tuple(feature.name for feature in self.features))
 
     @property
@@ -104,12 +152,31 @@ class Schema:
         """The names of the features, in order."""
         return tuple(feature.name for feature in self.features)
 
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        """The columns that states are read from, each with its categories; none for numbers."""
+        found: dict[str, list[str]] = {}
+        for feature in self.features:
+            found.setdefault(feature.column or feature.name, []).extend([feature.category] * bool(feature.column))
+        return found
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """The period of each feature, 0 for those that are no angles."""
+        return tuple(feature.period for feature in self.features)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as JSON types."""
         action = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self.action).items()}
         if not self.action.codes:
             del action["codes"]
-        return {"features": [asdict(feature) for feature in self.features], "action": action}
+        # What most logs do not have is left out, so that their files stay as they were.
+        features = [
+            {key: value for key, value in asdict(feature).items() if value or key not in ("column", "category")}
+            for feature in self.features
+        ]
+        flags = {name: getattr(self, name) for name, usual in FLAGS.items() if getattr(self, name) != usual}
+        return {"features": features, "action": action, **flags}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:
@@ -125,6 +192,7 @@ class Schema:
                     tuple(action["units"]),
                     tuple(action.get("codes", ())),
                 ),
+                **{name: bool(data.get(name, usual)) for name, usual in FLAGS.items()},
             )
         except (KeyError, TypeError) as error:
             raise LogError(f"This is not a schema as Schema.to_dict() writes it: {error!r}.") from error

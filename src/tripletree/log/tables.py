@@ -77,7 +77,7 @@ def from_columns(
 
     result.aside += [*unnamed, *listed(roles.get("ignore"))]
     single = {role: table[column] for role, column in result.single.items()}
-    rewards = single.pop("reward")
+    rewards, time, dt = (single.pop(role, None) for role in ("reward", "time", "dt"))
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
     return build(
         Draft(
@@ -89,6 +89,8 @@ def from_columns(
             rewards=rewards,
             markers=Markers(**single),
             next_states=[table[name] for name in result.next_columns] or None,
+            time=time,
+            dt=dt,
             naming=cast(Naming, naming),
             roles=result,
         ),

@@ -49,6 +49,14 @@ def check_same_schema(expected: Schema, log: Log, what: str) -> None:
     given = [feature.name for feature in log.schema.features]
     if given != names:
         raise LogError(f"The {what} has the features {listing(given)}, the tree was grown on {listing(names)}.")
+    for what_for, has in (("action", "has_action"), ("reward", "has_reward")):
+        if getattr(log.schema, has) != getattr(expected, has):
+            without, with_it = ("tree", what) if getattr(log.schema, has) else (what, "tree")
+            fix = Message(" Read it with {}.", Option(what_for, "none")) if without == "tree" else ""
+            raise LogError(Message("The {} knows no {}s, the {} does.{}", without, what_for, with_it, fix))
+    if log.schema.per_second != expected.per_second:
+        timed, other = (what, "tree") if log.schema.per_second else ("tree", what)
+        raise LogError(f"The {timed} has derivatives per second, the {other} per step: only one of them has times.")
     theirs, ours = log.schema.action, expected.action
     if theirs.kind != ours.kind:
         raise LogError(f"The {what} has {theirs.kind} actions, the tree was grown on {ours.kind} ones.")

@@ -211,7 +211,7 @@ def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
 
 def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
     """Return what a user should know about the ends of truncated episodes."""
-    share = truncation_share(log, float(parameters["gamma"]))
+    share = truncation_share(log, float(parameters["gamma"])) if log.schema.has_reward else 0.0
     if not share:
         return []
     if parameters["truncation"] != "bootstrap":

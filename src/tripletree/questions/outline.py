@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tripletree.answers.outline import Outline, Region, Route
+from tripletree.asking.attribute import main_attributes, read_attribute
 from tripletree.checks import check_whole
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import leaves_of
@@ -17,6 +18,8 @@ from tripletree.model.fitted import Fitted
 from tripletree.questions.simulate import simulate
 
 REGIONS = 10
+MOST_CHANGES = 2
+"""Derivatives that stand for a region in a log without actions."""
 
 
 def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, threads: int = 1) -> Outline:
@@ -56,8 +59,8 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
                 when=tuple(clauses(fitted.schema, lower[where].tolist(), upper[where].tolist())),
                 share=float(count[where] / len(leaf)),
                 action=does(coarse, where),
-                value=float(coarse.leaves.value_mean[where]),
-                spread=float(coarse.leaves.value_std[where]),
+                value=float(coarse.leaves.value_mean[where]) if fitted.schema.has_reward else None,
+                spread=float(coarse.leaves.value_std[where]) if fitted.schema.has_reward else None,
                 begins=float(counted.starts[where] / max(counted.starts.sum(), 1)),
                 ends=float(last[where] / max(last.sum(), 1)),
                 following=tuple((number.get(to), p) for p, to in ways_on[:3]),
@@ -73,6 +76,10 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
 def does(fitted: Fitted, leaf: int) -> str:
     """Return what the agent does in a leaf: "left (87 %)", or "main engine = 0.3 ± 0.1 and side engine = 0 ± 0.2"."""
     at, action = fitted.leaves, fitted.schema.action
+    if not fitted.schema.has_action:
+        # What changes there, where nobody knows what was done.
+        changes = [read_attribute(fitted, name) for name in main_attributes(fitted)[:MOST_CHANGES]]
+        return all_of([f"{change.name} = {change.told(leaf)}" for change in changes]) or "unknown"
     if at.action_count is not None:
         table = at.action_count[leaf]
         best = int(table.argmax())

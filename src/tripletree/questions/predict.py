@@ -25,8 +25,11 @@ def predict(fitted: Fitted, states: Any, threads: int) -> Prediction:
     leaf = fitted.tree.apply(array, threads)
     node = fitted.tree.leaf_nodes[leaf]
     at = fitted.attributes
-    probability = None
-    if at.action_count is not None:
+    action, probability = None, None
+    schema = fitted.schema
+    if not schema.has_action:
+        pass
+    elif at.action_count is not None:
         table = at.action_count[node]
         probability = table / at.count[node, None]
         action = np.array(fitted.schema.action.labels)[table.argmax(axis=1)]
@@ -36,8 +39,8 @@ def predict(fitted: Fitted, states: Any, threads: int) -> Prediction:
         "action": action,
         "action_probability": probability,
         "action_std": _rows(at.action_std, node),
-        "value": at.value_mean[node],
-        "value_std": at.value_std[node],
+        "value": at.value_mean[node] if schema.has_reward else None,
+        "value_std": at.value_std[node] if schema.has_reward else None,
         "derivative": _rows(at.derivative_mean, node),
         "derivative_std": _rows(at.derivative_std, node),
         "leaf": leaf,

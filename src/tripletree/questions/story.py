@@ -112,7 +112,8 @@ def story(
     agreement = total = ending = None
     if told.log is not None:
         agreement = float((log_classes(fitted, classes, told.log) == codes).mean())
-        total, ending = float(told.log.rewards.sum()), ENDING_NAMES[told.log.endings[0]]
+        total = float(told.log.rewards.sum()) if fitted.schema.has_reward else None
+        ending = ENDING_NAMES[told.log.endings[0]]
     elif told.way is not None and told.way.ends:
         ending = ENDING_NAMES[TERMINATED]
     return Story(

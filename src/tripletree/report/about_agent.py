@@ -11,8 +11,11 @@ from tripletree.answers.outline import ends as ends_told
 from tripletree.answers.outline import following
 from tripletree.answers.rules import Rules, conditions
 from tripletree.answers.story import Story
+from tripletree.asking.attribute import main_attributes
 from tripletree.frontend.payload import packed, payload
+from tripletree.language.conditions import DERIVATIVE_OF
 from tripletree.language.numbers import FEW, measured, percent, rounded
+from tripletree.log.derive import derivative
 from tripletree.log.endings import TERMINATED
 from tripletree.markup import Markup, paragraphs, region, table, tag, together, with_names
 from tripletree.questions.chance import chance, expected_steps
@@ -67,8 +70,7 @@ def _importance(case: Case) -> Markup:
 
 def _abouts(case: Case) -> list[str]:
     # Rules and changes are about one outcome at a time, so each dimension of a continuous action is asked for alone.
-    action = case.fitted.schema.action
-    return ["action"] if action.kind == "discrete" else list(action.names)
+    return main_attributes(case.fitted)
 
 
 def _regions(case: Case) -> Markup:
@@ -78,13 +80,14 @@ def _regions(case: Case) -> Markup:
             conditions(one.when),
             percent(one.share),
             one.action,
-            *([measured(one.value, one.spread)] if case.fitted.varies[1] else []),
+            *([measured(one.value or 0.0, one.spread or 0.0)] if case.fitted.varies[1] else []),
             following(one).removeprefix("then "),
         )
         for one in case.outline.regions
     ]
     value = ["value"] if case.fitted.varies[1] else []
-    head = ("region", "where", "of the time", "what the agent does", *value, "what follows")
+    does_there = "what the agent does" if case.fitted.schema.has_action else "what changes"
+    head = ("region", "where", "of the time", does_there, *value, "what follows")
     return table("The agent in a few regions", head, rows, numbers=(0, 2, 4) if value else (0, 2))
 
 
@@ -119,6 +122,8 @@ def _explorer(case: Case) -> Markup:
 
 def fortune_section(case: Case) -> Section:
     """Return how well the agent fares, and where it fails; as far as values and returns differ."""
+    if not case.log.schema.has_reward:
+        return Section("fortune", "How well it fares, and where it fails", tag("p", words.NO_REWARD))
     content = _lowest_values(case) if case.fitted.varies[1] else [tag("p", words.SAME_VALUE)]
     content += _lowest_returns(case) if np.ptp(case.returns) else [tag("p", words.same_return(case.returns))]
     return Section("fortune", "How well it fares, and where it fails", together(content))
@@ -192,7 +197,10 @@ def _changes(case: Case, about: str) -> str:
     """Return how often an action changes; a number, how often it crosses the mean of the log."""
     action = case.log.schema.action
     middle = None
-    if action.kind == "continuous":
+    if not case.log.schema.has_action:
+        change = derivative(case.log, case.log.schema.feature_names.index(about.removeprefix(DERIVATIVE_OF)))
+        middle = words.about_the_mean(change[~np.isnan(change)])
+    elif action.kind == "continuous":
         middle = words.about_the_mean(case.log.actions[:, action.names.index(about)])
     return words.changes(explain_changes(case.fitted, case.log, about, middle), middle)
 
@@ -213,7 +221,7 @@ def _graph(case: Case) -> Markup:
 
 def _coloured(case: Case) -> str:
     """Return what pictures of the moves are coloured by: the value, or the action where values are all the same."""
-    return "value" if case.fitted.varies[1] else _abouts(case)[0]
+    return "value" if case.fitted.varies[1] else next(iter(_abouts(case)), "count")
 
 
 def _plane(case: Case) -> View | None:
@@ -226,17 +234,19 @@ def _plane(case: Case) -> View | None:
 def episodes_section(case: Case) -> Section:
     """Return a typical episode, the best and the worst, with their stories."""
     order = case.by_return
-    chosen = {"Typical: the median return": int(order[len(order) // 2])}
+    paid = case.log.schema.has_reward
+    chosen = {f"Typical: the median {'return' if paid else 'length'}": int(order[len(order) // 2])}
     # With one or two episodes, the typical one is also the best or the worst.
     if len(order) > 2:
-        chosen |= {"The highest return": int(order[-1]), "The lowest return": int(order[0])}
+        most, least = ("The highest return", "The lowest return") if paid else ("The longest", "The shortest")
+        chosen |= {most: int(order[-1]), least: int(order[0])}
     parts: list[Markup] = []
     view = _plane(case)
     if view is not None:
         scene = _with_episodes(leaf_map(view, _coloured(case), log=case.log), view, case, chosen)
         parts.append(region("wide", scene.title, case.draw.figure(scene, 640, 400)))
     for title, episode in chosen.items():
-        strip = episode_strip(case.fitted, case.log, episode)
+        strip = episode_strip(case.fitted, case.log, episode, about=case.told_about)
         parts += [
             tag("h3", title),
             region("wide", strip.title, case.draw.stack(strip)),
@@ -264,7 +274,8 @@ def _with_episodes(base: Scene, view: View, case: Case, chosen: dict[str, int]) 
                 marks.append(replace(mark, colour=colour))
         legend.append(Entry(title, colour, symbol))
     title = words.EPISODES_TITLE if len(layers) > 1 else words.EPISODE_TITLE
-    shown = "mean value" if case.fitted.varies[1] else "actions"
+    does_there = "actions" if case.fitted.schema.has_action else "changes"
+    shown = "mean value" if case.fitted.varies[1] else does_there
     return replace(base, title=title.format(shown), marks=tuple(marks), legend=tuple(legend), note=note)
 
 

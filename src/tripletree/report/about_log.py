@@ -15,9 +15,8 @@ from tripletree.scenes.charts import spread_scene
 def log_section(case: Case) -> Section:
     """Return the section."""
     log = case.log
-    said = paragraphs(
-        [words.log_size(log), f"{words.log_episodes(log)} {words.log_returns(case.returns)}"],
-    )
+    returns = words.log_returns(case.returns) if log.schema.has_reward else words.NO_REWARD
+    said = paragraphs([words.log_size(log), f"{words.log_episodes(log)} {returns}"])
     return Section(
         "log", "The log", together([said, _pictures(case), _features(case), _actions(case), _findings(case)])
     )
@@ -28,10 +27,9 @@ def _pictures(case: Case) -> Markup:
     if case.log.n_episodes < 5:
         return Markup()
     lengths = np.diff(case.log.starts).astype(np.float64)
-    scenes = (
-        spread_scene("Returns of the episodes", "return", case.returns),
-        spread_scene("Lengths of the episodes", "steps", lengths),
-    )
+    scenes = [spread_scene("Lengths of the episodes", "steps", lengths)]
+    if case.log.schema.has_reward:
+        scenes.insert(0, spread_scene("Returns of the episodes", "return", case.returns))
     return tag("div", *(case.draw.figure(scene, height=230) for scene in scenes), class_="figures")
 
 
@@ -51,6 +49,8 @@ def _features(case: Case) -> Markup:
 
 def _actions(case: Case) -> Markup:
     log, action = case.log, case.fitted.schema.action
+    if not log.schema.has_action:
+        return Markup()
     if action.kind == "discrete":
         # The log's labels, not the tree's: another log may have labels that the tree has never seen.
         labels = log.schema.action.labels

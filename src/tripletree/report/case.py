@@ -13,6 +13,7 @@ from tripletree.answers.judgement import HeldOut
 from tripletree.answers.outline import Outline
 from tripletree.answers.rules import conditions
 from tripletree.answers.story import Story
+from tripletree.asking.attribute import main_attributes
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
@@ -88,12 +89,18 @@ class Case:
 
     @cached_property
     def by_return(self) -> npt.NDArray[np.int64]:
-        """Positions of the episodes, from the lowest to the highest return."""
-        return np.argsort(self.returns, kind="stable")
+        """Positions of the episodes, from the lowest to the highest return; without rewards, from short to long."""
+        rank = self.returns if self.log.schema.has_reward else np.diff(self.log.starts)
+        return np.argsort(rank, kind="stable")
 
     def story(self, episode: int) -> Story:
         """Return the story of an episode, by its position in the log."""
-        return story(self.fitted, episode, self.log)
+        return story(self.fitted, episode, self.log, about=self.told_about)
+
+    @cached_property
+    def told_about(self) -> str:
+        """What stories are about: the action, or what changes most in a log without actions."""
+        return "action" if self.fitted.schema.has_action else next(iter(main_attributes(self.fitted)), "derivative")
 
     def where(self, leaf: int) -> str:
         """Return the conditions of a leaf in words."""

@@ -29,10 +29,13 @@ _ENDINGS = (
 """By the code of an ending (see ``log.endings``), for one episode and for several."""
 
 
+NO_REWARD = "The log has no rewards, so nothing here is about returns or values."
+
+
 def log_size(log: Log) -> str:
     """Return how large a log is."""
     action = log.schema.action
-    acts = (
+    acts = "what was done is not in the log" if not log.schema.has_action else (
         f"the action is one of {count(len(action.labels), 'label')}"
         if action.kind == "discrete"
         else f"the action has {count(len(action.names), 'dimension')}"
@@ -185,12 +188,12 @@ def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[t
         ("steps", f"{log.n_samples:,}"),
         ("episodes", f"{log.n_episodes:,}"),
         ("leaves", f"{fitted.tree.n_leaves:,}"),
-        ("median return", rounded(float(np.median(returns)), 3)),
+        *([("median return", rounded(float(np.median(returns)), 3))] if log.schema.has_reward else []),
     ]
     if judged.judged is None:  # how well a tree fits its own log is not how good it is
         return facts
     action, value, _ = judged.judged.explained
-    if judged.discrete:
+    if judged.discrete and log.schema.has_action:
         facts.append(("of unseen actions right", percent(1 - judged.judged.losses[0])))
         if action is not None:
             facts.append(("right without looking at the state", percent(1 - judged.judged.constant[0])))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.asking.attribute import known_attributes, read_attribute
+from tripletree.asking.attribute import known_attributes, main_attributes, read_attribute
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.leaves.boxes import density
 from tripletree.leaves.project import Extents, log_volume
@@ -88,6 +88,9 @@ def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Colouring:
         label = f"impurity of {what} ({measure})"
         weight = derivative_population(fitted) if g == 2 else count
         return Colouring(f"Impurity of {what}", label, at.impurity[nodes, g, None], weight, "impurity")
+    if colour == "action" and not fitted.schema.has_action:
+        # The usual colour of a map; without actions a map shows what changes.
+        return read_colour(fitted, boxes, next(iter(main_attributes(fitted)), "count"))
     about = read_attribute(fitted, colour, "colour", single=True, also=OTHER_COLOURS)
     if about.labels and at.action_count is not None:
         shares = at.action_count[nodes] / count[:, None]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.asking.attribute import main_attributes
 from tripletree.language.numbers import percent
 from tripletree.leaves.project import Extents, project
 from tripletree.log.log import Log
@@ -36,16 +37,17 @@ def overview(model: Any, log: Log | None = None) -> Sheet:
         Whose samples decide what is faded, as in ``leaf_map``.
     """
     fitted = read_model(model)
-    action = fitted.schema.action
-    actions = list(action.names) if action.kind == "continuous" else ["action"]
+    actions = main_attributes(fitted)
     value = ["value"] if fitted.varies[1] else []
     colours = [*actions[:MOST_ACTIONS], *value, "density"]
     # Two pictures a row: one more is drawn rather than leave a gap.
     if len(colours) % 2:
-        colours.append("impurity of value" if value else "impurity of action")
+        known = "impurity of action" if fitted.schema.has_action else "impurity of derivative"
+        colours.append("impurity of value" if value else known)
     scenes = [_panel(fitted, colour, log) for colour in colours]
     left_out = len(actions) - MOST_ACTIONS
-    more = f" {left_out} more action dimensions are not shown." if left_out > 0 else ""
+    what = "action dimensions" if fitted.schema.has_action else "derivatives"
+    more = f" {left_out} more {what} are not shown." if left_out > 0 else ""
     return Sheet(
         title="The agent at a glance: what it does, how it fares, where it moves",
         subtitle=_facts(fitted) + more,

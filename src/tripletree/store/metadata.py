@@ -7,11 +7,15 @@ from typing import Any
 
 from tripletree.checks import PARAMETERS, listing
 from tripletree.errors import ModelFileError, TripleTreeError
-from tripletree.log.schema import ACTION_KINDS, FEATURE_KINDS, Action, Feature, Schema
+from tripletree.log.schema import ACTION_KINDS, FEATURE_KINDS, FLAGS, Action, Feature, Schema
 from tripletree.model.fit import RUNTIME
 from tripletree.store import strict_json
 from tripletree.store.strict_json import show
 from tripletree.text import count
+
+
+KEYS = ("name", "unit", "kind", "column", "category")
+"""What a schema says about a feature; the last two are left out where they are empty."""
 
 
 def to_texts(schema: Schema, options: dict[str, Any], provenance: dict[str, Any]) -> dict[str, str]:
@@ -63,12 +67,12 @@ def _options(options: Any, unknown: list[str]) -> dict[str, Any]:
 
 
 def _schema(value: Any, unknown: list[str]) -> Schema:
-    _check_keys(value, ("features", "action"), "its schema", unknown)
+    _check_keys(value, ("features", "action"), "its schema", unknown, optional=FLAGS)
     features, action = value["features"], value["action"]
     if not isinstance(features, list) or not features:
         raise ModelFileError(f"the schema's features must be a list of at least one, got {show(features)}.")
     for number, feature in enumerate(features):
-        _check_keys(feature, ("name", "unit", "kind"), f"feature {number} of its schema", unknown)
+        _check_keys(feature, KEYS[:3], f"feature {number} of its schema", unknown, optional=KEYS[3:])
     _check_keys(action, ("kind", "names", "labels", "units"), "the schema's action", unknown, optional=("codes",))
     codes = _texts(action.get("codes", []), "the action's codes")
     labels = _texts(action["labels"], "the action's labels")
@@ -83,9 +87,12 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
             f"{count(len(labels), 'label')}."
         )
     for feature in features:
-        _texts([feature[key] for key in ("name", "unit", "kind")], "a feature's name, unit and kind")
+        _texts([feature.get(key, "") for key in KEYS], "a feature's name, unit, kind, column and category")
         if feature["kind"] not in FEATURE_KINDS:
             raise ModelFileError(f"a feature's kind must be one of {FEATURE_KINDS}, got {show(feature['kind'])}.")
+    flags = {name: value.get(name, usual) for name, usual in FLAGS.items()}
+    if wrong := next((name for name, flag in flags.items() if not isinstance(flag, bool)), ""):
+        raise ModelFileError(f"its schema's `{wrong}` must be true or false, got {show(flags[wrong])}.")
     # Schema checks this too, but in a time that a hostile file could stretch.
     _check_distinct([feature["name"] for feature in features], "feature")
     _check_distinct(names, "action")
@@ -93,8 +100,9 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
     _check_distinct(codes, "code")
     try:
         return Schema(
-            tuple(Feature(feature["name"], feature["unit"], feature["kind"]) for feature in features),
+            tuple(Feature(*(feature.get(key, "") for key in KEYS)) for feature in features),
             Action(action["kind"], names, labels, units, codes),
+            **flags,
         )
     except TripleTreeError as error:
         # Cut short: the message may list a megabyte of names.

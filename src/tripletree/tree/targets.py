@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tripletree import _kernel
 from tripletree.log.derive import has_successor
 from tripletree.log.log import Log
+from tripletree.log.schema import Schema
 from tripletree.text import some_of
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, state_columns, value_column
 from tripletree.tree.resolution import ENOUGH, LIMB, middle_spans
@@ -88,7 +89,7 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         reach=max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True)),
         squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])),
     )
-    notes = _notes(theta, used, spreads[2].count)
+    notes = _notes(theta, used, spreads[2].count, log.schema)
 
     def quantised(fine: bool) -> npt.NDArray[np.int32]:
         rows = empty_rows(log.n_samples, n_plain + n_derivative, fine)
@@ -211,10 +212,16 @@ def _ceil_log2(number: float) -> int:
     return exponent - 1 if mantissa == 0.5 else exponent
 
 
-def _notes(theta: tuple[float, float, float], used: list[npt.NDArray[np.int64]], successors: int) -> list[str]:
+def _notes(
+    theta: tuple[float, float, float], used: list[npt.NDArray[np.int64]], successors: int, schema: Schema
+) -> list[str]:
     reasons = (
-        "All actions in this log are the same: actions play no part in growth.",
-        "All values in this log are the same (constant rewards?): values play no part in growth.",
+        "All actions in this log are the same: actions play no part in growth."
+        if schema.has_action
+        else "This log has no actions: they play no part in growth.",
+        "All values in this log are the same (constant rewards?): values play no part in growth."
+        if schema.has_reward
+        else "This log has no rewards: values play no part in growth.",
         "All derivatives in this log are the same: derivatives play no part in growth."
         if successors
         else "No sample of this log has a successor state: derivatives play no part in growth.",
