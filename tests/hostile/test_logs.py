@@ -155,7 +155,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a web page": (text("<!doctype html>\n<p>404, not found\n"), "row 0 has 2 cells, the header has 1"),
     "JSON": (
         text('{"episode": 0, "x": 1}\n{"episode": 0, "x": 2}\n'),
-        'No column looks like the reward.*Type reward="',
+        "No column is left for the state: all of them always hold the same text",
     ),
     "two columns of one name": (text("x,x,reward\n0,1,2\n"), "`x` is the name of more than one column.*Rename or drop"),
     "a column without a name": (
@@ -168,13 +168,16 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
         text("episode;x;action;reward\n0;0,5;1;2\n"),
         rf"first in row 0: '0,5'\); only numbers.*{IGNORE}",
     ),
-    "no reward": (text("episode,x,action\n0,1,2\n"), 'No column looks like the reward.*Type reward="'),
-    "a missing reward": (
-        text(GOOD + "0,0.5,1,\n"),
-        "The reward is NaN or infinite in 1 row, first in row 2; only finite",
+    "no episodes": (text("x,action\n1,2\n"), "Nothing says where episodes begin or end"),
+    "no reward but one": (
+        text(HEADER + "0,0.5,1,\n0,0.5,1,\n0,0.5,1,2\n"),
+        "The reward is NaN or infinite in 2 rows, first in row 0; only finite",
     ),
-    "a missing action": (text(GOOD + "0,0.5,,2\n"), "`action` is .* in 1 row, first in row 2"),
-    "an infinite feature": (text(GOOD + "0,inf,1,2\n"), r"`x` in 1 row \(first in row 2\).*Drop those episodes"),
+    "no action but one": (
+        text(HEADER + "0,0.5,,2\n0,0.5,,2\n0,0.5,1,2\n"),
+        "`action` is .* in 2 rows, first in row 0",
+    ),
+    "an infinite feature": (text(GOOD + "0,inf,1,2\n"), r"`x` in 1 row \(first in row 2\).*Leave such rows out"),
     "a huge reward": (text(GOOD + "0,0.5,1,1e101\n"), r"The reward goes beyond 1e\+100; .*Divide it by a constant"),
     "an integer of 30 digits": (text(HEADER + f"0,{10**30},1,2\n"), rf"`x` holds text .*{IGNORE}"),
     "a step twice": (text("episode,step,x,action,reward\n0,1,1,1,1\n0,1,2,0,1\n"), "holds step 1 twice.*its own id"),
@@ -314,12 +317,12 @@ OBJECTS: dict[str, tuple[Callable[[], Log], str]] = {
         table(x=["a", 1.5, 2.5]),
         r"mixes numbers and text \('a' in row 0, 1.5 in row 1\). Make all of them",
     ),
-    "no reward": (table(reward=None), 'No column looks like the reward.*Type reward="'),
+    "no state": (table(x=None), "No column is left for the state.*Type features="),
     "dates": (frame(x=pd.date_range("2024", periods=3)), rf"`x` holds dates or times; only numbers.*{IGNORE}"),
     "periods": (frame(x=pd.period_range("2024", periods=3)), r"`x` holds Python objects \(Period\)"),
     "a missing action": (
-        frame(action=pd.array([0, None, 1], "Int64")),
-        "Action `action` is .* in 1 row, first in row 1",
+        frame(action=pd.array([0, None, None], "Int64")),
+        "Action `action` is .* in 2 rows, first in row 1",
     ),
     "no table": (lambda: Log.from_frame(3), r"got int. For a dict type Log.from_dict\(...\)"),
     "no columns": (lambda: Log.from_dict({}), "The table has no columns; it needs states, actions and rewards"),
@@ -384,7 +387,7 @@ def test_any_header_of_an_array(tmp_path: Path) -> None:
         if seed % 2:
             header = f"{{'descr': {header}, 'fortran_order': False, 'shape': (3,)}}"
         path = crafted(header=header)(tmp_path)
-        with pytest.raises(LogError, match=r"log\.npz|No column looks like"):
+        with pytest.raises(LogError, match=r"log\.npz|No column is left"):
             read_log(path)
 
 

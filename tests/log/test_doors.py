@@ -98,9 +98,7 @@ def test_a_missing_value_is_missing(door: Door, columns: dict[str, Any], tmp_pat
 def test_a_missing_date_is_missing(door: Door, column: str, tmp_path: Path) -> None:
     dates = pd.to_datetime(["2024-01-01", None, "2024-01-01", "2024-01-02"])
     for times in (dates, dates - dates[0]):
-        with pytest.raises(
-            (LogError, TripleTreeWarning), match=r"in 1 row \(first in row 1|missing \(NaT\) in row 1"
-        ):
+        with pytest.raises((LogError, TripleTreeWarning), match=r"in 1 row.*first in row 1|missing \(NaT\) in row 1"):
             door(TABLE | {column: times}, tmp_path)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from tests.log.raw import BASE, TABLE
-from tripletree.errors import LogError, ParameterError
+from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log import TERMINATED, TRUNCATED, Log
 
 

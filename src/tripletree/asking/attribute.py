@@ -161,9 +161,10 @@ def main_attributes(fitted: Fitted) -> list[str]:
     if fitted.schema.has_action:
         return ["action"] if action.kind == "discrete" else list(action.names)
     at, sigma = fitted.leaves, fitted.derivative_scale
-    if at.derivative_mean is None:
+    whole = fitted.attributes.derivative_mean
+    if at.derivative_mean is None or whole is None:
         return []
-    between = (at.count[:, None] * (at.derivative_mean - fitted.attributes.derivative_mean[0]) ** 2).sum(axis=0)
+    between = (at.count[:, None] * (at.derivative_mean - whole[0]) ** 2).sum(axis=0)
     told = np.where(sigma > 0, between / np.where(sigma > 0, sigma, 1.0) ** 2, -1.0)
     order = [f for f in np.argsort(-told, kind="stable").tolist() if told[f] >= 0]
     return [DERIVATIVE_OF + fitted.schema.feature_names[f] for f in order[:MOST_DERIVATIVES]]

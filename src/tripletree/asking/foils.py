@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.asking.attribute import Attribute, known_attributes, read_attribute
+from tripletree.asking.attribute import Attribute, known_attributes, main_attributes, read_attribute
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import Interval, attribute_hint, read_interval, readable
@@ -218,5 +218,8 @@ def read_condition(fitted: Fitted, key: Any, wanted: Any, name: str) -> Conditio
 
 def _examples(fitted: Fitted) -> tuple[dict[str, Any], dict[str, Any]]:
     action = fitted.schema.action
+    if not fitted.schema.has_action:
+        known = [*main_attributes(fitted), "value"]
+        return {known[0]: (0.0, None)}, {known[0]: (None, 0.0)}
     first = {"action": action.labels[0]} if action.labels else {action.names[0]: (0.5, None)}
     return first, {"value": (None, 0.3)}

@@ -145,7 +145,10 @@ def log_options(function: _Decorated) -> _Decorated:
             "[default: split]",
         ),
         click.option(
-            "--gap", type=float, metavar="SECONDS", help="Longer times between rows split an episode.  [default: guessed]"
+            "--gap",
+            type=float,
+            metavar="SECONDS",
+            help="Longer times between rows split an episode.  [default: guessed]",
         ),
         click.option("--encoding", help="Encoding of a CSV file, if not UTF-8."),
     ]

@@ -217,7 +217,9 @@ class _Parser(Cursor):
             ends = {category: end for category in known if (end := self._after(category, at)) is not None}
             if not ends:
                 place = self.tokens[min(at, len(self.tokens) - 1)]
-                message = Message("{} wants `{}` to be `{}`; it may be {}", self.name, column, place.text, listing(known))
+                message = Message(
+                    "{} wants `{}` to be `{}`; it may be {}", self.name, column, place.text, listing(known)
+                )
                 self.fail(message, place, did_you_mean(place.text, known))
             chosen = max(ends, key=len)
             if self.tokens[ends[chosen]].kind == "sign":

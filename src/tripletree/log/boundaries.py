@@ -23,7 +23,7 @@ class Markers:
     """The columns that mark episodes, as far as they were given: one value for each row.
 
     ``starts`` has the first row of every episode instead, and with it the three flags may have one value for each
-    episode. With ``clock``, the steps are times, of which several rows may have the same.
+    episode.
     """
 
     episode: Array | None = None
@@ -34,7 +34,6 @@ class Markers:
     terminated: Array | None = None
     truncated: Array | None = None
     done: Array | None = None
-    clock: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,13 @@ class Boundaries:
         return cls(order, starts, np.arange(len(starts) - 1, dtype=np.int64))
 
 
-def find_boundaries(markers: Markers, n: int, endless: bool, findings: Findings) -> Boundaries | None:
-    """Find the episodes among ``n`` rows by the most reliable of the columns, or return None after an error."""
+def find_boundaries(
+    markers: Markers, n: int, endless: bool, findings: Findings, *, clock: bool = False
+) -> Boundaries | None:
+    """Find the episodes among ``n`` rows by the most reliable of the columns, or return None after an error.
+
+    With ``clock``, the steps are times, of which several rows may have the same.
+    """
     step = None if markers.step is None else _steps(markers.step, findings)
     flags = [
         as_flags(column, f"`{role}`", findings)
@@ -79,7 +83,7 @@ def find_boundaries(markers: Markers, n: int, endless: bool, findings: Findings)
         return by_starts(markers.starts, n, step, findings)
     if markers.episode is not None:
         ids = as_ids(markers.episode, "`episode`", findings)
-        return None if ids is None else by_ids(ids, step, findings, clock=markers.clock)
+        return None if ids is None else by_ids(ids, step, findings, clock=clock)
     if markers.previous_row is not None or markers.next_row is not None:
         pointers = [
             None if column is None else as_numbers(column, f"`{role}`", findings)

@@ -87,7 +87,8 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     names = {} if draft.roles is None else draft.roles.single
     times = None if draft.time is None else read_times(draft.time, names.get("time", "time"), findings)
     steps = None if draft.dt is None else read_dt(draft.dt, names.get("dt", "dt"), findings)
-    found = find_boundaries(_timed(draft.markers, times, n), n, endless, findings)
+    markers, clock = _timed(draft.markers, times, n)
+    found = find_boundaries(markers, n, endless, findings, clock=clock)
     rows, cut, dt = None, np.zeros(0, bool), None
     if found is not None:
         mended = mend(draft, found, times, steps, findings)
@@ -141,13 +142,13 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         "dt": dt,
     }
     guessed = [] if schema is None else [one.name for one in schema.features if one.unit and one.name not in units]
-    return {**fields, "reading": describe(fields, draft.source, draft.roles, guessed)}
+    return {**fields, "reading": describe(fields, draft.source, draft.roles, guessed, times.told if times else "")}
 
 
 def _check_lengths(draft: Draft, findings: Findings) -> int:
     """Return the number of rows; raises if the columns differ in length, or there is no row."""
     # With starts, the flags may have one value for each episode.
-    elsewhere = ("starts", "clock", *(() if draft.markers.starts is None else FLAGS))
+    elsewhere = ("starts", *(() if draft.markers.starts is None else FLAGS))
     columns = [
         *((f"feature `{name}`", column) for name, column in zip(draft.feature_names, draft.states, strict=True)),
         *((f"action `{name}`", column) for name, column in zip(draft.action_names, draft.actions, strict=True)),
@@ -160,8 +161,8 @@ def _check_lengths(draft: Draft, findings: Findings) -> int:
     if odd:
         findings.fail(
             "ragged",
-            f"The columns differ in length: {count(n, 'row' if draft.rewards is None else 'reward')}, but {some_of(odd, MOST_NAMED)}; every column must "
-            "have one value for each step.",
+            f"The columns differ in length: {count(n, 'row' if draft.rewards is None else 'reward')}, but "
+            f"{some_of(odd, MOST_NAMED)}; every column must have one value for each step.",
             "Episodes with one more state than actions (the final state) go into Log.from_episodes.",
         )
     if n == 0:
@@ -203,13 +204,13 @@ def _no_number(name: str, column: Array) -> Message:
     return Message("If it is not a feature: {}.", Option("ignore", [name]))
 
 
-def _timed(markers: Markers, times: Times | None, n: int) -> Markers:
-    """Return the markers with times as steps, which order the rows where nothing else does."""
+def _timed(markers: Markers, times: Times | None, n: int) -> tuple[Markers, bool]:
+    """Return the markers, with times as steps where these order the rows, and whether they do."""
     if times is None or markers.step is not None:
-        return markers
+        return markers, False
     alone = all(getattr(markers, name) is None for name in ("episode", "starts", "previous_row", "next_row", *FLAGS))
     episode = np.zeros(n, np.int64) if alone else markers.episode
-    return markers if episode is None else replace(markers, episode=episode, step=times.values, clock=True)
+    return (markers, False) if episode is None else (replace(markers, episode=episode, step=times.values), True)
 
 
 def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int64] | None, findings: Findings) -> None:

@@ -124,7 +124,10 @@ def _look_for_leaks(log: Log, varies: npt.NDArray[np.bool_], findings: Findings)
     names = log.schema.feature_names
     moves = log.actions.reshape(log.n_samples, -1)
     answers = [(f"the action `{name}`", moves[:, k]) for k, name in enumerate(log.schema.action.names)]
-    answers = [*(answers if log.schema.has_action else []), *([("the reward", log.rewards)] if log.schema.has_reward else [])]
+    answers = [
+        *(answers if log.schema.has_action else []),
+        *([("the reward", log.rewards)] if log.schema.has_reward else []),
+    ]
     first: dict[bytes, int] = {}
     for f in np.flatnonzero(varies):
         column = log.states[:, f]

@@ -154,9 +154,7 @@ def is_missing(column: Array) -> Bool | None:
     return np.isnat(column) if column.dtype.kind in "mM" else None
 
 
-def _look_at_times(
-    times: Times, order: I64, episode: I64, gap: float | None, cuts: Bool, findings: Findings
-) -> Bool:
+def _look_at_times(times: Times, order: I64, episode: I64, gap: float | None, cuts: Bool, findings: Findings) -> Bool:
     """Mark the rows before which an episode is cut; return those that repeat the time of the row before."""
     again = np.zeros(len(order), bool)
     steps = times.between(order)
@@ -224,7 +222,10 @@ def _names(ids: Array, of: I64) -> Array:
         return np.asarray(ids)[of]
     place = np.arange(len(of)) - np.searchsorted(of, of)
     return np.array(
-        [f"{ids[e]}/{k + 1}" if number[e] > 1 else str(ids[e]) for e, k in zip(of.tolist(), place.tolist(), strict=True)]
+        [
+            f"{ids[e]}/{k + 1}" if number[e] > 1 else str(ids[e])
+            for e, k in zip(of.tolist(), place.tolist(), strict=True)
+        ]
     )
 
 

@@ -32,7 +32,11 @@ def _is_row(line: object) -> bool:
 
 
 def describe(
-    fields: Mapping[str, Any], source: str, roles: Assignment | None = None, units: Collection[str] = ()
+    fields: Mapping[str, Any],
+    source: str,
+    roles: Assignment | None = None,
+    units: Collection[str] = (),
+    clock: str = "",
 ) -> Reading:
     """Return the text of ``Log.reading``.
 
@@ -46,6 +50,8 @@ def describe(
         Which column plays which role, for a source whose columns have names.
     units : collection of str
         Features whose unit was guessed.
+    clock : str
+        What the times of the rows are: "ISO 8601", "ms since 1970".
     """
     n, episodes = len(fields["rewards"]), len(fields["endings"])
     lines: list[str] = [f"Read {count(n, 'sample')} in {count(episodes, 'episode')} from {source}."]
@@ -59,7 +65,8 @@ def describe(
     schema = fields["schema"]
     if fields.get("dt") is not None:
         usual = float(np.median(fields["dt"]))
-        lines.append(_line("step time", f"{usual:.4g} s (median); derivatives are per second", False))
+        read = f", times are {clock}" if clock else ""
+        lines.append(_line("step time", f"{usual:.4g} s (median){read}; derivatives are per second", False))
     states = fields["states"]
     seen = [
         kind_seen(feature, low, high)

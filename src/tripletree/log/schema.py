@@ -55,7 +55,9 @@ class Feature:
         _check_text(f"The column of feature `{self.name}`", self.column, may_be_empty=True)
         _check_text(f"The category of feature `{self.name}`", self.category, may_be_empty=True)
         if bool(self.column) != bool(self.category) or (self.column and self.kind != "binary"):
-            raise LogError(f"Feature `{self.name}`: only a binary feature has a column and a category, and it has both.")
+            raise LogError(
+                f"Feature `{self.name}`: only a binary feature has a column and a category, and it has both."
+            )
         _check_text(f"The unit of feature `{self.name}`", self.unit, may_be_empty=True)
         if wrong := choice(FEATURE_KINDS).objection(self.kind, "kind"):
             raise LogError(Message("Feature `{}`: {}", self.name, wrong))
@@ -144,7 +146,9 @@ class Schema:
         if not self.features:
             raise LogError("A log needs at least one feature.")
         if not self.has_action and self.action.labels != (NO_ACTION,):
-            raise LogError(f'A log without actions has the only label "{NO_ACTION}"; got {listing(self.action.labels)}.')
+            raise LogError(
+                f'A log without actions has the only label "{NO_ACTION}"; got {listing(self.action.labels)}.'
+            )
         _check_distinct("feature names", tuple(feature.name for feature in self.features))
 
     @property

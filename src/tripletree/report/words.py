@@ -35,10 +35,14 @@ NO_REWARD = "The log has no rewards, so nothing here is about returns or values.
 def log_size(log: Log) -> str:
     """Return how large a log is."""
     action = log.schema.action
-    acts = "what was done is not in the log" if not log.schema.has_action else (
-        f"the action is one of {count(len(action.labels), 'label')}"
-        if action.kind == "discrete"
-        else f"the action has {count(len(action.names), 'dimension')}"
+    acts = (
+        "what was done is not in the log"
+        if not log.schema.has_action
+        else (
+            f"the action is one of {count(len(action.labels), 'label')}"
+            if action.kind == "discrete"
+            else f"the action has {count(len(action.names), 'dimension')}"
+        )
     )
     features = count(log.n_features, "feature")
     samples, episodes = count(log.n_samples, "sample"), count(log.n_episodes, "episode")

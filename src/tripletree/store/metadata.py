@@ -13,7 +13,6 @@ from tripletree.store import strict_json
 from tripletree.store.strict_json import show
 from tripletree.text import count
 
-
 KEYS = ("name", "unit", "kind", "column", "category")
 """What a schema says about a feature; the last two are left out where they are empty."""
 
