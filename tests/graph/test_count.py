@@ -285,3 +285,13 @@ def test_what_nobody_was_watched_long_enough_for_is_unresolved():
     assert soon.interval[1] == pytest.approx(1 - 0.05 ** (1 / 20))
     later = after(recording, first, 11)
     assert (later.ended, later.unresolved, len(later.rows)) == (0, 1, 0)
+
+
+def test_angles_are_near_across_their_border() -> None:
+    states = np.array([[350.0], [20.0], [180.0]])
+    starts = np.array([0, 1, 2, 3])
+    near, distance = nearest_visits(states, starts, np.array([0.0]), np.array([360.0]), periods=(360.0,))
+    assert near.tolist() == [0, 1, 2]
+    assert distance * 360 == pytest.approx([10, 20, 180])
+    near, _ = nearest_visits(states, starts, np.array([0.0]), np.array([360.0]))
+    assert near.tolist() == [1, 2, 0]

@@ -92,3 +92,50 @@ def test_derivatives_of_some_rows(log: Log, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, log.n_samples - 1))
     stop = data.draw(st.integers(start + 1, log.n_samples))
     np.testing.assert_array_equal(derivatives(log, start, stop), derivatives(log)[start:stop])
+
+
+@given(st.floats(-3.0, 3.0), st.floats(-20, 20), st.sampled_from(["rad", "deg", ""]), st.integers(0, 2**32 - 1))
+def test_constant_rotation_has_a_constant_derivative(rate: float, begin: float, unit: str, seed: int) -> None:
+    turn = 360.0 if unit == "deg" else 2 * np.pi
+    speed = rate * turn / 2 / np.pi
+    angle = begin + speed * np.arange(30)
+    # Counted from 0 or from minus half a turn, as instruments do.
+    low = np.random.default_rng(seed).choice([0.0, -turn / 2])
+    measured = (angle - low) % turn + low
+    log = Log.from_arrays(
+        measured, np.zeros(30, int), np.zeros(30), starts=[0], kinds={"s0": "angle"}, units={"s0": unit}
+    )
+    assert np.allclose(derivative(log, 0)[:-1], speed, atol=1e-9 * turn)
+    assert np.array_equal(derivatives(log)[:, 0], derivative(log, 0), equal_nan=True)
+
+
+def test_other_features_do_not_wrap() -> None:
+    log = Log.from_arrays([0.1, 6.2, 0.1], [0, 1, 0], [0, 0, 0], starts=[0])
+    assert np.allclose(derivative(log, 0)[:-1], [6.1, -6.1])
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 3.0))
+def test_derivatives_per_second_follow_the_equation(seed: int, rate: float) -> None:
+    # x' = -rate x, sampled irregularly: the change per second is known in closed form.
+    dt = np.random.default_rng(seed).uniform(0.01, 1.0, 40)
+    time = np.append(0, np.cumsum(dt))
+    x = np.exp(-rate * time)
+    log = Log.from_dict({"episode": [0] * 40, "x": x[:-1], "dt": dt}, reward="none", action="none")
+    assert log.schema.per_second
+    found = derivative(log, 0)[:-1]
+    assert np.allclose(found, (x[1:-1] * (1 - np.exp(rate * dt[:-1]))) / dt[:-1])
+    # Timestamps say the same as dt, but for the last row, whose step was not recorded.
+    stamps = Log.from_dict({"timestamp": time[:-1], "x": x[:-1]}, reward="none", action="none", gap=100)
+    assert np.allclose(derivative(stamps, 0)[:-1], found)
+    assert np.array_equal(derivatives(stamps, 3, 9), derivatives(stamps)[3:9])
+
+
+def test_a_final_state_is_as_far_away_as_steps_usually_are() -> None:
+    log = Log.from_dict(
+        {"timestamp": [0.0, 0.5, 1.0, 1.6], "x": [0.0, 1, 2, 3], "next_x": [1.0, 2, 3, 4]},
+        reward="none",
+        action="none",
+    )
+    assert log.dt is not None
+    assert log.dt.tolist() == pytest.approx([0.5, 0.5, 0.6, 0.5])
+    assert derivative(log, 0)[-1] == pytest.approx(2)

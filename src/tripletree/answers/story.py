@@ -123,6 +123,8 @@ class Story(Answer):
     def with_value(self) -> bool:
         """Whether the value is worth telling beside the phases: they are not about it, and it changes."""
         values = {value for one in self.phases for value in (one.value_begin, one.value_end)}
+        if self.about != "value" and values <= {0.0}:
+            return False  # as in a log without rewards
         return self.about != "value" and (len(values) > 1 or len(self.phases) == 1)
 
     @property

@@ -11,6 +11,7 @@ estimator; Kaplan and Meier's with one kind of event). Where hardly an episode w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Event, Groups, incidence, outcomes, read_rows
 from tripletree.graph.intervals import jackknife, mean_bounds, share_bounds, share_intervals
+from tripletree.log.derive import wrapped
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -301,7 +303,13 @@ def shares(later: Later, label: npt.NDArray[Any], classes: int) -> tuple[F64, F6
 
 
 def nearest_visits(
-    states: F64, starts: I64, state: npt.NDArray[Any], scale: npt.NDArray[Any], fewest: int = 10, most: int = 25
+    states: F64,
+    starts: I64,
+    state: npt.NDArray[Any],
+    scale: npt.NDArray[Any],
+    fewest: int = 10,
+    most: int = 25,
+    periods: Sequence[float] = (),
 ) -> tuple[I64, F64]:
     """Return the recorded states nearest to one state, one for each of some episodes, and their distances.
 
@@ -319,6 +327,8 @@ def nearest_visits(
         The state to start from.
     scale : array of shape (features,)
         What counts as a distance of 1, for example the range of each feature; 0 leaves a feature out.
+    periods : sequence of float
+        The periods of angles, 0 for other features: angles are as far apart as on the circle. None by default.
     fewest, most : int
         How many episodes.
 
@@ -329,10 +339,11 @@ def nearest_visits(
     distance : float64 array
         Root mean square over features, in units of ``scale``.
     """
-    used = np.flatnonzero(np.asarray(scale) > 0)
+    used = np.flatnonzero(np.asarray(scale) > 0).tolist()
     square = np.zeros(len(states))
     for f in used:
-        square += ((states[:, f] - state[f]) / scale[f]) ** 2
+        away = states[:, f] - state[f]
+        square += ((wrapped(away, periods[f]) if periods else away) / scale[f]) ** 2
     nearest = np.minimum.reduceat(square, starts[:-1])
     order = np.argsort(nearest, kind="stable")[:most]
     # The first row of each episode that is as near as its nearest.

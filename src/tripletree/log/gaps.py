@@ -56,7 +56,7 @@ def mend(
     episode = np.repeat(np.arange(episodes), np.diff(found.starts))
     way = draft.naming.get("missing") or ("split" if draft.roles is not None else None)
     blank, bare = _missing(draft, way, order, findings)
-    keep, cuts = ~(blank | bare), np.zeros(n, bool)
+    keep, cuts, again = ~(blank | bare), np.zeros(n, bool), np.zeros(n, bool)
     if times is not None:
         again = _look_at_times(times, order, episode, draft.naming.get("gap"), cuts, findings)
         keep &= ~again
@@ -69,18 +69,15 @@ def mend(
             findings.error("states-not-finite", "In every row of the log a value is missing.", _ways(way))
         return Mended(draft, found, np.zeros(episodes, bool), None, _seconds(times, dt, order, found.starts))
     kept = np.flatnonzero(keep)
-    hole = np.diff(kept) > 1
+    # How many cuts and holes lie before each row; a row that only repeats another leaves no hole.
+    crossed = np.cumsum(cuts | (~keep & ~again & (way != "drop")))
     if way == "drop":
         draft = _with_flags_moved(draft, order, episode, keep)
-        hole[:] = False
-    passed = np.cumsum(cuts)[kept]
-    begins = np.append(True, (np.diff(episode[kept]) != 0) | hole | (np.diff(passed) != 0))
+    begins = np.append(True, (np.diff(episode[kept]) != 0) | (np.diff(crossed[kept]) != 0))
     first = np.flatnonzero(begins)
     starts = np.append(first, len(kept)).astype(np.int64)
     of, last = episode[kept[first]], kept[starts[1:] - 1]
-    at_end = last == found.starts[1:][of] - 1
-    if way == "drop":
-        at_end = np.append(of[1:] != of[:-1], True)
+    at_end = crossed[last] == crossed[found.starts[1:][of] - 1]
     rows = order[kept]
     whole = Boundaries(None, starts, _names(found.ids if draft.episode_ids is None else draft.episode_ids, of))
     finals = _final_states(draft, of, at_end, order, last, ~blank, cuts)

@@ -95,7 +95,8 @@ class Evidence:
         start = read_place(fitted, start, "start")
         if is_state(fitted, start):
             state = read_state(start, fitted.schema, "start", finite=False)
-            rows, distance = nearest_visits(recording.states, recording.starts, state, fitted.span)
+            periods = fitted.schema.periods
+            rows, distance = nearest_visits(recording.states, recording.starts, state, fitted.span, periods=periods)
             text = conditions.state(fitted.schema, state.tolist())
             return Visits(rows, text, float(distance[-1]), bool(fitted.outside(state)))
         zone = read_zone(fitted, start, "start")

@@ -77,22 +77,22 @@ def episode(
     nodes = fitted.tree.leaf_nodes[leaf]
     rows = [_phases(told, end)]
     rows += [_feature(fitted, one, told, f, end) for f in columns]
-    rows += _actions(fitted, one, nodes, told, end)
+    legend = [Entry("recorded", GREY, "line")]
+    if fitted.schema.has_action:
+        rows += _actions(fitted, one, nodes, told, end)
+        legend.append(Entry("predicted action", ATTRIBUTE_COLOURS[0], "line"))
     recorded, predicted = log_values(fitted, one), fitted.attributes.value_mean[nodes]
     marks = _both(recorded, predicted, ATTRIBUTE_COLOURS[1])
     across = Axis("step", 0.0, end)
-    rows.append(
-        Scene("", across, _axis("value", [recorded, predicted]), (*_borders(told, recorded, predicted), *marks))
-    )
+    if fitted.schema.has_reward:
+        rows.append(
+            Scene("", across, _axis("value", [recorded, predicted]), (*_borders(told, recorded, predicted), *marks))
+        )
+        legend.append(Entry("predicted value", ATTRIBUTE_COLOURS[1], "line"))
     rows.append(_words(told))
-    legend = (
-        Entry("recorded", GREY, "line"),
-        Entry("predicted action", ATTRIBUTE_COLOURS[0], "line"),
-        Entry("predicted value", ATTRIBUTE_COLOURS[1], "line"),
-        *((Entry("why the next phase begins", HERE, "disc"),) if told.changes else ()),
-    )
+    legend += [Entry("why the next phase begins", HERE, "disc")] if told.changes else []
     heights = (PHASE_BAR, *([1.0] * (len(rows) - 2)), WORDS * rows[-1].y.high)
-    return Sheet(_title(told), tuple((row,) for row in rows), _subtitle(told), legend=legend, heights=heights)
+    return Sheet(_title(told), tuple((row,) for row in rows), _subtitle(told), legend=tuple(legend), heights=heights)
 
 
 def _title(told: Story) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.asking.attribute import main_attributes, read_attribute
 from tripletree.checks import check_whole
 from tripletree.language.conditions import clause
 from tripletree.language.numbers import measured, percent
@@ -32,6 +33,8 @@ LINE, PAD, GAP, STRIPE = 7.8, 3.5, 4.5, 4.0
 # to mean the same.
 BAR_INKS = (INK, GREY, FAINT)
 """Colours of the bars of action, value and derivative."""
+MOST_CHANGES = 2
+"""Derivatives that a box has in place of actions, in a log without them."""
 BAR, WIDEST = 2.6, 4.0
 """Height of a bar, and width of a line that all samples pass through."""
 NARROWEST = 230.0
@@ -149,7 +152,12 @@ def _told(fitted: Fitted, number: int, said: str, leaves: int) -> list[str]:
     at, action = fitted.attributes, fitted.schema.action
     samples = f"{percent(float(at.count[number] / at.count[0]))} of samples" if number else "all samples"
     lines = [said, f"{samples}, {count(leaves, 'leaf', 'leaves')}"]
-    if at.action_count is not None:
+    if not fitted.schema.has_action:
+        # What changes there stands for what is done.
+        for one in (read_attribute(fitted, name) for name in main_attributes(fitted)[:MOST_CHANGES]):
+            text = measured(float(one.mean[number, 0]), float(one.std[number, 0]))
+            lines.append(_fitting(one.name, f"{{}} {text}"))
+    elif at.action_count is not None:
         label = int(at.action_count[number].argmax())
         share = float(at.action_count[number, label] / at.count[number])
         lines.append(_fitting(action.labels[label], f"{action.names[0]} = {{}} ({percent(share)})"))
@@ -157,7 +165,8 @@ def _told(fitted: Fitted, number: int, said: str, leaves: int) -> list[str]:
         numbers = map(measured, at.action_mean[number].tolist(), at.action_std[number].tolist())
         told = [_fitting(name, f"{{}} {text}") for name, text in zip(action.names, numbers, strict=True)]
         lines += told if len(told) <= MOST_DIMENSIONS else [*told[: MOST_DIMENSIONS - 1], "..."]
-    lines.append(f"value {measured(float(at.value_mean[number]), float(at.value_std[number]))}")
+    if fitted.schema.has_reward:
+        lines.append(f"value {measured(float(at.value_mean[number]), float(at.value_std[number]))}")
     return [line if len(line) <= LETTERS else f"{line[: LETTERS - 1]}…" for line in lines]
 
 
@@ -246,4 +255,6 @@ def _texts(nodes: list[_Node]) -> list[Mark]:
 def _colours(fitted: Fitted) -> ColourScale | None:
     """Return the colours of a discrete action, the same as on maps."""
     action, table = fitted.schema.action, fitted.attributes.action_count
-    return None if table is None else category_scale(action.names[0], action.labels, table[0].astype(np.float64))
+    if table is None or not fitted.schema.has_action:
+        return None
+    return category_scale(action.names[0], action.labels, table[0].astype(np.float64))
