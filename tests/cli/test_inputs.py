@@ -137,8 +137,9 @@ def test_advice_on_a_log_that_a_model_is_asked_about_is_for_its_description(run,
     (folder / "odd.csv").write_text(
         "\n".join(",".join([*row[:5], row[6], row[5]]) for row in rows).replace("reward", "r7")
     )
-    told = run("predict", MODEL, "--log", "odd.csv")
+    told = run("losses", MODEL, "--log", "odd.csv")
     assert told.code == 1
+    assert "The log knows no rewards, the tree does." in told.err
     assert '`reward = "..."` in --describe FILE.toml' in told.err
     assert "--column" not in told.err
     (folder / "odd.toml").write_text('[columns]\nreward = "r7"\nepisode = "flight"\n')

@@ -23,11 +23,12 @@ def test_check_of_a_bad_log_is_exit_code_1(run, folder):
     (folder / "bad.csv").write_text("pos,thrust,reward\n1.5,0,0\nnan,1,1\n")
     told = run("check", "bad.csv")
     assert told.code == 1
-    assert told.lines[0] == "bad.csv: 1 error."
-    assert "→ Type --column action=NAME" in told.out
+    assert told.lines[0] == "bad.csv: 2 errors, 1 warning."
+    assert "→ Give --column episode=NAME" in told.out
+    (folder / "bad.csv").write_text("pos,thrust,reward\n1.5,0,0\nnan,1,1\nnan,1,1\n")
     told = run("check", "bad.csv", "--column", "action=thrust", "--endless")
     assert told.code == 1
-    assert "`pos` in 1 row (first in row 1)" in told.out
+    assert "`pos` in 2 rows (first in row 1)" in told.out
     assert "--ignore NAME" in told.out
 
 

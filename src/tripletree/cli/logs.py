@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,7 +15,10 @@ from tripletree.cli.command import command, json_option, seed_option
 from tripletree.cli.inputs import FILE, log_options, mind_names, reading
 from tripletree.cli.wording import for_shell
 from tripletree.errors import LogError, TripleTreeWarning
-from tripletree.text import count
+from tripletree.text import Message, count
+
+if TYPE_CHECKING:
+    from tripletree.log.log import Log
 
 DRIVERS = ("left", "either", "hurry", "alive")
 """The agents of the road, by name; the road itself would bring NumPy along."""
@@ -25,20 +28,33 @@ LANDER = "lander"
 @command(
     "tripletree check run.csv",
     "tripletree check run.csv --column action=action --unit pos=m --json",
+    "tripletree check run.csv --fix -o repaired.npz",
 )
 @click.argument("log", type=FILE)
 @log_options
+@click.option("--fix", is_flag=True, help="Write a repaired log to --out, and beside it a note of what was done.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where the repaired log goes, a .npz or .parquet file.",
+)
 @json_option
 @click.pass_context
-def check(ctx: click.Context, /, log: Path, as_json: bool, **options: Any) -> None:
+def check(ctx: click.Context, /, log: Path, fix: bool, out: Path | None, as_json: bool, **options: Any) -> None:
     """List every problem in a log at once.
 
     LOG is a .csv, .tsv, .parquet or .npz file with one row per step. Prints how the log was read and what deserves a
-    look; the exit code is 1 when the log cannot be used.
+    look; the exit code is 1 when the log cannot be used. With --fix, what a program can remedy is remedied: rows with
+    a fault are left out, and their episodes divided there.
     """
     from tripletree.log.doctor import check as examine
     from tripletree.log.files import read_log
 
+    if fix != (out is not None):
+        raise click.UsageError("--fix and --out go together: type --fix -o repaired.npz")
+    if out is not None:
+        check_ending(out, (".npz", ".parquet"), "out")
     roles, found = reading(options), None
     with contextlib.suppress(LogError), warnings.catch_warnings():
         warnings.simplefilter("ignore", TripleTreeWarning)  # they come back as findings
@@ -57,7 +73,38 @@ def check(ctx: click.Context, /, log: Path, as_json: bool, **options: Any) -> No
         if understood:
             console.say(understood, "")
         console.findings(report.summary, findings)
+    if found is not None and out is not None:
+        _write_repaired(log, roles, found, out, as_json)
     ctx.exit(0 if report.ok else 1)
+
+
+def _write_repaired(path: Path, roles: dict[str, Any], found: Log, out: Path, quiet: bool) -> None:
+    """Write a log without its faults, and beside it what was done."""
+    from tripletree.log.files import read_log
+    from tripletree.log.repair import repair
+    from tripletree.writing import replace_file
+
+    done = []
+    jumps = next((finding for finding in found.findings if finding.code == "step-gaps"), None)
+    if jumps is not None and isinstance(jumps.fix, Message):
+        # What divides episodes is told before they are made.
+        gap = jumps.fix.values[0].value
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TripleTreeWarning)
+            found = read_log(path, **{**roles, "gap": gap})
+        done.append(f"Episodes divided where the step counter jumps by more than {gap}.")
+    mended, more = repair(found)
+    done += more
+    mended.to_npz(out) if out.suffix.lower() == ".npz" else mended.to_parquet(out)
+    told = done or ["Nothing was to be repaired; this is the log as it was read."]
+    note = out.with_suffix(".repairs.txt")
+    size = f"{count(mended.n_samples, 'sample')} in {count(mended.n_episodes, 'episode')}"
+    replace_file(
+        note, "\n".join([f"{path.name} became {out.name}: {size}.", *(f"- {one}" for one in told), ""]).encode()
+    )
+    if not quiet:
+        console.say("", *told)
+        console.show_wide(f"The repaired log is in {out}, and what was done in {note}.")
 
 
 @command(

@@ -301,9 +301,15 @@ def _sort_steps(found: Boundaries, steps: Array, findings: Findings, *, clock: b
     elif steps.dtype.kind in "iu" and inside.any():
         gaps = np.diff(ordered)[inside]
         if gaps.min() != gaps.max():
+            usual = int(np.median(gaps))
+            rows = np.flatnonzero(inside)[gaps > usual]
+            row = int(rows[0]) if len(rows) else int(np.flatnonzero(inside)[0])
+            episode_id = found.ids[np.searchsorted(found.starts, row, side="right") - 1]
             findings.warning(
                 "step-gaps",
-                f"Steps are missing: within episodes the step counter jumps by {gaps.min():,} to {gaps.max():,}. "
-                "Each derivative is the change from one logged row to the next.",
+                f"Steps are missing: within episodes the step counter jumps by {gaps.min():,} to {gaps.max():,}, "
+                f"{count(len(rows), 'time')} by more than {usual:,} (first in episode {episode_id} after step "
+                f"{ordered[row]}). Each derivative is the change from one logged row to the next.",
+                Message("To divide episodes there, type {}.", Option("gap", usual)),
             )
     return Boundaries(order, found.starts, found.ids)

@@ -91,7 +91,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     found = find_boundaries(markers, n, endless, findings, clock=clock)
     rows, cut, dt = None, np.zeros(0, bool), None
     if found is not None:
-        mended = mend(draft, found, times, steps, findings)
+        mended = mend(draft, found, times or _counted(draft, findings), steps, findings)
         draft, found, cut, rows, dt = mended.draft, mended.found, mended.cut, mended.rows, mended.dt
         n = int(found.starts[-1])
     columns = [
@@ -191,6 +191,16 @@ def _with_categories(draft: Draft, findings: Findings) -> Draft:
         categories=made.features,
         naming=naming,
     )
+
+
+def _counted(draft: Draft, findings: Findings) -> Times | None:
+    """Return the steps of a log as times, if a user has said how far apart two of them may be."""
+    step = draft.markers.step
+    if draft.naming.get("gap") is None or step is None or step.dtype.kind not in "iuf" or findings.failed:
+        return None
+    # What a user has asked for is told where it is done.
+    findings.items = [item for item in findings.items if item.code != "step-gaps"]
+    return Times(step.astype(np.int64) if step.dtype.kind == "u" else step, 1.0, "", "steps")
 
 
 def _no_number(name: str, column: Array) -> Message:

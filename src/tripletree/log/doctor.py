@@ -15,6 +15,7 @@ from tripletree.checks import listing
 from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.log.derive import truncation_share
 from tripletree.log.endings import TRUNCATED, UNKNOWN
+from tripletree.log.faults import find_faults
 from tripletree.log.files import read_log
 from tripletree.log.findings import BadLogError, Finding, Findings, Report
 from tripletree.log.log import Log
@@ -89,6 +90,7 @@ def examine(log: Log) -> Report:
     _look_at_rewards(log, findings)
     _look_at_episodes(log, findings)
     _look_at_endings(log, findings)
+    findings.items += [Finding(fault.level, fault.code, fault.text, fault.fix) for fault in find_faults(log)]
     return findings.report()
 
 

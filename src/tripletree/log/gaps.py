@@ -79,7 +79,7 @@ def mend(
     of, last = episode[kept[first]], kept[starts[1:] - 1]
     at_end = crossed[last] == crossed[found.starts[1:][of] - 1]
     rows = order[kept]
-    whole = Boundaries(None, starts, _names(found.ids if draft.episode_ids is None else draft.episode_ids, of))
+    whole = Boundaries(None, starts, piece_names(found.ids if draft.episode_ids is None else draft.episode_ids, of))
     finals = _final_states(draft, of, at_end, order, last, ~blank, cuts)
     draft = _taken(replace(draft, final_states=finals, episode_ids=None), rows, of, n)
     return Mended(draft, whole, ~at_end, rows, _seconds(times, dt, rows, starts))
@@ -176,13 +176,15 @@ def _look_at_times(times: Times, order: I64, episode: I64, gap: float | None, cu
     cuts[1:] = far | back
     if cuts.any():
         number, first = int(cuts.sum()), int(cuts.argmax())
-        longest = f"; the longest is {float(steps[far].max()):,.4g} s" if far.any() else ""
+        named = "seconds" if times.unit == "s" else times.unit
+        longest = f"; the longest is {float(steps[far].max()):,.4g} {times.unit}" if far.any() else ""
         clock = f" and {count(int(back.sum()), 'place')} where the clock goes back" if back.any() else ""
-        findings.warning(
+        say = findings.warning if gap is None else findings.note
+        say(
             "gaps",
-            f"There are {count(number - int(back.sum()), 'gap')} of more than {limit:.4g} s between rows{longest}"
-            f"{clock} (first before row {order[first]}); episodes are divided there.",
-            Message("For gaps of another length, in seconds, type {}.", Option("gap", round(2 * limit, 3))),
+            f"There are {count(number - int(back.sum()), 'gap')} of more than {limit:.4g} {times.unit} between rows"
+            f"{longest}{clock} (first before row {order[first]}); episodes are divided there.",
+            Message("For gaps of another length, in {}, type {}.", named, Option("gap", round(2 * limit, 3))),
         )
     return again
 
@@ -212,7 +214,7 @@ def _fits(draft: Draft, episodes: int) -> bool:
     return all(part is None or (part.ndim > 0 and len(part) == episodes) for part in given)
 
 
-def _names(ids: Array, of: I64) -> Array:
+def piece_names(ids: Array, of: I64) -> Array:
     """Return the names of the pieces of episodes: 7/1, 7/2, ... for an episode 7 that was divided."""
     number = np.bincount(of, minlength=len(ids))
     if (number <= 1).all():
@@ -291,7 +293,7 @@ def _seconds(
     times: Times | None, dt: npt.NDArray[np.float64] | None, rows: I64, starts: I64
 ) -> npt.NDArray[np.float64] | None:
     """Return the seconds from each row to the next; the usual time where an episode ends or it is not known."""
-    if times is not None:
+    if times is not None and times.unit == "s":
         dt = np.append(times.between(rows), np.nan)
         dt[starts[1:] - 1] = np.nan
     elif dt is not None:

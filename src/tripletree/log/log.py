@@ -379,6 +379,17 @@ class Log:
 
         return examine(self)
 
+    def repaired(self) -> Log:
+        """Return a log without the faults that a program can remedy; ``findings`` has a note for each repair.
+
+        Outliers and frozen sensors are left out, and their episodes divided there; copies of episodes and features
+        that say nothing of their own are left out; angles that wrap become angles; episodes in another unit and
+        actions beyond their limit are corrected. What only a person can tell, such as delays, stays as it is.
+        """
+        from tripletree.log.repair import repair
+
+        return repair(self)[0]
+
     def select(self, episodes: Any) -> Log:
         """Return a log of some of the episodes.
 

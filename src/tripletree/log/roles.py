@@ -191,7 +191,8 @@ def assign(
         take(column, "ignore")
     named = [column for column in listed(roles.get("features")) if column == REST or take(column, "features")]
     named = named or [REST]
-    absent = {role for role in ("reward", "action") if listed(roles.get(role)) == [ABSENT] and ABSENT not in names}
+    may_lack = {"reward": roles.get("reward"), "action": roles.get("action")}
+    absent = {role for role, column in may_lack.items() if listed(column) == [ABSENT] and ABSENT not in names}
     for role in SINGLE_ROLES:
         given = roles.get(role)
         if given is not None and role not in absent and take(given, role):

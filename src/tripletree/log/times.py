@@ -40,11 +40,13 @@ class Times:
     """When each row was: ``values`` times ``seconds`` are seconds, counted from anywhere.
 
     The numbers stay as they came, because nanoseconds since 1970 do not fit into a double. ``told`` says what they are.
+    With the unit "steps" they only count.
     """
 
     values: Array
     seconds: float
     told: str
+    unit: str = "s"
 
     def between(self, rows: Array) -> F64:
         """Return the seconds from each of some rows to the next one of them."""
