@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import tripletree
+from tests.log import worlds
+from tripletree import read_log
 from tripletree.cli import main
 from tripletree.demos import road
 
@@ -92,3 +95,45 @@ def test_a_log_is_recorded_to_an_npz_file_only(record, tmp_path):
     assert result.exit_code == 1
     assert result.output == "error: --out must end in .npz; got 'x.csv'. Try --out x.npz.\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_check_can_repair(run, folder, ending):
+    table = worlds.world(0)
+    table["heat"][130] = 1e6
+    kept = np.ones(len(table["x"]), bool)
+    kept[310:315] = False
+    lines = [
+        ",".join(table),
+        *(",".join(map(repr, row)) for row in zip(*(c[kept].tolist() for c in table.values()), strict=True)),
+    ]
+    (folder / "faulty.csv").write_text("\n".join(lines) + "\n")
+    told = run("check", "faulty.csv", "--fix", "-o", f"mended.{ending}")
+    assert told.code == 0
+    assert "1 row with an outlier of `heat` left out, and episodes divided there." in told.out
+    mended = read_log(folder / f"mended.{ending}")
+    assert mended.n_samples == 720 - 5 - 1
+    assert mended.n_episodes == 12 + 2
+    note = (folder / "mended.repairs.txt").read_text().splitlines()
+    assert note[0] == f"faulty.csv became mended.{ending}: 714 samples in 14 episodes."
+    assert note[1] == "- Episodes divided where the step counter jumps by more than 1."
+    told = run("check", f"mended.{ending}", "--fix", "-o", "again.npz")
+    assert "Nothing was to be repaired" in told.out
+    assert read_log(folder / "again.npz").fingerprint() == mended.fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--fix"], "--fix and --out go together: type --fix -o repaired.npz"),
+        (["-o", "x.npz"], "--fix and --out go together"),
+        (["--fix", "-o", "x.csv"], "must end in .npz or .parquet"),
+        (["--gap", "-1"], "--gap must be"),
+        (["--column", "time=nowhere"], "There is no column `nowhere`"),
+        (["--kind", "pos=kategory"], "Did you mean `category`?"),
+    ],
+)
+def test_check_refuses_in_one_line(run, options, message):
+    told = run("check", "run.csv", *options)
+    assert told.code != 0
+    assert message in told.out + told.err

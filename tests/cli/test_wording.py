@@ -214,8 +214,22 @@ def test_no_option_that_is_wrong_is_answered_in_python_s_words(run, work, monkey
 
 # Logs with something wrong, and what the shell is told to type.
 BAD_LOGS = {
-    "no reward": ("episode,x,action\n0,0.5,1\n", [], "Type --column reward=NAME."),
-    "no action": ("episode,x,reward\n0,0.5,1\n", [], "Type --column action=NAME or --column action=NAME,NAME."),
+    "no reward": ("episode,x,action\n0,0.5,1\n", [], "type --column reward=NAME; if not, --column reward=none."),
+    "no action": (
+        "episode,x,reward\n0,0.5,1\n",
+        [],
+        "type --column action=NAME; if not, --column action=none.",
+    ),
+    "missing": (
+        "episode,x,action,reward\n0,0.5,1,1\n0,,1,1\n",
+        [],
+        "because of --missing split.",
+    ),
+    "gaps": (
+        "timestamp,x\n0,0.5\n1,1\n2,2\n3,3\n4,2\n99,3\n",
+        ["--column", "reward=none", "--column", "action=none"],
+        "type --gap 20.0.",
+    ),
     "no features": ("episode,action,reward\n0,0.5,1\n", [], "Type --features NAME,NAME."),
     "no episodes": (
         "x,action,reward\n0.5,1,1\n",
@@ -228,7 +242,11 @@ BAD_LOGS = {
         ["--endless"],
         "--endless means that all rows are one recording, but episodes were given as well.",
     ),
-    "text": ("episode,x,who,action,reward\n0,1.5,me,1,1\n", [], "If it is not a feature: --ignore who."),
+    "text": (
+        "episode,x,who,action,reward\n0,1.5,me,1,1\n0,1.5,7,1,1\n",
+        [],
+        "If it is not a feature: --ignore who; if its values are names: --kind who=category.",
+    ),
     "unknown column": (
         "episode,x,action,reward\n0,0.5,1,1\n",
         ["--column", "reward=rewad"],
@@ -243,7 +261,7 @@ BAD_LOGS = {
     "kind": (
         "episode,x,action,reward\n0,0.5,1,1\n",
         ["--kind", "x=zzz"],
-        "Feature `x`: --kind must be 'real', 'binary', 'integer' or 'angle'; got 'zzz'. Try --kind x=real.",
+        "Feature `x`: --kind must be 'real', 'binary', 'integer', 'angle' or 'category'; got 'zzz'. Try --kind x=real.",
     ),
     "labels": (
         "episode,x,action,reward\n0,0.5,1,1\n0,1.5,2,1\n",
@@ -302,14 +320,20 @@ def test_what_is_wrong_with_a_log_is_said_with_what_to_type(run, work, monkeypat
 @pytest.mark.parametrize(
     ("asked", "advice"),
     [
-        (["grow", "bad.csv", "-o", "new.tripletree"], "Type --column reward=NAME."),
-        (["predict", MODEL, "--log", "bad.csv"], 'Type `reward = "..."` in --describe FILE.toml.'),
-        (["rules", MODEL, "--log", "bad.csv"], 'Type `reward = "..."` in --describe FILE.toml.'),
+        (["grow", "bad.csv", "-o", "new.tripletree"], "Type --features NAME,NAME."),
+        (
+            ["predict", MODEL, "--log", "bad.csv"],
+            "There is no column `pos` (given as `features` in --describe FILE.toml)",
+        ),
+        (
+            ["rules", MODEL, "--log", "bad.csv"],
+            "There is no column `pos` (given as `features` in --describe FILE.toml)",
+        ),
     ],
 )
 def test_each_command_has_its_own_words_for_the_same_mistake(run, work, monkeypatch, asked, advice):
     monkeypatch.chdir(work)
-    (work / "bad.csv").write_text("episode,pos,speed,action\n0,0.5,0,left\n")
+    (work / "bad.csv").write_text("episode,action,reward\n0,left,1\n")
     told = run(*asked)
     assert told.code == 1
     assert advice in told.err

@@ -10,7 +10,7 @@ from tripletree.log.log import Log
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-ROWS = 20_000
+ROWS = 8_000
 """Steps that are looked at, at most; from whole episodes."""
 LEAST_ROWS, LEAST_EPISODES = 400, 6
 BINS, DEPTH, LEAST_LEAF = 32, 6, 10

@@ -26,6 +26,8 @@ Bool = npt.NDArray[np.bool_]
 
 SAMPLE = 20_000
 """Rows that are sorted or multiplied with each other, at most."""
+FEWER = 5_000
+"""Rows that equations are solved with, at most."""
 REPAIR = "To have that done: log.repaired(), or tripletree check LOG --fix -o OUT."
 LONG_STILL = 20
 """Steps for which a number that otherwise always changes must be the same to count as frozen."""
@@ -324,7 +326,7 @@ def _wrong_unit(log: Log, f: int, column: F64) -> Iterator[Fault]:
 def _dependent(log: Log) -> Iterator[Fault]:
     """Look for features that are sums of others, by elimination on what features have in common."""
     wanted = [f for f, feature in enumerate(log.schema.features) if not feature.column and feature.kind != "binary"]
-    rows = log.states[:: -(-log.n_samples // SAMPLE)][:, wanted]
+    rows = log.states[:: -(-log.n_samples // FEWER)][:, wanted]
     if len(wanted) < 2 or len(rows) < 10 * len(wanted):
         return
     centred = rows - rows.mean(axis=0)
