@@ -100,6 +100,7 @@ ASKED = {
     "explain": [MODEL, "--state", "1.2,0.03", "--foil", "action = left"],
     "story": [MODEL, "--log", "run.csv", "--about", "value"],
     "chance": [MODEL, "--reach", "pos < 0.5"],
+    "futures": [MODEL],
     "paths": [MODEL, "--from", "pos=1.2, speed=0", "--to", "end"],
     "simulate": [MODEL, "--from", "pos=1.2, speed=0", "--to", "end"],
     "rules": [MODEL, "--about", "value"],
