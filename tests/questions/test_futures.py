@@ -224,7 +224,7 @@ def test_a_tree_without_episodes_asks_for_the_log(world):
     for keep in ("leaves", "nothing"):
         tree = TripleTree(3, (1, 0, 0), keep=keep).fit(log)
         with pytest.raises(
-            ParameterError, match=r'keeps none, .* keep="leaves" or keep="nothing"\. Give .*: log=\.\.\.'
+            ParameterError, match=r'keeps none, .*keep="leaves" or keep="nothing"\. Give .*: log=\.\.\.'
         ):
             tree.futures()
         assert len(tree.futures(log=log)) == 2

@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from tripletree.answers.chance import Seen
 from tripletree.answers.futures import Future, Futures, tell
-from tripletree.asking.places import is_state, read_place
-from tripletree.asking.states import read_state
+from tripletree.asking.places import one_state
 from tripletree.checks import check_whole
 from tripletree.errors import ParameterError
 from tripletree.graph.count import QUANTILES
@@ -57,17 +56,8 @@ def futures(fitted: Fitted, found: Evidence | None, start: Any, k: int = 3, regi
     """
     check_whole(k, "k", 1, example=3)
     check_whole(regions, "regions", 2, example=REGIONS)
-    if found is None:
-        raise ParameterError(
-            Message(
-                "Futures are counted over recorded episodes, and this tree keeps none, because it was grown with {} or "
-                "{}. Give the log: {}.",
-                Option("keep", "leaves"),
-                Option("keep", "nothing"),
-                Option("log", ...),
-            )
-        )
-    state = _state(fitted, start)
+    found = recorded(found)
+    state = one_state(fitted, start)
     visits, recording = found.visits(start), found.recording
     whose = found.episodes.of_row[read_rows(visits.rows)]
     whose, first = np.unique(whose, return_index=True)
@@ -85,7 +75,22 @@ def futures(fitted: Fitted, found: Evidence | None, start: Any, k: int = 3, regi
     names = _names(coarse, [one.region for one in kinds], before, k)
     told = tuple(_future(coarse, found, one, whose, *name, seen) for one, name in zip(kinds[:k], names, strict=True))
     cut = int((come == CUT).sum())
-    return Futures(told, sum(one.share for one in kinds[k:]), unresolved if cut else 0.0, cut, seen)
+    return Futures(told, sum(one.share for one in kinds[k:]), unresolved, cut, seen)
+
+
+def recorded(found: Evidence | None) -> Evidence:
+    """Return the episodes to count; raise ParameterError if there are none."""
+    if found is None:
+        raise ParameterError(
+            Message(
+                "This is counted over recorded episodes, and the tree keeps none, because it was grown with {} or {}. "
+                "Give the log: {}.",
+                Option("keep", "leaves"),
+                Option("keep", "nothing"),
+                Option("log", ...),
+            )
+        )
+    return found
 
 
 def _regions(fitted: Fitted, coarse: Fitted) -> I64:
@@ -96,12 +101,6 @@ def _regions(fitted: Fitted, coarse: Fitted) -> I64:
     number = np.zeros(kept, np.int64)
     number[coarse.tree.leaf_nodes] = np.arange(coarse.tree.n_leaves)
     return np.asarray(number[node])
-
-
-def _state(fitted: Fitted, start: Any) -> F64 | None:
-    """Return the state that a place is, or None."""
-    place = None if start is None else read_place(fitted, start, "start")
-    return None if place is None or not is_state(fitted, place) else read_state(place, fitted.schema, "start")
 
 
 def _names(coarse: Fitted, regions: list[int], before: list[F64], k: int) -> list[tuple[Words, Words]]:
