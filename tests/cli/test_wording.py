@@ -131,6 +131,8 @@ INSTEAD = {
     ("story", "--to"): [MODEL, "--from", "leaf 3"],
     ("chance", "--after"): [MODEL],
     ("plot", "--depth"): ["tree", MODEL, "-o", "new.png"],
+    ("plot", "--steps"): ["after", MODEL, "-o", "new.png"],
+    ("plot", "--from"): ["after", MODEL, "-o", "new.png"],
     ("plot", "--where"): ["map", MODEL, "-x", "pos", "-o", "new.png"],
     ("plot", "--at"): ["map", MODEL, "-x", "pos", "-o", "new.png"],
     ("plot", "--episode"): ["map", MODEL, "-x", "pos", "-y", "speed", "-o", "new.png", "--log", "run.csv"],

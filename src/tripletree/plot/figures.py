@@ -63,9 +63,12 @@ class LeafMap(Picture):
         """Draw what ``simulate(...)`` returned: the more probable, the more opaque; each call has its own colour."""
         return self.draw(overlays.trajectories(self.view_, found, label, self._next_place()))
 
-    def after(self, steps: int, start: Any = None, *, log: Any = None) -> Self:
-        """Draw where recorded episodes are this many steps after a start (see :func:`after`), and the way there."""
-        return self.draw(overlays.after(self.view_, steps, start, log, self._next_place()))
+    def after(self, steps: int, start: Any = None, label: str | None = None, *, log: Any = None) -> Self:
+        """Draw where recorded episodes are this many steps after a start, and the way there; each has its own colour.
+
+        Arguments are as in :func:`after`; ``label`` is what the legend calls the start.
+        """
+        return self.draw(overlays.after(self.view_, steps, start, log, label, self._next_place()))
 
     def mark(self, text: str, x: Any, y: Any) -> Self:
         """Write a note at a place; an interval for ``x`` or ``y`` draws a line, two draw a box."""

@@ -238,7 +238,9 @@ def trajectories(view: View, found: Any, label: str | None = None, number: int =
     return Layer((lines, discs), (Entry(label, colour, "line"),), note)
 
 
-def after(view: View, steps: Any, start: Any = None, log: Any = None, number: int = 0) -> Layer:
+def after(
+    view: View, steps: Any, start: Any = None, log: Any = None, label: str | None = None, number: int = 0
+) -> Layer:
     """Return where recorded episodes are some steps later, and the medians on the way there.
 
     Parameters
@@ -247,6 +249,8 @@ def after(view: View, steps: Any, start: Any = None, log: Any = None, number: in
         The map.
     steps, start, log
         As in ``plot.after``.
+    label : str or None
+        What the start is called; None: by its conditions.
     number : int
         Number of the colour.
     """
@@ -270,10 +274,11 @@ def after(view: View, steps: Any, start: Any = None, log: Any = None, number: in
     later, told = count(int(found.times[len(way) - 1]), "step"), count(int(steps), "step")
     # A zone may be visited for many steps of one episode.
     visits = count(found.seen.visits, "episode" if found.seen.visits == found.seen.episodes else "visit")
+    label = label or (found.seen.start if found.state is None else "the state")
     legend = (
         Entry("where they are at first (median)" if found.state is None else "state", HERE, symbol),
         Entry(f"{len(last):,} of {visits}, {told} later", colour, "disc"),
-        Entry(f"medians on the way, and 10 to 90 % after {later}", colour, "line"),
+        Entry(f"medians from {label} on, and 10 to 90 % after {later}", colour, "line"),
     )
     gone = f"; {percent(float(found.ended[-1]))} are over by then" if found.ended[-1] else ""
     return Layer(tuple(marks), legend, f"{said(found)}{gone}. Thin lines: {count(len(paths), 'way', 'ways')} of them")
