@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tripletree.graph.count import QUANTILES
 from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Groups, incidence
-from tripletree.graph.intervals import share_bounds, share_intervals
+from tripletree.graph.intervals import jackknife, share_bounds, share_intervals
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -117,7 +117,7 @@ def commonest(come: I64, steps: I64, group: I64) -> tuple[list[Next], float]:
         went = come == region
         cause = np.where(cut, CENSORED, np.where(went, REACHED, MISSED)).astype(np.uint8)
         share, influence, unresolved = incidence(steps, cause, int(steps.max()) + 1, groups)
-        bounds = _interval(share, influence, cut, groups)
+        bounds = _interval(share, influence, ~cut, groups)
         early, middle, late = np.quantile(steps[went], QUANTILES, method="inverted_cdf").tolist()
         found.append(Next(region, np.flatnonzero(went), share, bounds, (int(early), int(middle), int(late))))
     # Of two that are as common the one that comes sooner.
@@ -125,10 +125,12 @@ def commonest(come: I64, steps: I64, group: I64) -> tuple[list[Next], float]:
     return found, unresolved
 
 
-def _interval(share: float, influence: F64, cut: npt.NDArray[np.bool_], groups: Groups) -> tuple[float, float]:
-    """Return the interval of a share; Wilson's own where all votes are whole, known, and independent of each other."""
-    if cut.any() or groups.number < len(cut):
-        return share_bounds(share, groups.sums(influence), groups.sums(~cut))
-    nothing, votes = np.zeros(1), np.ones(groups.number)
-    low, high = share_intervals(np.array([share]), nothing, nothing, votes, float(groups.number))[:, 0]
+def _interval(share: float, influence: F64, known: npt.NDArray[np.bool_], groups: Groups) -> tuple[float, float]:
+    """Return the interval of a share; Wilson's own where all votes are independent of each other."""
+    change, size = groups.sums(influence), groups.sums(known)
+    if groups.number < len(known):
+        return share_bounds(share, change, size)
+    # Unlike groups of many steps, single votes have a variance that follows from their share.
+    square = np.array([((change * jackknife(size)) ** 2).sum()])
+    low, high = share_intervals(np.array([share]), square, square**2 / groups.number, size, float(size.sum()))[:, 0]
     return float(low), float(high)

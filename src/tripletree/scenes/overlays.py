@@ -250,7 +250,7 @@ def after(
     steps, start, log
         As in ``plot.after``.
     label : str or None
-        What the start is called; None: by its conditions.
+        What the start is called; None: nothing at first, then by its conditions.
     number : int
         Number of the colour.
     """
@@ -266,22 +266,24 @@ def after(
     paths = tuple(path[:, axes] for path in found.paths)
     marks: list[Mark] = [
         Lines(paths, colour, 0.5, np.full(len(paths), 0.6)),
-        Points(last[:, 0], last[:, 1], size=2.0, colour=colour, opacity=0.45),
+        Points(last[:, 0], last[:, 1], size=2.4, colour=colour, opacity=0.5),
         # Dark on white, so that they are visible on any colour.
-        *(Lines(lines, ink, width) for lines in ((way,), cross) for ink, width in ((PAPER, 3.4), (colour, 1.6))),
+        *(Lines(lines, ink, width) for lines in ((way,), cross) for ink, width in ((PAPER, 2.8), (colour, 1.3))),
         Points(begin[[0]], begin[[1]], size=size, colour=HERE, symbol=symbol, edge=PAPER),
     ]
     later, told = count(int(found.times[len(way) - 1]), "step"), count(int(steps), "step")
     # A zone may be visited for many steps of one episode.
     visits = count(found.seen.visits, "episode" if found.seen.visits == found.seen.episodes else "visit")
-    label = label or (found.seen.start if found.state is None else "the state")
+    # What is drawn after something else must be told from it.
+    label = label or (found.seen.start if number else "")
+    whose = f"{label}: " if label else ""
     legend = (
         Entry("where they are at first (median)" if found.state is None else "state", HERE, symbol),
-        Entry(f"{len(last):,} of {visits}, {told} later", colour, "disc"),
-        Entry(f"medians from {label} on, and 10 to 90 % after {later}", colour, "line"),
+        Entry(f"{whose}{len(last):,} of {visits}, {told} later", colour, "disc"),
+        Entry(f"{whose}medians, and 10 to 90 % after {later}", colour, "line"),
     )
     gone = f"; {percent(float(found.ended[-1]))} are over by then" if found.ended[-1] else ""
-    return Layer(tuple(marks), legend, f"{said(found)}{gone}. Thin lines: {count(len(paths), 'way', 'ways')} of them")
+    return Layer(tuple(marks), legend, f"{said(found)}{gone}; thin lines are {len(paths)} of them")
 
 
 def mark(view: View, text: str, x: Any, y: Any) -> Layer:
