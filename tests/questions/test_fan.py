@@ -98,7 +98,7 @@ def test_a_world_whose_quantiles_are_known():
     np.testing.assert_array_equal(got.quantiles[:, :, 0], np.outer([20, 100, 180], np.arange(60)))
     assert not got.ended.any()
     # One step more and all are over.
-    over = fan(found_in(steady()), 60, None)
+    over = fan(found_in(steady()), 60, None, 8)
     assert over.ended.tolist() == [0.0] * 60 + [1.0]
     assert over.quantiles.shape[1] == 60
     assert over.last.shape == (0, 1)

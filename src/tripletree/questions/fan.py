@@ -68,7 +68,7 @@ class Fan:
     seen: Seen
 
 
-def fan(found: Evidence | None, steps: Any, start: Any, most_paths: int = 8) -> Fan:
+def fan(found: Evidence | None, steps: Any, start: Any, most_paths: int = 0) -> Fan:
     """Return where visits to a start are over the next steps; `TripleTree.after` says it for the last of them.
 
     Parameters

@@ -23,12 +23,16 @@ F64 = npt.NDArray[np.float64]
 
 MOST_FEATURES = 8
 """Features that are shown at most, unless the caller names them."""
+PATHS = 8
+"""Episodes that are drawn as they were."""
 STRIP = 0.6
 """Height of the row of episodes that are over, in units of another row."""
 COLOUR, SHADE = ATTRIBUTE_COLOURS[0], 0.28
 
 
-def after(model: Any, steps: Any, start: Any = None, *, features: Any = None, log: Any = None) -> Sheet:
+def after(
+    model: Any, steps: Any, start: Any = None, *, features: Any = None, log: Any = None, paths: int = PATHS
+) -> Sheet:
     """Return rows over time: 10, 50 and 90 % of each feature, and the share of episodes that are over.
 
     Parameters
@@ -43,9 +47,11 @@ def after(model: Any, steps: Any, start: Any = None, *, features: Any = None, lo
         Which features; None: those that move most, at most eight.
     log : Log or None
         Whose episodes to count; None: those that the model keeps.
+    paths : int
+        How many episodes to draw as they were, at most.
     """
     fitted = read_model(model)
-    found = fan_of(fitted, steps, start, log)
+    found = fan_of(fitted, steps, start, log, paths)
     chosen = read_features(fitted, features)
     shown = moving(fitted, found) if chosen is None else chosen
     rows = [_feature(fitted, found, f) for f in shown]
@@ -53,8 +59,9 @@ def after(model: Any, steps: Any, start: Any = None, *, features: Any = None, lo
     legend = [
         Entry("10 to 90 % of those that go on", COLOUR, "area", SHADE),
         Entry("their median", COLOUR, "line"),
-        Entry(f"{len(found.paths)} of them", FAINT, "line"),
     ]
+    if found.paths:
+        legend.append(Entry(f"{len(found.paths)} of them", FAINT, "line"))
     if found.seen.distance is not None:
         legend.append(Entry("the state asked about", HERE, "star"))
     if found.ended.any() or found.unresolved.any():
@@ -73,10 +80,10 @@ def after(model: Any, steps: Any, start: Any = None, *, features: Any = None, lo
     )
 
 
-def fan_of(fitted: Fitted, steps: Any, start: Any, log: Any) -> Fan:
+def fan_of(fitted: Fitted, steps: Any, start: Any, log: Any, paths: int = PATHS) -> Fan:
     """Return the fan of a log, or of the episodes that the model keeps."""
     check_log(log, "log", none="the episodes that the model keeps")
-    return fan(evidence(fitted, None if log is None else in_labels(fitted.schema, log)), steps, start)
+    return fan(evidence(fitted, None if log is None else in_labels(fitted.schema, log)), steps, start, paths)
 
 
 def moving(fitted: Fitted, found: Fan) -> list[int]:
