@@ -739,16 +739,20 @@ class TripleTree:
         >>> [(one.where, one.episodes) for one in found]
         [(('pos < 0.895', 'speed < -0.04'), 15), (('pos < 1.45', 'speed >= 0.0075'), 7)]
         """
-        return futures(self.fitted_, self._known(log)[0], start, k, regions)
+        return futures(self.fitted_, self._episodes(log), start, k, regions)
 
     def _known(self, log: Log | None) -> tuple[Evidence | None, Transitions | None]:
         """Return the episodes to count and the chain's transitions, each as far as they are known."""
         fitted = self.fitted_
-        check_log(log, "log", none="the training log")
-        if log is not None:
-            log = in_labels(fitted.schema, log)
+        found = self._episodes(log)
         known = log is not None or fitted.track is not None or fitted.transitions is not None
-        return evidence(fitted, log, self._threads()), self._transitions(log) if known else None
+        return found, self._transitions(None if log is None else in_labels(fitted.schema, log)) if known else None
+
+    def _episodes(self, log: Log | None) -> Evidence | None:
+        """Return the episodes to count, as far as they are known."""
+        fitted = self.fitted_
+        check_log(log, "log", none="the training log")
+        return evidence(fitted, None if log is None else in_labels(fitted.schema, log), self._threads())
 
     @question
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:

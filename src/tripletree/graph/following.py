@@ -74,11 +74,8 @@ def following(
     known, of_row = episodes.final, episodes.of_row
     # Rows and final states in one line, episode after episode.
     shift: I64 = np.cumsum(known) - known
-    path = np.empty(len(region) + int(known.sum()), np.int64)
-    stop = episodes.starts[1:] + shift
-    path[np.arange(len(region)) + shift[of_row]] = region
-    path[stop[known]] = final[known]
-    stop = stop + known
+    path = np.insert(region, episodes.starts[1:][known], final[known])
+    stop = episodes.starts[1:] + shift + known
     new = np.append(True, path[1:] != path[:-1])
     new[stop[:-1]] = True
     begin = np.flatnonzero(new)
