@@ -136,6 +136,28 @@ def test_futures_are_exclusive_in_words():
                 assert held[leaf == region].mean() > 0.95
 
 
+def test_a_rounded_border_stays_on_its_side_of_the_state():
+    # Down from 1 to 0 in 30 episodes, with the border at 0.34567.
+    path = np.concatenate([np.linspace(1, 0.346, 20), [0.345675, 0.345665], np.linspace(0.345, 0, 20)])
+    states, actions = np.tile(path, 30)[:, None], np.tile(path < 0.34567, 30).astype(int)
+    starts, endings = np.arange(31) * len(path), [TERMINATED] * 30
+    log = make_log(states, actions, np.zeros(len(states)), starts, endings=endings, labels=("high", "low"))
+    tree = TripleTree(2, (1, 0, 0)).fit(log)
+    assert tree.futures([0.9])[0].where == ("x0 < 0.346",)
+    assert tree.futures([0.3458])[0].where == ("x0 < 0.34567",)
+
+
+def test_the_others_are_only_named_where_their_median_says_so():
+    log, side = fork(paid=(0.0, 0.0))
+    # More than half of either side returns 1; but only those that go right may return more, and only those left less.
+    returns = np.where(np.arange(60) % 5 < 3, 1.0, np.where(side > 0, 2.0, 0.0))
+    rewards = np.zeros(log.n_samples)
+    rewards[log.starts[1:] - 1] = returns
+    assert apart(returns[side > 0], returns[side < 0]) == 1
+    found = TripleTree(3, (1, 0, 0)).fit(replace(log, rewards=rewards)).futures()
+    assert [(one.returns[1], one.others) for one in found] == [(1, None), (1, None)]
+
+
 def test_rows_units_and_threads_do_not_matter(world):
     tree, log, _ = world
     order = np.random.default_rng(3).permutation(log.n_episodes)
@@ -241,8 +263,8 @@ def test_a_tree_of_one_leaf_has_one_future(world):
 def test_returns_are_clearly_apart_only_if_surely_and_much():
     rng = np.random.default_rng(0)
     one = rng.normal(0, 1, 40)
-    assert apart(one, one + 3)
-    assert apart(one + 3, one)
+    assert apart(one, one + 3) == -1
+    assert apart(one + 3, one) == 1
     assert not apart(one, one + 0.2)  # not surely
     many = rng.normal(0, 1, 4_000)
     assert not apart(many, many + 0.2)  # surely, but not much
@@ -256,4 +278,4 @@ def test_returns_are_clearly_apart_only_if_surely_and_much():
         a, b = np.round(rng.normal(0, 1, 15)), np.round(rng.normal(shift, 1, 12))
         tested = mannwhitneyu(a, b, method="asymptotic", use_continuity=False)
         much = abs(tested.statistic / (15 * 12) - 0.5) > 0.2
-        assert apart(a, b) == (bool(tested.pvalue < 0.01) and much)
+        assert bool(apart(a, b)) == (bool(tested.pvalue < 0.01) and much)

@@ -43,7 +43,7 @@ def test_rows_are_the_quantiles_of_each_feature():
     tree = road_tree()
     sheet = after(tree, 20, {"pos": (1, 1.5)})
     found = fan(evidence(tree.fitted_, None), 20, {"pos": (1, 1.5)})
-    assert [scene.y.label for scene in rows(sheet)] == ["pos", "speed", "over (%)"]
+    assert [scene.y.label for scene in rows(sheet)] == ["pos", "speed", "episodes over (%)"]
     for f, scene in enumerate(rows(sheet)[:2]):
         (band,) = of(scene, Band)
         some, median = of(scene, Lines)

@@ -68,7 +68,7 @@ class Future(Answer):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Futures(Answer):
-    """The commonest futures from a place, counted over recorded episodes with one vote each; false if none was there.
+    """The commonest futures from a place, counted over recorded episodes with one vote each; false when there is none.
 
     Attributes
     ----------
@@ -165,12 +165,18 @@ def _futures(answer: Futures) -> str:
     return "\n".join(lines)
 
 
+def far(distance: float) -> str:
+    """Return how far neighbours are, as a share of the features' ranges: "at most 3 % of the ranges away"."""
+    return (
+        f"at most {percent(distance) if distance < 1 else f'{estimate(distance)} times the width'} of the ranges away"
+    )
+
+
 def _came(seen: Seen) -> str:
     """Return where from, who was there, and how far to trust so many."""
     told = count(seen.episodes, "recorded episode")
     if seen.distance is not None:
-        far = percent(seen.distance) if seen.distance < 1 else f"{estimate(seen.distance)} times the width"
-        told += f", at most {far} of the ranges away"
+        told += f", {far(seen.distance)}"
     elif seen.start != STARTS:
         told = f"{seen.episodes:,} of {count(seen.recorded, 'recorded episode')} came here"
     few = "; with so few, take the shares as rough" if seen.episodes < FEW else ""

@@ -44,8 +44,6 @@ class Fan:
         Their means: of features that are 0 or 1, the share with 1.
     ended, unresolved : float64 arrays of shape (times,)
         Share whose episode is over by then, and share of which the record ends too early to tell.
-    rows : int64 array
-        The visits that were followed.
     paths : tuple of float64 arrays of shape (steps, features)
         What some of them really did, step by step.
     last : float64 array of shape (visits that go on, features)
@@ -61,7 +59,6 @@ class Fan:
     mean: F64
     ended: F64
     unresolved: F64
-    rows: I64
     paths: tuple[F64, ...]
     last: F64
     state: F64 | None
@@ -113,7 +110,6 @@ def fan(found: Evidence | None, steps: Any, start: Any, most_paths: int = 0) -> 
         mean=np.stack(mean),
         ended=ended,
         unresolved=unresolved,
-        rows=followed,
         paths=tuple(_path(found, row, int(steps)) for row in chosen.tolist()),
         last=states,
         state=state,

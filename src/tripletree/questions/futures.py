@@ -122,15 +122,19 @@ def _names(coarse: Fitted, regions: list[int], before: list[F64], k: int) -> lis
             if len(between) and ((low[one] < high[other]) & (low[other] < high[one])).all():
                 f = between[0]
                 high[one, f], low[other, f] = upper[one, f], lower[other, f]
+    states = np.concatenate([np.empty((0, lower.shape[1])), *before])
     return [
-        (_clauses(coarse, low[i], high[i]), tuple(clauses(coarse.schema, lower[i].tolist(), upper[i].tolist())))
+        (_clauses(coarse, low[i], high[i], states), tuple(clauses(coarse.schema, lower[i].tolist(), upper[i].tolist())))
         for i in range(min(k, len(regions)))
     ]
 
 
-def _clauses(coarse: Fitted, low: F64, high: F64) -> Words:
-    """Return what a box says, with bounds of three digits where these tell them apart."""
-    short = [np.array([significant(x, DIGITS) for x in bound.tolist()]) for bound in (low, high)]
+def _clauses(coarse: Fitted, low: F64, high: F64, states: F64) -> Words:
+    """Return what a box says, with bounds of three digits where these are on the same side of all states."""
+    short = []
+    for bound in (low, high):
+        rounded = np.array([significant(x, DIGITS) for x in bound.tolist()])
+        short.append(np.where(((states < rounded) == (states < bound)).all(axis=0), rounded, bound))
     exact = coarse.whole | (short[0] >= short[1])
     low, high = np.where(exact, low, short[0]), np.where(exact, high, short[1])
     return tuple(clauses(coarse.schema, low.tolist(), high.tolist()))
@@ -138,11 +142,13 @@ def _clauses(coarse: Fitted, low: F64, high: F64) -> Words:
 
 def _future(coarse: Fitted, found: Evidence, one: Next, whose: I64, where: Words, when: Words, seen: Seen) -> Future:
     episodes, returns = whose[one.visits], found.recording.returns
-    others = np.delete(whose, one.visits)
-    middle = None
-    if apart(returns[episodes], returns[others]):
-        middle = float(np.quantile(returns[others], 0.5, method="inverted_cdf"))
     low, median, high = np.quantile(returns[episodes], QUANTILES, method="inverted_cdf").tolist()
+    others, middle = np.delete(whose, one.visits), None
+    clearly = apart(returns[episodes], returns[others])
+    if clearly:
+        middle = float(np.quantile(returns[others], 0.5, method="inverted_cdf"))
+        # Ranks may differ where medians do not, and then there is nothing to show for it.
+        middle = middle if clearly * (median - middle) > 0 else None
     future = Future(
         leaf=None if one.region == END else one.region,
         where=where,
@@ -164,14 +170,14 @@ def _action(coarse: Fitted, region: int) -> str:
     return f"{name}{does(coarse, region)}"
 
 
-def apart(one: F64, other: F64) -> bool:
-    """Return whether two samples differ clearly, both surely (by Mann and Whitney's test of ranks) and much."""
+def apart(one: F64, other: F64) -> int:
+    """Return 1 or -1 where one sample is larger or smaller, surely (by Mann and Whitney's test) and much, or 0."""
     n, a, b = len(one) + len(other), len(one), len(other)
     if not a or not b:
-        return False
+        return 0
     _, index, ties = np.unique(np.concatenate([one, other]), return_inverse=True, return_counts=True)
     rank = (np.cumsum(ties) - (ties - 1) / 2)[index.reshape(-1)]
     # How often one of the first is the larger one, and what that varies by when it is half the time.
     larger = (rank[:a].sum() - a * (a + 1) / 2) / (a * b)
     variance = (n + 1 - (ties**3 - ties).sum() / (n * (n - 1))) / (12 * a * b)
-    return bool(abs(larger - 0.5) > max(MUCH, CLEARLY * np.sqrt(variance)))
+    return int(np.sign(larger - 0.5)) if abs(larger - 0.5) > max(MUCH, CLEARLY * np.sqrt(variance)) else 0

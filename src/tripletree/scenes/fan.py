@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.futures import far
 from tripletree.language.conditions import STARTS
-from tripletree.language.numbers import percent
 from tripletree.model.evaluate import check_log, in_labels
 from tripletree.model.fitted import Fitted
 from tripletree.questions.evidence import evidence
@@ -97,7 +97,7 @@ def said(found: Fan) -> str:
     seen = found.seen
     told = count(seen.episodes, "recorded episode")
     if seen.distance is not None:
-        told += f" near it, at most {percent(seen.distance)} of the ranges away"
+        told += f" near it, {far(seen.distance)}"
         told += ", though this state lies outside the range of the log" if seen.outside else ""
     elif seen.start != STARTS:
         told = f"{seen.episodes:,} of {count(seen.recorded, 'recorded episode')}, {count(seen.visits, 'step')} there"
@@ -145,7 +145,7 @@ def _over(found: Fan) -> Scene:
     marks: list[Mark] = [Band(times, np.zeros(len(times)), over, GREY, 0.75)]
     if found.unresolved.any():
         marks.append(Band(times, over, over + 100 * found.unresolved, PALE, 1.0))
-    y = Axis("over (%)", 0.0, 100.0, ticks=(0.0, 100.0), tick_labels=("0", "100"), upright=True)
+    y = Axis("episodes over (%)", 0.0, 100.0, ticks=(0.0, 100.0), tick_labels=("0", "100"), upright=True)
     return Scene("", _across(found), y, tuple(marks))
 
 
