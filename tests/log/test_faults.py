@@ -24,7 +24,7 @@ LENGTH = 60
 
 
 @given(SEEDS, st.booleans(), st.sampled_from([0.0, 0.02, 0.3]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_clean_worlds_have_no_faults(seed: int, continuous: bool, noise: float) -> None:
     log = log_of(world(seed, continuous=continuous, noise=noise))
     assert [fault.code for fault in find_faults(log)] == []
@@ -101,7 +101,7 @@ PLANTED: dict[str, tuple[Callable[[Table], None], str]] = {
 
 @pytest.mark.parametrize("code", PLANTED)
 @given(seed=SEEDS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_a_planted_fault_is_found_once_and_nothing_else(code: str, seed: int) -> None:
     plant, message = PLANTED[code]
     table = world(seed)

@@ -80,7 +80,7 @@ def _is_text(column: Array) -> bool:
     """Return whether a column holds text, none of which begins like a number: then it is numbers with a mistake."""
     if column.dtype.kind != "O":
         return False
-    values = {value for value in column.tolist() if not _is_blank(value)}
+    values = {value for value in set(column.tolist()) if not _is_blank(value)}
     return bool(values) and all(isinstance(value, str) and not _NUMERIC.match(value) for value in values)
 
 
@@ -121,15 +121,17 @@ def _in_order(text: str) -> tuple[int, float, str]:
 def _texts(column: Array) -> tuple[list[str | None], Array]:
     """Return the different values of a column as text (None for those that are missing), and each row's place."""
     if column.dtype.kind == "O":
-        blank = np.array([_is_blank(value) for value in column.tolist()], bool)
+        values = column.tolist()
+        missing = {value for value in set(values) if _is_blank(value)}
+        blank = np.array([value in missing for value in values], bool)
     elif column.dtype.kind == "f":
         blank = np.isnan(column)
     else:
         blank = np.zeros(len(column), bool)
-    values, place = factorise(column[~blank])
-    codes = np.full(len(column), len(values))
+    known, place = factorise(column[~blank])
+    codes = np.full(len(column), len(known))
     codes[~blank] = place
-    texts = [_text(value) if column.dtype.kind in NUMERIC else str(value) for value in values]
+    texts = [_text(value) if column.dtype.kind in NUMERIC else str(value) for value in known]
     return [*texts, None], codes
 
 

@@ -98,7 +98,12 @@ def _look_at_features(
     log: Log, low: npt.NDArray[np.float64], high: npt.NDArray[np.float64], findings: Findings
 ) -> None:
     names = log.schema.feature_names
-    constant = [name for name, same in zip(names, low == high, strict=True) if same]
+    # A category that is listed need not occur.
+    constant = [
+        feature.name
+        for feature, same in zip(log.schema.features, low == high, strict=True)
+        if same and not feature.column
+    ]
     if constant:
         number = len(constant)
         shown = [*constant[:3], *([...] if number > 3 else [])]

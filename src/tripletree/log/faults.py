@@ -415,8 +415,9 @@ def _rates(log: Log) -> Iterator[Fault]:
     lengths = np.diff(log.starts)
     if log.dt is None or log.n_episodes < 2:
         return
-    typical = np.array([np.median(log.dt[a:b]) for a, b in zip(log.starts[:-1], log.starts[1:], strict=True)])
-    usual = float(np.median(log.dt))
+    # Geometric means: of steps that differ by a factor, no single one decides.
+    typical = np.exp(np.add.reduceat(np.log(log.dt), log.starts[:-1]) / lengths)
+    usual = float(np.median(typical))
     odd = (np.abs(np.log(typical / usual)) > math.log(1.8)) & (lengths >= 10)
     if not odd.any():
         return

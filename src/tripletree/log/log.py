@@ -235,7 +235,9 @@ class Log:
         episode_ids : array-like of shape (episodes,), optional
             Names of the episodes, with ``starts``.
         **naming
-            ``units={"speed": "m/s"}``, ``kinds={"phi": "angle"}`` (real, binary, integer, angle),
+            ``units={"speed": "m/s"}``, ``kinds={"phi": "angle"}`` (real, binary, integer, angle; category, or a list of
+            categories, for values that are names), ``missing="split"``, ``"drop"`` or ``"fill"`` for missing values,
+            ``gap=60`` for the longest time (in seconds, or in steps) between two steps of an episode,
             ``labels=["left", "right"]`` or ``{0: "left", 1: "right"}``, ``action_kind="discrete"`` or
             ``"continuous"``, ``ending="terminated"`` or ``"truncated"`` for episodes whose ending is not in the log,
             ``endless=True`` for one recording without end.
@@ -333,9 +335,11 @@ class Log:
         **roles
             Column names: ``episode=``, ``step=``, ``action=`` (one or a list), ``reward=``, ``terminated=``,
             ``truncated=``, ``done=``, ``previous_row=``, ``next_row=`` (pointers to rows, -1 for none),
-            ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]`` (with ``...`` in
+            ``next_state=`` (prefix of the columns of the state after the action), ``time=`` (dates, or numbers of
+            seconds), ``dt=`` (seconds to the next row), ``features=[...]`` (with ``...`` in
             the list: and all others that would be features), ``ignore=[...]``. And the options ``units``, ``kinds``,
-            ``labels``, ``action_kind``, ``ending``, ``endless`` of :meth:`from_arrays`.
+            ``labels``, ``action_kind``, ``ending``, ``endless``, ``missing``, ``gap`` of :meth:`from_arrays`.
+            ``reward="none"`` and ``action="none"`` say that the log has none.
 
         Returns
         -------

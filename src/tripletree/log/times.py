@@ -120,13 +120,8 @@ def _from_text(column: Array, name: str, findings: Findings) -> Times | None:
             _say_missing(name, row, findings)
             return None
         match = _ISO.fullmatch(text.strip())
-        if match is None or not _is_date(match):
-            findings.error(
-                "time",
-                f"`{name}` holds {text!r:.40} in row {row}; expected dates as ISO 8601 writes them "
-                "(2026-11-16T15:39:15.5Z), or numbers of seconds.",
-                _fix(),
-            )
+        if match is None:
+            _say_no_date(name, row, text, findings)
             return None
         year, month, day, hour, minute, second, fraction, zone = match.groups()
         clock = f"{hour or '00'}:{minute or '00'}:{second or '00'}.{(fraction or '0')[:6]}"
@@ -134,16 +129,31 @@ def _from_text(column: Array, name: str, findings: Findings) -> Times | None:
         if zone and zone != "Z":
             ahead[row] = int(f"{zone[0]}1") * (60 * int(zone[1:3]) + int(zone[3:].lstrip(":") or 0))
     # NumPy reads all of them at once, and knows no time zones.
-    values = np.array(dates, "datetime64[us]").astype(np.int64) - 60_000_000 * ahead
+    try:
+        values = np.array(dates, "datetime64[us]").astype(np.int64) - 60_000_000 * ahead
+    except ValueError:
+        row = next(row for row, date in enumerate(dates) if not _is_date(date))
+        _say_no_date(name, row, column[row], findings)
+        return None
     return Times(values, 1e-6, "ISO 8601")
 
 
-def _is_date(match: re.Match[str]) -> bool:
-    """Return whether the numbers of a date are those of a day and a time of day."""
-    year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
-    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    longest = (31, 29 if leap else 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-    return 1 <= month <= 12 and 1 <= day <= longest[month - 1] and hour < 24 and minute < 60 and second < 60
+def _is_date(text: str) -> bool:
+    """Return whether the numbers of a date are those of a day and a time of day: there is no 30th of February."""
+    try:
+        np.datetime64(text, "us")
+    except ValueError:
+        return False
+    return True
+
+
+def _say_no_date(name: str, row: int, text: str, findings: Findings) -> None:
+    findings.error(
+        "time",
+        f"`{name}` holds {text!r:.40} in row {row}; expected dates as ISO 8601 writes them "
+        "(2026-11-16T15:39:15.5Z), or numbers of seconds.",
+        _fix(),
+    )
 
 
 def _scale(numbers: Array, name: str) -> tuple[float, str]:
