@@ -95,6 +95,12 @@ def test_text_that_is_no_category(column: list[str], message: str) -> None:
         Log.from_dict({"episode": [0] * n, "mode": column, "action": [0] * n, "reward": [0.0] * n})
 
 
+def test_kinds_that_are_none_are_refused() -> None:
+    for kind in (3, {"a": 1}, []):
+        with pytest.raises(LogError, match="kinds must be 'real', 'binary'|Feature `x` holds"):
+            Log.from_dict(table(), kinds={"x": kind})
+
+
 def test_text_that_never_changes_is_set_aside() -> None:
     log = Log.from_dict(table(site=["Berlin"] * 6))
     assert "site" not in str(log.schema.feature_names)

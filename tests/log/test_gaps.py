@@ -176,6 +176,14 @@ def test_a_clock_that_goes_back_divides(tmp_path: Path) -> None:
     assert log.starts.tolist() == [0, 2, 4]
 
 
+def test_an_endless_recording_may_have_times() -> None:
+    table = {"timestamp": [0.0, 0.5, 1.0], "x": [1.5, 2, 3]}
+    log = Log.from_dict(table, endless=True, reward="none", action="none")
+    assert log.n_episodes == 1
+    assert log.endings.tolist() == [TRUNCATED]
+    assert log.dt is not None
+
+
 def test_steps_without_a_vehicle_are_one_recording(tmp_path: Path) -> None:
     columns = fleet.rows(vehicles=1, gap=None)
     del columns["vehicle_id"]

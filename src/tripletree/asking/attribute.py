@@ -175,7 +175,7 @@ def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) ->
     action, features = schema.action, schema.features
     derivatives = [DERIVATIVE_OF + feature.name for feature in features]
     nodes = fitted.tree.leaf_nodes
-    _refuse_absent(fitted, wanted, name)
+    refuse_absent(fitted, wanted, name)
     if wanted == "value":
         mean, std = at.value_mean[:, None], at.value_std[:, None]
         return Attribute("value", "value", (), ("value",), ("",), (), mean, std, at.value_std[:1], nodes)
@@ -233,7 +233,7 @@ def rate_unit(unit: str, schema: Schema) -> str:
     return f"{unit}/s" if unit and "/" not in unit else f"{unit} per second".lstrip()
 
 
-def _refuse_absent(fitted: Fitted, wanted: Any, name: str) -> None:
+def refuse_absent(fitted: Fitted, wanted: Any, name: str) -> None:
     """Raise ParameterError for what a log without actions or rewards does not know."""
     schema = fitted.schema
     action = not schema.has_action and wanted in ("action", *schema.action.names)

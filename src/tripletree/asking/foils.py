@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.asking.attribute import Attribute, known_attributes, main_attributes, read_attribute
+from tripletree.asking.attribute import Attribute, known_attributes, main_attributes, read_attribute, refuse_absent
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import Interval, attribute_hint, read_interval, readable
@@ -162,7 +162,9 @@ def read_foil(fitted: Fitted, foil: Any) -> Foil:
         )
     for key in foil:
         if key not in fitted.memory:  # it was asked about before
-            check_key(key, "foil", [*known_attributes(fitted), *fitted.schema.action.names])
+            own = fitted.schema.action.names if fitted.schema.has_action else ()
+            refuse_absent(fitted, key, "A key of foil")
+            check_key(key, "foil", [*known_attributes(fitted), *own])
     conditions = tuple(read_condition(fitted, key, foil[key], "foil") for key in foil)
     mask = conditions[0].leaves()
     for condition in conditions[1:]:

@@ -87,7 +87,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     names = {} if draft.roles is None else draft.roles.single
     times = None if draft.time is None else read_times(draft.time, names.get("time", "time"), findings)
     steps = None if draft.dt is None else read_dt(draft.dt, names.get("dt", "dt"), findings)
-    markers, clock = _timed(draft.markers, times, n)
+    markers, clock = (draft.markers, False) if endless else _timed(draft.markers, times, n)
     found = find_boundaries(markers, n, endless, findings, clock=clock)
     rows, cut, dt = None, np.zeros(0, bool), None
     if found is not None:

@@ -54,7 +54,7 @@ def expand(
     for f, (name, column) in enumerate(zip(names, states, strict=True)):
         wanted = kinds.get(name)
         after = None if following is None else following[f]
-        known = None if wanted is None or isinstance(wanted, str) else [str(category) for category in wanted]
+        known = [str(category) for category in wanted] if isinstance(wanted, list | tuple) else None
         if known is None and wanted != KIND and not (guess and wanted is None and _is_text(column)):
             found.names.append(name)
             found.states.append(column)
