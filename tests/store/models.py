@@ -41,6 +41,7 @@ ARRAYS = (
         f"track.{name}"
         for name in ("bins", "values", "packed", "starts", "endings", "finals", "returns", "ids", "texts")
     ),
+    *(f"track.{name}" for name in ("first", "groups", "group_ends", "group_texts")),
 )
 
 
