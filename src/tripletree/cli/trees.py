@@ -288,6 +288,15 @@ def held(fitted: Fitted) -> str:
         return f"no episodes of the log: only statistics of its leaves{moves}"
     every = max(fitted.provenance.get("episodes", 0), track.n_episodes)
     episodes = count(every, "episode") if every == track.n_episodes else f"{track.n_episodes:,} of {every:,} episodes"
+    if track.first is not None:
+        steps = int(track.starts[1])
+        episodes = (
+            f"{count(track.n_episodes, 'stretch', 'stretches')} of {steps:,} steps each, cut out of recordings that "
+            "are too long to be kept whole"
+        )
+    if track.groups is not None:
+        name, *labels = track.group_names
+        episodes += f", and of which {count(len(labels), 'group')} (`{name}`) they are"
     size = "one byte" if track.bins.max() <= 256 else "one or two bytes"
     return (
         f"states of {episodes} ({size} a feature and step): anyone who has the file can read them; grow with --keep "
