@@ -48,13 +48,13 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
     if roles is not None:
         boundaries = [role for role in ("episode", "step", "previous_row", "next_row") if role in roles.single]
         flags = [role for role in ("terminated", "truncated", "done") if role in roles.single]
-        if "group" in roles.single:
-            groups = len(np.unique(fields["groups"]))
-            lines.append(_line("group", f"{roles.single['group']} ({count(groups, 'group')})", False))
         lines += [
             _line(role.replace("_", " "), roles.single[role], role in roles.guessed)
             for role in [*boundaries, "reward", *flags]
         ]
+    if fields.get("groups") is not None:
+        number = count(len(np.unique(fields["groups"])), "group")
+        lines.append(_line("group", f"{fields.get('group_name', 'group')} ({number})", False))
     schema = fields["schema"]
     states = fields["states"]
     seen = [

@@ -138,6 +138,8 @@ class Log:
                 wrong := next((text for text in texts.tolist() if not is_unicode(text)), "")
             ):
                 raise LogError(f"Log.{name} holds {wrong!r:.60}, which is not Unicode; it cannot be written to a file.")
+        if not isinstance(self.group_name, str) or not self.group_name or not is_unicode(self.group_name):
+            raise LogError(f"Log.group_name must be a text of at least one character; got {self.group_name!r:.60}.")
         starts = self.starts
         if n == 0 or starts[0] != 0 or starts[-1] != n or (np.diff(starts) < 1).any():
             raise LogError(
@@ -172,6 +174,13 @@ class Log:
     def n_episodes(self) -> int:
         """Number of episodes."""
         return len(self.endings)
+
+    @property
+    def units(self) -> npt.NDArray[np.int64]:
+        """What is independent of what: a number for each episode, the same within a group; shape (episodes,)."""
+        if self.groups is None:
+            return np.arange(self.n_episodes)
+        return np.unique(self.groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def __len__(self) -> int:
         return self.n_samples
@@ -504,10 +513,8 @@ class Log:
                 "A log with one episode cannot be split by episodes. Record more of them, or fit without a validation "
                 "log."
             )
-        unit = np.arange(self.n_episodes)
-        if self.groups is not None and (self.groups != self.groups[0]).any():
-            # What a tree learned about a pilot would help it with the pilot's other episodes.
-            unit = np.unique(self.groups, return_inverse=True)[1].reshape(-1)
+        # What a tree has learned about a pilot would help it with the pilot's other episodes.
+        unit = self.units if self.units.any() else np.arange(self.n_episodes)
         units = int(unit.max()) + 1
         number = min(max(round(validation * units), 1), units - 1)
         held_out = np.zeros(units, bool)

@@ -61,8 +61,7 @@ class Recording:
         returns = np.add.reduceat(log.rewards, log.starts[:-1])
         groups = labels = None
         if log.groups is not None:
-            labels, number = np.unique(log.groups, return_inverse=True)
-            groups, labels = number.reshape(-1).astype(np.int64), labels.astype(np.str_)
+            groups, labels = log.units, np.unique(log.groups).astype(np.str_)
         parts = (log.states, log.starts, log.final_states, log.endings, returns, log.episode_ids)
         return cls(*parts, groups, labels, log.group_name)
 

@@ -107,7 +107,7 @@ def discrete() -> Fitted:
             first=np.array([0, 7], np.int64),
             groups=np.array([1, 0], np.int64),
             group_ends=np.array([5, 8, 10], np.int64),
-            group_texts=np.frombuffer("pilotEvaBo".encode(), np.uint8),
+            group_texts=np.frombuffer(b"pilotEvaBo", np.uint8),
         ),
     )
 
