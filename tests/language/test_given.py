@@ -162,3 +162,17 @@ def test_refusals(text: str, message: str) -> None:
 def test_groups_must_be_on_record() -> None:
     with pytest.raises(ParameterError, match=r'no groups of episodes are on record\. Read the log with group="\.\.\."'):
         read_given_expression("group = a", SCHEMA, {"ending": ("unknown",)})
+
+
+WORDS = (
+    "return length ending episode group visits never after not and or in ( ) [ ] { } , < >= = != 3 -1e3 m pos 'x end"
+)
+
+
+@given(st.lists(st.sampled_from(WORDS.split()), max_size=14).map(" ".join))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        found = read(text)
+    except ParameterError:
+        return
+    assert read(str(found)) == found
