@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.logs import logs, make_log, random_log
-from tripletree import Log, TripleTree
+from tripletree import Log, TripleTree, TripleTreeWarning
 from tripletree.log.identity import episode_hashes
 from tripletree.log.log import TERMINATED, TRUNCATED
 from tripletree.model import track as module
@@ -344,9 +344,13 @@ def test_a_stretch_may_begin_and_end_with_its_recording() -> None:
 
 
 def test_a_stretch_is_no_beginning_of_an_episode(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module.Track.of.__func__, "__defaults__", (2 * 250,))
+    for function in (module.Track.of.__func__, module.room):
+        monkeypatch.setattr(function, "__defaults__", (2 * 250,))
     log = replace(random_log(4, lengths=(1000,)), endings=np.array([TERMINATED]))
-    tree = TripleTree(5).fit(log)
+    with pytest.warns(
+        TripleTreeWarning, match=r"too long to be kept .*: 20 stretches of 11 steps each are kept, .* log="
+    ):
+        tree = TripleTree(5).fit(log)
     track = tree.fitted_.track
     assert track is not None
     assert track.first is not None
@@ -355,3 +359,16 @@ def test_a_stretch_is_no_beginning_of_an_episode(monkeypatch: pytest.MonkeyPatch
     assert not answer.counted
     assert str(answer).startswith("No beginning of an episode is on record. The chain over leaves guesses ")
     assert tree.chance("x0 > 0", "x1 > 0", within=5).seen.recorded == module.STRETCHES
+
+
+def test_episodes_that_are_too_long_are_not_left_out_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (module.Track.of.__func__, module.room):
+        monkeypatch.setattr(function, "__defaults__", (2 * 50,))
+    log = replace(random_log(4, lengths=(10, 50, 20, 49)), endings=np.full(4, TERMINATED))
+    with pytest.warns(
+        TripleTreeWarning, match=r"^1 episode is too long to be kept with the tree; others are\. To count all"
+    ):
+        track = TripleTree(5).fit(log).fitted_.track
+    assert track is not None
+    assert track.first is None
+    assert 1 not in track.ids

@@ -109,13 +109,12 @@ class Track:
             a fair sample that does not depend on the order of the episodes. If every episode is too long, stretches
             of them are kept, as episodes that are cut off at both ends.
         """
-        cuts = [np.unique(tree.threshold[tree.feature == f]) for f in range(log.n_features)]
-        # Besides the cuts there are four edges, at the smallest and the largest state.
-        row = sum(_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in cuts)
-        kept = _sample(log, most_bytes // row)
+        cuts = _cuts(tree, log.n_features)
+        most_rows = room(tree, log.n_features, most_bytes)
+        kept = _sample(log, most_rows)
         begin, length, step = log.starts[kept], np.diff(log.starts)[kept], None
         if not len(kept):
-            kept, begin, length = _stretches(log, most_bytes // row)
+            kept, begin, length = _stretches(log, most_rows)
             step = begin - log.starts[kept]
         if not len(kept):
             return None
@@ -233,6 +232,18 @@ class Track:
         if self.group_ends is None or self.group_texts is None:
             return []
         return unpacked(self.group_ends, self.group_texts)
+
+
+def room(tree: Tree, features: int, most_bytes: int = MOST_BYTES) -> int:
+    """Return how many states, the final ones of episodes included, a track has room for."""
+    # Besides the cuts there are four edges, at the smallest and the largest state.
+    sizes = [_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in _cuts(tree, features)]
+    return most_bytes // sum(sizes)
+
+
+def _cuts(tree: Tree, features: int) -> list[F64]:
+    """Return the thresholds of each feature."""
+    return [np.unique(tree.threshold[tree.feature == f]) for f in range(features)]
 
 
 def _code_type(bins: int) -> np.dtype[Any]:
