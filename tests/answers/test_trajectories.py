@@ -27,10 +27,20 @@ def test_a_turn_says_where_the_features_go_that_move():
 
 def test_turns_without_moves_or_actions_read_well():
     still = turn(SCHEMA, "", np.zeros(2), np.zeros(2), np.ones(2))
-    assert tell("leaf 1", "leaf 2", 0.5, 3, None, 2, [still, still]) == (
-        "From leaf 1 it most likely (p = 0.5, about 3 steps, 2 leaves) goes on, hardly moving; then on, hardly moving; "
+    assert tell("leaf 1", "leaf 2", 0.6, 3, None, 2, [still, still]) == (
+        "From leaf 1 it most likely (p = 0.6, about 3 steps, 2 leaves) goes on, hardly moving; then on, hardly moving; "
         "and ends in leaf 2."
     )
+
+
+@pytest.mark.parametrize(("probability", "text"), [(0.51, "most likely"), (0.5, "may"), (0.03, "may")])
+def test_most_likely_is_only_what_is_more_likely_than_all_else(probability, text):
+    way = tell("leaf 1", "leaf 2", probability, None, 4, 2, ["to x = 1"])
+    assert way.startswith(f"From leaf 1 it {text} (p = {probability:.2g}, 2 leaves) go")
+    assert ("; and ends in leaf 2." in way) == (text == "most likely")
+    straight = tell("leaf 1", "the end", probability, None, 4, 2, [])
+    assert straight.startswith(f"From leaf 1 it {text} (p = {probability:.2g}, 2 leaves) go")
+    assert " straight to the end of the episode." in straight
 
 
 @pytest.mark.parametrize(
@@ -82,14 +92,14 @@ def turns(number):
 
 
 def test_six_turns_are_told_and_of_more_the_first_and_the_last():
-    assert " goes turn 1; then turn 2; then turn 3; then turn 4; then turn 5; then turn 6; and ends in" in turns(6)
+    assert " go turn 1; then turn 2; then turn 3; then turn 4; then turn 5; then turn 6; and end in" in turns(6)
     assert "turn 1; then turn 2; then turn 3; then after 2 more turns turn 5; then turn 6; then turn 7;" in turns(7)
     assert "turn 3; then after 5 more turns turn 8; then turn 9; then turn 10;" in turns(10)
 
 
 def test_a_way_names_its_rarest_move_its_length_and_its_end():
     assert turns(1) == (
-        "From leaf 0 it most likely (p = 0.25, about 20 steps, 10 leaves) goes turn 1; and ends in leaf 9. "
+        "From leaf 0 it may (p = 0.25, about 20 steps, 10 leaves) go turn 1; and end in leaf 9. "
         "The rarest transition on this path was seen 4 times."
     )
     assert tell("leaf 0", "the end", 1.0, 0.2, 1, 1, []) == (

@@ -251,8 +251,8 @@ def typical(
     """Return segments that stand for all, and the share of the episodes that each stands for.
 
     The first is the medoid: the one with the least mean distance from the others at the same progress in time, every
-    episode having one vote. Each further one brings the rest nearest to those chosen. There are fewer than ``k`` when
-    no other would.
+    episode having one vote. Each further one is of another episode, and brings the rest nearest to those chosen. There
+    are fewer than ``k`` when no other would.
 
     Parameters
     ----------
@@ -280,12 +280,15 @@ def typical(
     def paths(some: Segments) -> F64:
         return np.asarray(bent(resample(states, some), a, b, scale)[0] / _units(scale), np.float64)
 
-    few = paths(segments[compared])
+    few, of = paths(segments[compared]), segments.episode[compared]
     table = np.stack([_apart(few, one) for one in few])
     nearest, chosen = np.full(len(compared), np.inf), list[int]()
     for _ in range(k):
         brought = np.minimum(table, nearest)
         cost = brought @ votes[compared]
+        cost[np.isin(of, of[chosen])] = np.inf
+        if np.isinf(cost).all():
+            break
         # The first of equal ones, however a machine rounds sums.
         best = int(np.argmax(cost <= cost.min() * (1 + 1e-12)))
         if chosen and not (brought[best] < nearest).any():

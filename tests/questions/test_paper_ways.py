@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,13 @@ from hypothesis import strategies as st
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import ParameterError
-from tripletree.graph.align import visible
+from tripletree.graph.align import align_all, visible
 from tripletree.graph.markov import count_transitions
-from tripletree.graph.paths import Path
+from tripletree.graph.paths import Graph, Path, all_pairs, best_paths
 from tripletree.log.log import TERMINATED
-from tripletree.questions import simulate as module
-from tripletree.questions.simulate import simulate
+from tripletree.questions import paper_ways as module
+from tripletree.questions.evidence import evidence
+from tripletree.questions.paper_ways import paper_ways
 
 # A corridor: from 0.5 to 3.5 in steps of 1 four times, twice from 2.5 on; "up" below 2, "down" above.
 STATES = [0.5, 1.5, 2.5, 3.5] * 4 + [2.5, 3.5] * 2
@@ -33,7 +35,8 @@ LOG = make_log(
 
 def ask(start, end, log=LOG, **options):
     tree = quietly_fitted(log, max_leaves=options.pop("max_leaves", 4), gamma=0.0, theta=(0, 1, 0)).fitted_
-    return simulate(tree, count_transitions(tree.tree, log), start, end, **options)
+    found = evidence(tree, log)
+    return paper_ways(tree, count_transitions(tree.tree, log), start, end, found=found, **options)
 
 
 def test_the_way_through_a_corridor():
@@ -155,7 +158,7 @@ def test_random_trees(seed, features, dimensions, k):
     moves = count_transitions(tree.tree, log)
     rng = np.random.default_rng(seed)
     start, end = log.states[rng.integers(len(log), size=2)]
-    answer = simulate(tree, moves, start, end, k=k)
+    answer = paper_ways(tree, moves, start, end, k=k)
     assert len(str(answer)) > 10
     assert [way.probability for way in answer] == sorted((way.probability for way in answer), reverse=True)
     for way in answer:
@@ -171,7 +174,7 @@ def test_the_nodes_of_a_trajectory_enter_its_leaves():
     log = random_log(3, features=3)
     tree = quietly_fitted(log, max_leaves=12)
     fitted = tree.fitted_
-    answer = simulate(fitted, count_transitions(fitted.tree, log), range(6), range(6, 12), pairs=True)
+    answer = paper_ways(fitted, count_transitions(fitted.tree, log), range(6), range(6, 12), pairs=True)
     from tripletree.leaves.boxes import bounds
 
     lower, upper = bounds(fitted.tree, 3)
@@ -186,14 +189,66 @@ def test_the_nodes_of_a_trajectory_enter_its_leaves():
 
 def test_the_front_door():
     tree = quietly_fitted(LOG, max_leaves=4, gamma=0.0, theta=(0, 1, 0))
-    assert str(tree.simulate([0.5, 0.0], [3.5, 0.0])) == str(ask([0.5, 0.0], [3.5, 0.0]))
-    assert tree.paths(0, "end")[0].nodes is None
-    assert len(tree.paths(0, 3, k=3)) == 1
-    assert len(tree.paths({0, 1}, {2, 3}, pairs=True)) == 4
+    paper = {"method": "paper"}
+    assert str(tree.simulate([0.5, 0.0], [3.5, 0.0], **paper)) == str(ask([0.5, 0.0], [3.5, 0.0]))
+    assert tree.paths(0, "end", **paper)[0].nodes is None
+    assert len(tree.paths(0, 3, k=3, **paper)) == 1
+    assert len(tree.paths({0, 1}, {2, 3}, pairs=True, **paper)) == 4
     # Another log on the same tree: this one never leaves the first half.
     other = LOG.select([4, 5])
-    assert not tree.simulate(0, 3, log=other)
-    assert tree.simulate(2, 3, log=other)[0].counts.tolist() == [2]
+    assert not tree.simulate(0, 3, log=other, **paper)
+    assert tree.simulate(2, 3, log=other, **paper)[0].counts.tolist() == [2]
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([False, True, 3]))
+@settings(max_examples=25, deadline=None)
+def test_the_front_door_gives_what_search_and_alignment_give(seed, zones, pairs):
+    log = random_log(seed, features=2)
+    tree = quietly_fitted(log, max_leaves=8)
+    fitted, moves = tree.fitted_, tree.transitions()
+    rng = np.random.default_rng(seed)
+    start, end = ({0, 1}, {2, 3}) if zones else log.states[rng.integers(len(log), size=2)]
+    answer = tree.simulate(start, end, 2, method="paper", pairs=pairs)
+    places = (
+        [sorted(place) for place in (start, end)] if zones else [fitted.tree.apply(one[None]) for one in (start, end)]
+    )
+    graph = Graph(moves)
+    paths = all_pairs(graph, *places, None if pairs is True else pairs) if pairs else []
+    paths = paths or ([] if pairs and not set(places[0]) & set(places[1]) else best_paths(graph, *places, 2))
+    assert [way.leaves.tolist() for way in answer] == [path.leaves.tolist() for path in paths]
+    assert [way.probability for way in answer] == [path.probability for path in paths]
+    assert [way.duration for way in answer] == [path.duration for path in paths]
+    lower, upper = (np.clip(bound, fitted.feature_min, fitted.feature_max) for bound in fitted.bounds)
+    sigma = fitted.derivative_scale
+    made = align_all(
+        lower,
+        upper,
+        fitted.attributes.derivative_mean[fitted.tree.leaf_nodes],
+        np.where(sigma > 0, 1 / np.where(sigma > 0, sigma, 1), 0),
+        [path.leaves for path in paths],
+        **({} if zones else {"start": start, "end": end}),
+    )
+    for way, one in zip(answer, made, strict=True):
+        assert np.array_equal(way.nodes, one.nodes)
+        assert way.objective == one.objective
+        assert (way.method, way.sources, way.share) == ("paper", (), None)
+
+
+def told(duration, found):
+    """The text of a path that takes so long, in the corridor."""
+    fitted = quietly_fitted(LOG, max_leaves=4, gamma=0.0, theta=(0, 1, 0)).fitted_
+    moves = count_transitions(fitted.tree, LOG)
+    moves = replace(moves, duration=np.full_like(moves.duration, duration / 3))
+    return str(paper_ways(fitted, moves, 0, 3, aligned=False, found=evidence(fitted, LOG) if found else None))
+
+
+def test_a_duration_is_told_only_if_some_recorded_episode_was_as_quick():
+    # From the last step in the first leaf to the first in the last leaf: three steps in each episode.
+    assert "(p = 1, about 3 steps, 4 leaves)" in told(3.0, True)
+    assert "(p = 1, about 3 steps, 4 leaves)" in told(2.6, True)
+    assert "(p = 1, about 9 steps, 4 leaves)" in told(9.0, True)
+    assert "(p = 1, 4 leaves)" in told(2.4, True)
+    assert "(p = 1, 4 leaves)" in told(3.0, False), "without episodes nobody knows"
 
 
 @pytest.mark.parametrize(("ways", "starts"), [(1, 3), (100, 3), (101, 1)])
