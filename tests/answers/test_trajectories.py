@@ -5,7 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tripletree.answers.trajectories import Trajectories, Trajectory, nothing, others, outside, tell, turn
+from tripletree.answers.trajectories import (
+    Source,
+    Trajectories,
+    Trajectory,
+    follow,
+    instead,
+    lasting,
+    mostly,
+    nothing,
+    others,
+    others_of,
+    outside,
+    tell,
+    turn,
+    why,
+)
 from tripletree.log.schema import Action, Feature, Schema
 
 SCHEMA = Schema((Feature("x"), Feature("y", "m")), Action("discrete", labels=("left", "right")))
@@ -130,3 +145,84 @@ def test_ways_are_counted_and_false_when_there_is_none():
     assert (len(found), str(found), str(found[0]), [*found]) == (1, "The way.", "The way.", [way])
     assert not Trajectories((), np.array([0]), "leaf 0", "leaf 2", False, "None.")
     assert found.to_dict()["found"][0]["leaves"] == [0, 2]
+
+
+ONE, TWO = Source(212, 40, 1133), Source("north", 3, 9)
+
+
+def test_a_recorded_way_names_the_episode_the_steps_and_how_far_it_was_moved():
+    assert follow([ONE], 0.031, "x = 0", "x = 9", ["to x = 5 with action = left", " with action = right"]) == (
+        "Follows episode 212, steps 40 to 1,133, moved by at most 3.1 % of the ranges. "
+        "From x = 0 it goes to x = 5 with action = left; then to x = 9 with action = right."
+    )
+    assert follow([TWO], 0.0, "x < 1", "the end", [""]) == (
+        "Follows episode north, steps 3 to 9. From x < 1 it goes straight to the end of the episode."
+    )
+
+
+def test_of_a_long_bridge_the_first_and_the_last_stretches_are_named():
+    text = follow([Source(k, 0, 1) for k in range(7)], 0.5, "a", "b", [""])
+    assert text.startswith(
+        "Follows episode 0, steps 0 to 1, then episode 1, steps 0 to 1, then 4 more stretches, then episode 6, steps "
+        "0 to 1, moved by at most 50 % of the ranges."
+    )
+    four = follow([Source(k, 0, 1) for k in range(4)], 0.5, "a", "b", [""])
+    assert [f"episode {k}" in four for k in range(4)] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("reasons", "near", "text"),
+    [
+        (("start",), (True, True), "No recorded episode comes near A"),
+        (("start",), (False, True), "No recorded episode was in A"),
+        (("end",), (True, False), "No recorded episode comes to B"),
+        (("start", "end"), (True, True), "No recorded episode comes near A, none comes near B"),
+        (
+            ("apart", "no run"),
+            (True, False),
+            "No recorded episode goes from near A to B, none goes from leaf to leaf between them",
+        ),
+        (
+            ("apart", "no run", "no bridge"),
+            (False, True),
+            "No recorded episode goes from A to near B, none goes from leaf to leaf between them, nor do several, "
+            "joined",
+        ),
+    ],
+)
+def test_why_nobody_can_be_followed(reasons, near, text):
+    assert why(reasons, "A", "B", near) == text
+
+
+def test_what_is_followed_instead_is_named():
+    assert instead("leaves", "So what").startswith("So what; so this follows an episode from the leaf of the one")
+    assert instead("bridge", "So what").startswith("So what; so this joins episodes")
+    assert instead("paper", "So what") == "So what; so this is a guess: the most probable sequence of leaves."
+
+
+def test_how_long_recorded_episodes_took():
+    assert lasting("A", "B", None, None, None) == ""
+    assert lasting("A", "B", 1, None, (5, 5, 5)) == "", "its steps are named already"
+    assert lasting("A", "B", 14, None, (80, 93, 1_200)) == (
+        "The 14 nearest recorded episodes took 93 steps (median), most of them 80 to 1,200."
+    )
+    assert lasting("A", "B", 2, None, (1, 1, 1)) == "The 2 nearest recorded episodes took 1 step (median)."
+    assert lasting("A", "B", 62, 481, (5, 9, 9)) == (
+        "Of 481 recorded episodes in A, 62 went on to B: 9 steps (median), most of them 5 to 9."
+    )
+
+
+def test_other_ways_name_their_episodes_if_they_are_few():
+    assert others_of([], 1.0) == ""
+    assert others_of([ONE], None) == " There is 1 other way, of episode 212."
+    assert others_of([ONE, TWO, ONE], 0.25) == (
+        " This way stands for 25 % of the episodes. There are 3 other ways, of episodes 212 and north."
+    )
+    many = [Source(k, 0, 1) for k in range(5)]
+    assert others_of(many, None) == " There are 5 other ways, of 5 other episodes."
+
+
+def test_an_action_is_told_where_it_makes_up_more_than_half():
+    assert mostly(SCHEMA, np.array([1, 1, 1])) == " with action = right"
+    assert mostly(SCHEMA, np.array([1, 0, 1])) == " mostly with action = right"
+    assert mostly(SCHEMA, np.array([1, 0])) == ""

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -234,21 +233,19 @@ def test_the_front_door_gives_what_search_and_alignment_give(seed, zones, pairs)
         assert (way.method, way.sources, way.share) == ("paper", (), None)
 
 
-def told(duration, found):
-    """The text of a path that takes so long, in the corridor."""
+def test_a_duration_is_told_only_if_some_recorded_episode_was_as_quick(monkeypatch):
     fitted = quietly_fitted(LOG, max_leaves=4, gamma=0.0, theta=(0, 1, 0)).fitted_
-    moves = count_transitions(fitted.tree, LOG)
-    moves = replace(moves, duration=np.full_like(moves.duration, duration / 3))
-    return str(paper_ways(fitted, moves, 0, 3, aligned=False, found=evidence(fitted, LOG) if found else None))
-
-
-def test_a_duration_is_told_only_if_some_recorded_episode_was_as_quick():
-    # From the last step in the first leaf to the first in the last leaf: three steps in each episode.
-    assert "(p = 1, about 3 steps, 4 leaves)" in told(3.0, True)
-    assert "(p = 1, about 3 steps, 4 leaves)" in told(2.6, True)
-    assert "(p = 1, about 9 steps, 4 leaves)" in told(9.0, True)
-    assert "(p = 1, 4 leaves)" in told(2.4, True)
-    assert "(p = 1, 4 leaves)" in told(3.0, False), "without episodes nobody knows"
+    found = evidence(fitted, LOG)
+    # From the last step in one leaf to the first in the other, or to the end, one step after the last.
+    assert module._quickest(found, np.array([0]), np.array([3])) == 3
+    assert module._quickest(found, np.array([0, 2]), np.array([3])) == 1
+    assert module._quickest(found, np.array([2]), np.array([4])) == 2
+    assert module._quickest(found, np.array([3]), np.array([0])) == np.inf
+    assert module._quickest(None, np.array([0]), np.array([3])) == np.inf
+    assert "(p = 1, about 3 steps, 4 leaves)" in str(ask(0, 3))
+    monkeypatch.setattr(module, "_quickest", lambda *_: 4.0)
+    assert "(p = 1, 4 leaves)" in str(ask(0, 3))
+    assert ask(0, 3)[0].duration == 3.0
 
 
 @pytest.mark.parametrize(("ways", "starts"), [(1, 3), (100, 3), (101, 1)])

@@ -197,18 +197,19 @@ class _Maker:
     def make(self, segments: Segments, share: float | None) -> Trajectory:
         """Return the trajectory along a segment, or along the stretches of a bridge."""
         fitted, ground, states = self.fitted, self.ground, self.ground.states
+        ends = bool(self.last.mask[-1])
+        stop = segments.last[-1] + (0 if ends and ground.unknown[segments.episode[-1]] else 1)
         if self.way.method == BRIDGE:
             a, b = (np.zeros(1, bool) if place.state is None else place.state for place in (self.first, self.last))
             path, moved = joined(states, segments, a, b, self.scale)
+            path = path[: len(path) - (segments.last[-1] + 1 - stop)]
         else:
-            rows = states[segments.first[0] : segments.last[0] + 1]
-            path, far = bent(rows, self.first.state, self.last.state, self.scale)
+            path, far = bent(states[segments.first[0] : stop], self.first.state, self.last.state, self.scale)
             moved = float(far)
+            if self.first.state is not None:
+                path[0] = self.first.state  # also where the end follows at once, and it is the only row
         # Between its ends a way has whole numbers where the log has: nobody is half in contact.
         path[1:-1, fitted.whole] = np.rint(path[1:-1, fitted.whole])
-        ends = bool(self.last.mask[-1])
-        if ends and ground.unknown[segments.episode[-1]]:
-            path = path[:-1]
         path = np.ascontiguousarray(path)
         leaf = fitted.tree.apply(path).astype(np.int64)
         sources = ground.sources(segments)

@@ -143,7 +143,9 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
         if episode.nodes is None:
             raise ParameterError("A path has no states to explain changes by; simulate(...) makes a trajectory.")
         if episode.method != PAPER:
-            return _Episode("This trajectory", episode.nodes, way=episode)
+            # One state a step: in the last one, where it arrives, it does nothing any more.
+            steps = max(round(episode.duration), 1)
+            return _Episode("This trajectory", episode.nodes[:steps], way=episode)
         # The middle of each segment lies in the leaf that the segment crosses; corners lie on borders.
         middle = (episode.nodes[:-1] + episode.nodes[1:]) / 2
         states = middle if len(middle) == len(episode.leaves) else np.concatenate([middle, episode.nodes[-1:]])
