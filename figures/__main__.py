@@ -35,6 +35,7 @@ DOCS = (
     "lander-tutorial",
     "lander-flight",
     "lander-trajectories-y-vy",
+    "lander-fans",
     "road-weights-either",
     "road-graph-pos-speed",
     "lander-graph",

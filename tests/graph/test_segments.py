@@ -20,6 +20,7 @@ from tripletree.graph.segments import (
     leaf_runs,
     nearest_segments,
     resample,
+    smoothed,
     typical,
     within,
 )
@@ -297,6 +298,20 @@ def test_shares_do_not_depend_on_how_many_are_laid_out_at_once(monkeypatch):
     assert again.tolist() == chosen.tolist()
     assert once_more == pytest.approx(shares)
     assert shares.sum() == pytest.approx(1)
+
+
+def test_stairs_of_rounding_become_slopes_within_what_was_rounded():
+    real = np.stack([np.linspace(0, 3, 31), np.sin(np.linspace(0, 3, 31))], axis=1)
+    stairs = np.round(real * 4) / 4
+    path = smoothed(stairs, stairs - 0.125, stairs + 0.125)
+    assert np.array_equal(path[[0, -1]], stairs[[0, -1]])
+    assert (np.abs(path - stairs) <= 0.125).all()
+    inner = slice(3, -3)
+    assert np.abs(path - real)[inner].mean() < 0.5 * np.abs(stairs - real)[inner].mean()
+    assert np.abs(np.diff(path, 2, axis=0)).max() < 0.3 * np.abs(np.diff(stairs, 2, axis=0)).max()
+    assert np.array_equal(smoothed(stairs, stairs, stairs), stairs), "what is exact is not moved"
+    for few in (stairs[:1], stairs[:2]):
+        assert np.array_equal(smoothed(few, few - 1, few + 1), few)
 
 
 def test_only_segments_about_as_near_as_the_best_are_kept():

@@ -57,9 +57,14 @@ def around(rng):
 
 
 @pytest.fixture(scope="module")
-def obstacle():
+def flown():
     rng = np.random.default_rng(0)
-    return grown(world(*(around(rng) for _ in range(30))), 12)
+    return world(*(around(rng) for _ in range(30)))
+
+
+@pytest.fixture(scope="module")
+def obstacle(flown):
+    return grown(flown, 12)
 
 
 @pytest.mark.parametrize(("start", "end"), [([0, 0], [4, 0]), ([0.1, 0.3], [3.9, -0.1]), ("pos < 0.2", "pos > 3.8")])
@@ -73,8 +78,8 @@ def test_a_recorded_way_goes_round_what_everybody_goes_round(obstacle, start, en
         assert 0 < way.moved < 0.2
 
 
-def test_whom_it_follows_how_long_it_took_and_where_it_turns(obstacle):
-    answer = obstacle.simulate([0, 0], [4, 0])
+def test_whom_it_follows_how_long_it_took_and_where_it_turns(obstacle, flown):
+    answer = obstacle.simulate([0, 0], [4, 0], log=flown)
     source = answer[0].sources[0]
     assert (answer.method, answer.reason, source.first, source.last) == ("segment", "", 0, 20)
     assert str(answer) == (
@@ -154,10 +159,8 @@ def test_neither_units_nor_the_order_of_the_episodes_matter(seed):
             assert way.moved == pytest.approx(same.moved)
 
 
-def test_a_model_follows_its_track_as_it_follows_its_log(obstacle):
-    rng = np.random.default_rng(0)
-    log = world(*(around(rng) for _ in range(30)))
-    kept, given_ = obstacle.simulate([0, 0], [4, 0], 3), obstacle.simulate([0, 0], [4, 0], 3, log=log)
+def test_a_model_follows_its_track_as_it_follows_its_log(obstacle, flown):
+    kept, given_ = obstacle.simulate([0, 0], [4, 0], 3), obstacle.simulate([0, 0], [4, 0], 3, log=flown)
     for one, other in zip(kept, given_, strict=True):
         assert one.nodes == pytest.approx(other.nodes, abs=0.02), "up to the width of a bin"
 
@@ -457,3 +460,17 @@ def test_random_questions_have_answers(seed, dimensions, k, pairs):
             assert answer.steps[0] <= answer.steps[1] <= answer.steps[2]
     shares = [way.share for way in answer]
     assert not answer or None in shares or sum(shares) == pytest.approx(1)
+
+
+def test_a_track_makes_no_stairs_of_a_slow_way():
+    # 2,001 values of a feature in 256 bins: eight steps of the episode look alike.
+    slow = along(0, 4, 2_001)
+    log = world(slow, along(0, 4, 2_001, 1.0))
+    tree = grown(log)
+    decoded = tree.fitted_.track.recording.states[:2_001, 0]
+    assert len(np.unique(decoded)) < 300
+    (way,) = tree.simulate("pos < 0.1", "pos > 3.9")
+    steps = np.diff(way.nodes[:, 0])
+    assert (steps == 0).mean() < 0.1 < 0.5 < (np.diff(decoded) == 0).mean()
+    assert np.abs(way.nodes[:, 0] - slow[way.sources[0].first : way.sources[0].last + 1, 0]).max() < 0.02
+    assert tree.simulate("pos < 0.1", "pos > 3.9", log=log)[0].nodes[:, 0].tolist() == slow[49:1952, 0].tolist()

@@ -28,6 +28,9 @@ MOST = 100
 POINTS = 33
 """Points along each segment at which two are compared."""
 
+ROUNDS = 50
+"""How often a rounded path is averaged with its neighbours: enough for stairs of ten steps or so."""
+
 TOGETHER = 4096
 """Segments that are laid out in memory at once."""
 
@@ -225,6 +228,22 @@ def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64) -> tuple[F64, F64]
     # Rounding must not leave an end a hair off the state that was asked for.
     moved[..., 0, :], moved[..., -1, :] = path[..., 0, :] if a is None else a, path[..., -1, :] if b is None else b
     return moved, (np.maximum(np.abs(first), np.abs(last)) / _units(scale)).max(axis=-1)
+
+
+def smoothed(path: F64, low: F64, high: F64) -> F64:
+    """Return a path without the stairs that rounding made of it; its ends stay where they are.
+
+    Parameters
+    ----------
+    path : float64 array of shape (rows, features)
+        Rounded states, one after the other.
+    low, high : float64 arrays of the same shape
+        What each may have been: nothing is moved beyond.
+    """
+    path = path.copy()
+    for _ in range(ROUNDS):
+        path[1:-1] = np.clip(path[1:-1] / 2 + (path[:-2] + path[2:]) / 4, low[1:-1], high[1:-1])
+    return path
 
 
 def resample(states: F64, segments: Segments, points: int = POINTS) -> F64:

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from tripletree.answers.trajectories import Source
 from tripletree.asking.places import Zone
-from tripletree.graph.segments import Segments
+from tripletree.graph.segments import Segments, smoothed
+from tripletree.model.track import Track
 from tripletree.questions.evidence import Evidence
 
 F64 = npt.NDArray[np.float64]
@@ -35,6 +36,8 @@ class Ground:
         Whether the last row is an end whose state was not recorded: there the one before is repeated.
     ids : array of shape (episodes,)
         What the user called the episodes.
+    track : Track or None
+        What rounded the states, if they are those that a model kept.
     """
 
     states: F64
@@ -43,6 +46,7 @@ class Ground:
     place: npt.NDArray[np.int32]
     unknown: Bool
     ids: npt.NDArray[np.generic]
+    track: Track | None
 
     @classmethod
     def of(cls, found: Evidence, to_end: bool) -> Ground:
@@ -62,7 +66,14 @@ class Ground:
         leaf[recorded], leaf[extra] = found.leaf, np.where(known, found.final_leaf, found.leaf[last])[more]
         place = leaf.copy()
         place[starts[1:][ended] - 1] = found.fitted.tree.n_leaves
-        return cls(states, starts, leaf, place, ended & ~known, recording.ids)
+        track = found.fitted.track
+        kept = track if track is not None and recording is track.recording else None
+        return cls(states, starts, leaf, place, ended & ~known, recording.ids, kept)
+
+    def path(self, first: int, stop: int) -> F64:
+        """Return the rows from one on, up to another; without the stairs that a track makes of states."""
+        rows = self.states[first:stop]
+        return rows.copy() if self.track is None else smoothed(rows, *self.track.rounded_from(rows))
 
     def rows_in(self, zone: Zone) -> Bool:
         """Return which rows lie in a zone."""

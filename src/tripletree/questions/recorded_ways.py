@@ -204,7 +204,9 @@ class _Maker:
             path, moved = joined(states, segments, a, b, self.scale)
             path = path[: len(path) - (segments.last[-1] + 1 - stop)]
         else:
-            path, far = bent(states[segments.first[0] : stop], self.first.state, self.last.state, self.scale)
+            path, far = bent(
+                ground.path(int(segments.first[0]), int(stop)), self.first.state, self.last.state, self.scale
+            )
             moved = float(far)
             if self.first.state is not None:
                 path[0] = self.first.state  # also where the end follows at once, and it is the only row
