@@ -15,7 +15,18 @@ from tripletree.answers.trajectories import Trajectories, Trajectory
 from tripletree.asking.places import Zone, is_state, read_place, read_zone
 from tripletree.asking.states import read_state
 from tripletree.errors import ParameterError
-from tripletree.graph.segments import AROUND, AT_LEAST, MOST, Segments, alternatives, bent, duration, typical, within
+from tripletree.graph.segments import (
+    AROUND,
+    AT_LEAST,
+    MOST,
+    Segments,
+    alternatives,
+    bent,
+    distances,
+    duration,
+    typical,
+    within,
+)
 from tripletree.graph.ways import BRIDGE, NONE, SEGMENT, Found, find, joined
 from tripletree.language import conditions
 from tripletree.model.fitted import Fitted
@@ -27,6 +38,10 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
+LEAST_TIMED = 5
+"""Episodes whose durations count at least, if there are as many. Those that go less than half of the way between two
+states come after them: with them, unseen durations lie between 10 and 90 % no more often, and the median is off by
+more."""
 CORNER = 0.1
 """A way turns where it is this far from straight, as a share of a feature's range."""
 MOST_CORNERS = 4
@@ -120,7 +135,7 @@ def recorded_ways(
             progress(number + 1, len(shares))
     zones = first.zone is not None and last.zone is not None
     # What several episodes did together, none of them did: nobody knows how long it takes.
-    timed = None if chosen is None else way.segments if zones else within(way.segments, AROUND, AT_LEAST)
+    timed = None if chosen is None else way.segments if zones else _timed(way.segments, first, last, scale)
     answer = Trajectories(
         found=tuple(ways),
         reachable=None,
@@ -135,6 +150,15 @@ def recorded_ways(
         steps=None if timed is None else duration(timed),
     )
     return trajectories.with_text(answer)
+
+
+def _timed(segments: Segments, first: Place, last: Place, scale: F64) -> Segments:
+    """Return the segments whose durations count: the nearest, as long as they go half of the way."""
+    near = within(segments, AROUND, AT_LEAST)
+    if first.state is None or last.state is None:
+        return near
+    apart = distances(first.state[None], last.state, scale)[0]
+    return near[: max(np.count_nonzero(near.gap <= apart / 2), LEAST_TIMED)]
 
 
 def _came(ground: Ground, rows: Any) -> int:
