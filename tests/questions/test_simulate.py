@@ -208,6 +208,16 @@ def test_between_zones_a_fan_weighs_ways_by_episodes():
     assert [way.share for way in tree.simulate("pos < 0.5", "pos > 2.5", log=ZONES)] == [1.0]
 
 
+def test_more_ways_than_anybody_looks_at_are_refused(monkeypatch):
+    monkeypatch.setattr(recorded_ways, "MOST_WAYS", 9)
+    tree = grown(ZONES)
+    with pytest.raises(
+        ParameterError, match=r"^10 passages were recorded\. Type pairs=100 for ways that stand for all"
+    ):
+        tree.simulate("pos < 0.5", "pos > 2.5", pairs=True)
+    assert len(tree.simulate("pos < 0.5", "pos > 2.5", pairs=100)) == 3
+
+
 def test_an_episode_with_many_crossings_has_one_vote():
     to_and_fro = np.concatenate([along(0, 3, 4), along(2, 0, 3)] * 5)
     log = world(to_and_fro, along(0, 3, 4, 10), along(0, 3, 4, 10), along(0, 3, 4, 10))

@@ -44,6 +44,8 @@ states come after them: with them, unseen durations lie between 10 and 90 % no m
 more."""
 CORNER = 0.1
 """A way turns where it is this far from straight, as a share of a feature's range."""
+MOST_WAYS = 100_000
+"""Most ways of one question: more take minutes, and nobody looks at them."""
 MOST_CORNERS = 4
 """Turns that are told at most."""
 
@@ -210,6 +212,9 @@ class _Maker:
         if pairs or zones:
             some = every if zones else within(every, AROUND, AT_LEAST)
             if pairs is True:
+                if len(some) > MOST_WAYS:
+                    said = "{:,} passages were recorded. Type {} for ways that stand for all, or give smaller zones."
+                    raise ParameterError(Message(said, len(some), Option("pairs", 100)))
                 votes = some.votes
                 return some, list((votes / votes.sum()).tolist())
             chosen, shares = typical(self.ground.states, some, self.scale, min(int(pairs) or k, MOST), a=a, b=b)
