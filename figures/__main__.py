@@ -30,6 +30,8 @@ DOCS = (
     "road-along-pos",
     "lander-losses",
     "lander-overview",
+    "lander-after",
+    "lander-after-x-y",
     "lander-x-y",
     "lander-why-not-main",
     "lander-tutorial",

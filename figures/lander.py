@@ -161,6 +161,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "lander-why-not-side": partial(
         why_not, [0.05, 0.4, 0.0, -0.3, 0.1, 0.0, 0, 0], {"side engine": (None, -0.2)}, "phi"
     ),
+    "lander-after": lambda: plot.after(tree(), 250),
+    "lander-after-x-y": lambda: plot.leaf_map(tree(), "x", "y", colour="value").after(120).mark(*PAD),
     "lander-tutorial": tutorial,
     "lander-flight": lambda: plot.episode(tree(), logs()[1], 42, about="main engine", levels=[0]),
     "lander-trajectories-x-y": partial(trajectories, "approach"),

@@ -17,6 +17,7 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.factual import Factual
+from tripletree.answers.futures import Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
 from tripletree.answers.outline import Outline
@@ -42,6 +43,7 @@ from tripletree.questions.counterfactuals import counterfactual, counterfactuals
 from tripletree.questions.evidence import Evidence, evidence
 from tripletree.questions.explain import factual
 from tripletree.questions.explain_change import explain_change, explain_changes
+from tripletree.questions.futures import futures
 from tripletree.questions.importance import importance
 from tripletree.questions.judge import calibration, held_out, trust
 from tripletree.questions.outline import outline
@@ -705,14 +707,52 @@ class TripleTree:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
         return chance.occupancy(self.fitted_, *self._known(log), start)
 
+    @question
+    def futures(self, start: Any = None, k: int = 3, *, regions: int = 10, log: Log | None = None) -> Futures:
+        """Return the commonest futures from here: where it goes next, how often, when, and with which outcome.
+
+        Counted over recorded episodes with one vote each; from a zone, by their first step in it.
+
+        Parameters
+        ----------
+        start : None, state, leaf or zone
+            As in :meth:`chance`: None is where episodes begin.
+        k : int
+            How many futures, at most.
+        regions : int
+            How many regions there are, at most: the leaves of the tree when it had that many, as in :meth:`outline`.
+            The more there are, the sooner the next one comes.
+        log : Log or None
+            Whose episodes to count; None: those of the training log that the model keeps.
+
+        Returns
+        -------
+        Futures
+            One :class:`~tripletree.answers.Future` each, the commonest first; false when no episode was there.
+
+        Examples
+        --------
+        >>> from tripletree import TripleTree
+        >>> from tripletree.demos import road
+        >>> tree = TripleTree(max_leaves=40).fit(road.record("either", n_samples=2_000))
+        >>> found = tree.futures("pos = 1.2, speed = 0", k=2)
+        >>> [(one.where, one.episodes) for one in found]
+        [(('pos < 0.895', 'speed < -0.04'), 15), (('pos < 1.45', 'speed >= 0.0075'), 7)]
+        """
+        return futures(self.fitted_, self._episodes(log), start, k, regions)
+
     def _known(self, log: Log | None) -> tuple[Evidence | None, Transitions | None]:
         """Return the episodes to count and the chain's transitions, each as far as they are known."""
         fitted = self.fitted_
-        check_log(log, "log", none="the training log")
-        if log is not None:
-            log = in_labels(fitted.schema, log)
+        found = self._episodes(log)
         known = log is not None or fitted.track is not None or fitted.transitions is not None
-        return evidence(fitted, log, self._threads()), self._transitions(log) if known else None
+        return found, self._transitions(None if log is None else in_labels(fitted.schema, log)) if known else None
+
+    def _episodes(self, log: Log | None) -> Evidence | None:
+        """Return the episodes to count, as far as they are known."""
+        fitted = self.fitted_
+        check_log(log, "log", none="the training log")
+        return evidence(fitted, None if log is None else in_labels(fitted.schema, log), self._threads())
 
     @question
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:

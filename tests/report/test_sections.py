@@ -189,6 +189,18 @@ def test_routes_and_ends_are_told_where_episodes_end():
     assert "Routes to the end" not in quiet
 
 
+def test_where_episodes_are_from_their_beginning_on():
+    tree, log = of_road()
+    section = moves_section(case(tree, log))
+    steps = int(np.median(np.diff(log.starts)))
+    assert f"Where it is over the next {steps} steps." in told(section)
+    assert f"From where episodes begin: {log.n_episodes} recorded episodes." in told(section)
+    assert "From the beginning on" in told(section)
+    # Three episodes are no crowd.
+    walk, walked = fitted(random_log(1), 4)
+    assert "From the beginning on" not in told(moves_section(case(walk, walked)))
+
+
 def test_how_it_was_made():
     tree, log = of_road()
     section = made_section(case(tree, log))

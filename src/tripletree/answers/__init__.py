@@ -5,6 +5,7 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.factual import Factual
+from tripletree.answers.futures import Future, Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
 from tripletree.answers.outline import Outline, Region, Route
@@ -25,6 +26,8 @@ __all__ = [
     "Counterfactuals",
     "Duration",
     "Factual",
+    "Future",
+    "Futures",
     "HeldOut",
     "Importance",
     "MarkovCheck",

@@ -1,4 +1,4 @@
-"""How the agent moves, at the command line: chance, paths, simulate, rollouts, transitions."""
+"""How the agent moves, at the command line: chance, futures, paths, simulate, rollouts, transitions."""
 
 from __future__ import annotations
 
@@ -80,6 +80,33 @@ def chance(
     else:
         answer = tree.unreachable(start, log=moves)
     console.answer(answer, as_json)
+
+
+@command(
+    'tripletree futures run.tripletree --from "pos=1.2, speed=0"',
+    "tripletree futures run.tripletree -k 5 --regions 20 --json",
+)
+@model_argument
+@click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
+@click.option("-k", type=int, default=3, show_default=True, help="Number of futures.")
+@click.option("--regions", type=int, default=10, show_default=True, help="Maximum number of regions, as in outline.")
+@log_option("Count the episodes of this log instead of those that the model keeps.")
+@json_option
+def futures(
+    model: Path,
+    start: str | None,
+    k: int,
+    regions: int,
+    log: Path | None,
+    describe: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the commonest futures from here: where it goes next, how often, when, and with which outcome.
+
+    Counted over what recorded episodes really did, with one vote each.
+    """
+    tree = open_model(model)
+    console.answer(tree.futures(start, k, regions=regions, log=log_of(tree, log, describe)), as_json)
 
 
 def way_options(function: _Decorated) -> _Decorated:

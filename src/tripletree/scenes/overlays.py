@@ -14,9 +14,12 @@ from tripletree.asking.states import read_states
 from tripletree.checks import check_whole, is_integer, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import read_interval
+from tripletree.language.numbers import percent
 from tripletree.leaves.project import within
 from tripletree.model.evaluate import check_log
+from tripletree.questions.fan import evenly
 from tripletree.scenes.colours import HERE, INK, PAPER, PLACES, THERE
+from tripletree.scenes.fan import fan_of, said
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View
 from tripletree.text import Message, Option, count
@@ -29,6 +32,8 @@ THIN, THICK = 0.6, 2.4
 """Widths of the ways in a fan that stand for the fewest and for the most episodes."""
 MOST_EPISODES = 30
 """Episodes that are drawn at once, unless the caller asks for more."""
+MOST_DOTS = 1_000
+"""Visits that are drawn where they are some steps later."""
 CALM = 6.0
 """Length up to which lines are drawn in full, in widths of the map. The longer they are, the thinner and paler they
 become: at full width a few hundred steps to and fro would cover the map."""
@@ -250,6 +255,54 @@ def _weights(listed: Sequence[Any]) -> tuple[F64, str]:
     if None in chances:
         return np.ones(len(listed)), ""
     return np.array(chances, np.float64), "The more opaque, the more probable" if len(listed) > 1 else ""
+
+
+def after(
+    view: View, steps: Any, start: Any = None, log: Any = None, label: str | None = None, number: int = 0
+) -> Layer:
+    """Return where recorded episodes are some steps later, and the medians on the way there.
+
+    Parameters
+    ----------
+    view : View
+        The map.
+    steps, start, log
+        As in ``plot.after``.
+    label : str or None
+        What the start is called; None: nothing at first, then by its conditions.
+    number : int
+        Number of the colour.
+    """
+    _check_plane(view)
+    found, colour = fan_of(view.fitted, steps, start, log), PLACES[number % len(PLACES)]
+    axes = list(view.axes)
+    (x0, y0), (x, y), (x1, y1) = found.quantiles[:, -1][:, axes]
+    way = found.quantiles[1][:, axes]
+    last = found.last[evenly(len(found.last), MOST_DOTS)][:, axes]
+    cross = np.array([[x0, y], [x1, y]]), np.array([[x, y0], [x, y1]])
+    begin = way[0] if found.state is None else found.state[axes]
+    symbol, size = ("disc", 5.0) if found.state is None else ("star", 8.0)
+    paths = tuple(path[:, axes] for path in found.paths)
+    marks: list[Mark] = [
+        Lines(paths, colour, 0.5, np.full(len(paths), 0.6)),
+        Points(last[:, 0], last[:, 1], size=2.4, colour=colour, opacity=0.5),
+        # Dark on white, so that they are visible on any colour.
+        *(Lines(lines, ink, width) for lines in ((way,), cross) for ink, width in ((PAPER, 2.8), (colour, 1.3))),
+        Points(begin[[0]], begin[[1]], size=size, colour=HERE, symbol=symbol, edge=PAPER),
+    ]
+    later, told = count(int(found.times[len(way) - 1]), "step"), count(int(steps), "step")
+    # A zone may be visited for many steps of one episode.
+    visits = count(found.seen.visits, "episode" if found.seen.visits == found.seen.episodes else "visit")
+    # What is drawn after something else must be told from it.
+    label = label or (found.seen.start if number else "")
+    whose = f"{label}: " if label else ""
+    legend = (
+        Entry("where they are at first (median)" if found.state is None else "state", HERE, symbol),
+        Entry(f"{whose}{len(last):,} of {visits}, {told} later", colour, "disc"),
+        Entry(f"{whose}medians, and 10 to 90 % after {later}", colour, "line"),
+    )
+    gone = f"; {percent(float(found.ended[-1]))} are over by then" if found.ended[-1] else ""
+    return Layer(tuple(marks), legend, f"{said(found)}{gone}; thin lines are {len(paths)} of them")
 
 
 def mark(view: View, text: str, x: Any, y: Any) -> Layer:
