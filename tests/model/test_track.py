@@ -14,10 +14,13 @@ from hypothesis import strategies as st
 
 from tests.logs import logs, make_log, random_log
 from tripletree import Log, TripleTree, TripleTreeWarning
+from tripletree.graph.segments import Segments
 from tripletree.log.identity import episode_hashes
 from tripletree.log.log import TERMINATED, TRUNCATED
 from tripletree.model import track as module
 from tripletree.model.track import Track
+from tripletree.questions.evidence import Evidence
+from tripletree.questions.ground import Ground
 from tripletree.tree.structure import Tree
 
 STUMP = Tree(np.array([-1], np.int32), np.zeros(1), np.array([-1], np.int32), np.zeros(1))
@@ -372,3 +375,31 @@ def test_episodes_that_are_too_long_are_not_left_out_in_silence(monkeypatch: pyt
     assert track is not None
     assert track.first is None
     assert 1 not in track.ids
+
+
+def test_what_decoded_states_may_have_been() -> None:
+    rng = np.random.default_rng(3)
+    states = np.stack([rng.normal(size=4_000), rng.integers(0, 9, 4_000), rng.normal(size=4_000) ** 3], axis=1)
+    log = make_log(states, np.zeros(4_000), np.zeros(4_000), [0, 1_500, 4_000])
+    track = kept(log)
+    low, high = track.rounded_from(track.recording.states)
+    assert ((low <= track.recording.states) & (track.recording.states <= high)).all()
+    assert np.array_equal(low[:, 1], high[:, 1]), "nine values are exact"
+    # A bin reaches at most to the next value on each side, so hardly any state was rounded from beyond halfway.
+    inside = (low <= states) & (states <= high)
+    assert inside.mean() > 0.9
+    assert (high - low)[:, 0].max() < 0.05 * np.ptp(states[:, 0])
+
+
+def test_a_way_along_a_stretch_is_counted_in_steps_of_its_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.Track.of.__func__, "__defaults__", (2 * 250,))
+    log = replace(random_log(4, lengths=(1000,)), endings=np.array([TERMINATED]))
+    tree = TripleTree(5).fit(log)
+    assert tree.fitted_.track is not None
+    track = tree.fitted_.track
+    assert track.first is not None
+    ground = Ground.of(Evidence.of(tree.fitted_, track.recording), to_end=False)
+    rows = ground.starts[[3]] + [[1], [10]]
+    (source,) = ground.sources(Segments(np.array([3]), *rows, np.zeros(1), np.zeros(1)))
+    assert (source.episode, source.first, source.last) == (0, track.first[3] + 1, track.first[3] + 10)
+    np.testing.assert_array_equal(log.states[source.first], ground.states[rows[0, 0]])
