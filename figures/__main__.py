@@ -37,6 +37,7 @@ DOCS = (
     "lander-tutorial",
     "lander-flight",
     "lander-trajectories-y-vy",
+    "lander-fans",
     "road-weights-either",
     "road-graph-pos-speed",
     "lander-graph",

@@ -78,7 +78,7 @@ def test_conditions_on_it_are_refused(tree: TripleTree) -> None:
     with pytest.raises(ParameterError, match="is 'value', but the log has no rewards"):
         tree.chance("value > 0", within=3)
     for foil in ({"value": (0, None)}, {"action": "left"}):
-        with pytest.raises(ParameterError, match="A key of foil is '(value|action)', but the log has no"):
+        with pytest.raises(ParameterError, match=r"A key of foil is '(value|action)', but the log has no"):
             tree.explain(STATE, foil)
     with pytest.raises(ParameterError, match="foil has no `action`; it may have"):
         tree.explain(STATE, "action = left")

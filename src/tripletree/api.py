@@ -667,6 +667,7 @@ class TripleTree:
         *,
         before: Any = None,
         within: int | None = None,
+        given: Any = None,
         log: Log | None = None,
     ) -> Chance:
         """Return how probable it is to reach a zone: counted over what recorded episodes really did.
@@ -687,25 +688,32 @@ class TripleTree:
             A zone that must not be reached first.
         within : int or None
             Maximum number of steps; None for no limit.
+        given : str, bool array of shape (episodes,), or None
+            Which episodes count, and from which moments on: ``"return < 100"``, ``"length >= 200"``,
+            ``"ending = truncated"``, ``"episode in {3, 5}"``, ``"group = a"``, ``"visits (pos < 0.5)"``,
+            ``"never visits (pos < 0.5)"``, ``"after (pos < 0.5)"`` (at this step or an earlier one), joined with
+            ``and``, ``or`` and ``not``. The chain cannot know such things, and is not asked.
         log : Log or None
             Whose episodes to count; None: those of the training log that the model keeps.
         """
-        return chance.chance(self.fitted_, *self._known(log), reach, start, before, within)
+        return chance.chance(self.fitted_, *self._known(log), reach, start, before, within, given)
 
     @question
-    def expected_steps(self, reach: Any, start: Any = None, *, before: Any = None, log: Log | None = None) -> Duration:
+    def expected_steps(
+        self, reach: Any, start: Any = None, *, before: Any = None, given: Any = None, log: Log | None = None
+    ) -> Duration:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
-        return chance.expected_steps(self.fitted_, *self._known(log), reach, start, before)
+        return chance.expected_steps(self.fitted_, *self._known(log), reach, start, before, given)
 
     @question
-    def after(self, steps: int, start: Any = None, *, log: Log | None = None) -> Whereabouts:
+    def after(self, steps: int, start: Any = None, *, given: Any = None, log: Log | None = None) -> Whereabouts:
         """Return where the agent is this many steps after the start, leaf by leaf; other arguments as in `chance`."""
-        return chance.after(self.fitted_, *self._known(log), steps, start)
+        return chance.after(self.fitted_, *self._known(log), steps, start, given)
 
     @question
-    def occupancy(self, start: Any = None, *, log: Log | None = None) -> Whereabouts:
+    def occupancy(self, start: Any = None, *, given: Any = None, log: Log | None = None) -> Whereabouts:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
-        return chance.occupancy(self.fitted_, *self._known(log), start)
+        return chance.occupancy(self.fitted_, *self._known(log), start, given)
 
     @question
     def futures(self, start: Any = None, k: int = 3, *, regions: int = 10, log: Log | None = None) -> Futures:
@@ -777,29 +785,21 @@ class TripleTree:
 
     @question
     def paths(
-        self, start: Any, end: Any, k: int = 1, *, pairs: bool | int = False, log: Log | None = None
+        self,
+        start: Any,
+        end: Any,
+        k: int = 1,
+        *,
+        method: str = "recorded",
+        pairs: bool | int = False,
+        log: Log | None = None,
     ) -> Trajectories:
-        """Return the most probable sequences of leaves from one place to another.
+        """Return the leaves on the way from one place to another; arguments as in `simulate`.
 
-        Parameters
-        ----------
-        start, end : state, leaf or zone
-            As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode.
-        k : int
-            Number of paths, the most probable first; none of them visits a leaf twice.
-        pairs : bool or int
-            Instead of the ``k`` best: the best path for every connected pair of a start and an end leaf; a number
-            limits how many, keeping the most probable.
-        log : Log or None
-            Whose moves to go by; None: the training log's.
-
-        Returns
-        -------
-        Trajectories
-            False when there is no path; it then says what can be reached.
+        With ``method="paper"`` they are the most probable sequences of leaves by the chain, none of which visits a leaf
+        twice.
         """
-        moves = self.transitions(log)
-        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, aligned=False)
+        return self._ways(start, end, k, method, pairs, log, aligned=False)
 
     @question
     def simulate(
@@ -808,25 +808,61 @@ class TripleTree:
         end: Any,
         k: int = 1,
         *,
+        method: str = "recorded",
         pairs: bool | int = False,
         log: Log | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Trajectories:
-        """Return realistic trajectories from one place to another (paper, "Trajectory Simulation").
+        """Return trajectories from one place to another: what recorded episodes did, bent to the states asked for.
 
-        Each follows a most probable sequence of leaves as straight segments that are aligned with the mean derivatives
-        of the leaves that they cross.
+        Where no recorded episode can be followed, the answer is a guess, and says so and why.
 
         Parameters
         ----------
-        start, end, k, pairs, log
-            As in :meth:`paths`. From or to a state, the trajectory begins or ends exactly there; from a leaf or
-            zone, on the boundary of a leaf.
+        start, end : state, leaf or zone
+            As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode. From or to a state, the trajectory
+            begins or ends exactly there; between zones, it goes from the last moment in the one to the first in the
+            other, just as recorded.
+        k : int
+            Number of ways: the most typical first, and then others from other episodes.
+        method : {"recorded", "paper"}
+            Follow recorded episodes; or, as in the paper ("Trajectory Simulation"), lay straight segments through the
+            most probable sequence of leaves, aligned with the mean derivatives of the leaves that they cross.
+        pairs : bool or int
+            Instead of ``k`` ways a fan: so many (at most 100) that stand for all episodes between the two places, each
+            with the ``share`` of the episodes that it stands for; True for all that were recorded. With
+            ``method="paper"``, the best way for every connected pair of a start and an end leaf, or the most probable
+            of these.
+        log : Log or None
+            Whose episodes to follow; None: those of the training log that the model keeps.
         progress : function of (trajectories so far, all), or None
-            Called after each trajectory.
+            Called now and then.
+
+        Returns
+        -------
+        Trajectories
+            False when there is no way; it then says what can be reached.
         """
-        moves = self.transitions(log)
-        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
+        return self._ways(start, end, k, method, pairs, log, progress=progress)
+
+    def _ways(
+        self, start: Any, end: Any, k: int, method: str, pairs: bool | int, log: Log | None, **options: Any
+    ) -> Trajectories:
+        fitted = self.fitted_
+        check_log(log, "log", none="the training log")
+        if log is not None:
+            log = in_labels(fitted.schema, log)
+        return simulate(
+            fitted,
+            evidence(fitted, log, self._threads()),
+            lambda: self._transitions(log),
+            start,
+            end,
+            k=k,
+            method=method,
+            pairs=pairs,
+            **options,
+        )
 
     @question
     def report(self, log: Log, path: str | os.PathLike[str], *, title: str | None = None) -> None:

@@ -97,7 +97,7 @@ def test_text_that_is_no_category(column: list[str], message: str) -> None:
 
 def test_kinds_that_are_none_are_refused() -> None:
     for kind in (3, {"a": 1}, []):
-        with pytest.raises(LogError, match="kinds must be 'real', 'binary'|Feature `x` holds"):
+        with pytest.raises(LogError, match=r"kinds must be 'real', 'binary'|Feature `x` holds"):
             Log.from_dict(table(), kinds={"x": kind})
 
 

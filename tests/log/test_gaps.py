@@ -188,3 +188,27 @@ def test_steps_without_a_vehicle_are_one_recording(tmp_path: Path) -> None:
     columns = fleet.rows(vehicles=1, gap=None)
     del columns["vehicle_id"]
     assert field(tmp_path, columns).n_episodes == 1
+
+
+def test_pieces_keep_the_group_of_their_episode() -> None:
+    log = Log.from_dict(
+        table(x=[1.5, NAN, 3, 4, 5, 6], pilot=["a", "a", "a", "a", "b", "b"]), group="pilot", missing="split"
+    )
+    assert log.groups is not None
+    assert log.groups.tolist() == ["a", "a", "b"]
+    log = Log.from_arrays(
+        [[1.5], [NAN], [3.0], [4.0]], [0, 1, 0, 1], [0, 1, 2, 3], starts=[0, 3], groups=[7, 8], missing="split"
+    )
+    assert log.groups is not None
+    assert log.groups.tolist() == [7, 7, 8]
+
+
+def test_a_fleet_without_rewards_may_have_groups(tmp_path: Path) -> None:
+    columns = fleet.rows(gap=None)
+    columns["pilot"] = ["ann" if vehicle == "truck-0" else "bob" for vehicle in columns["vehicle_id"]]
+    log = field(tmp_path, columns, group="pilot")
+    assert log.groups is not None
+    assert log.groups.tolist() == ["ann", "bob", "bob"]
+    for name in ("log.npz", "log.parquet"):
+        log.to_npz(tmp_path / name) if name.endswith("npz") else log.to_parquet(tmp_path / name)
+        assert read_log(tmp_path / name).fingerprint() == log.fingerprint()

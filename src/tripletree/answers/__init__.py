@@ -12,7 +12,7 @@ from tripletree.answers.outline import Outline, Region, Route
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.rules import Rule, Rules
 from tripletree.answers.story import Phase, Story
-from tripletree.answers.trajectories import Trajectories, Trajectory
+from tripletree.answers.trajectories import Source, Trajectories, Trajectory
 from tripletree.answers.weights import Weights
 from tripletree.graph.transitions import MarkovCheck, Transitions
 
@@ -38,6 +38,7 @@ __all__ = [
     "Route",
     "Rule",
     "Rules",
+    "Source",
     "Story",
     "Trajectories",
     "Trajectory",

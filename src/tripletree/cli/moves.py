@@ -24,6 +24,7 @@ moves_option = log_option("Use the moves of this log instead of the training log
     'tripletree chance run.tripletree --reach "pos < 0.5"',
     'tripletree chance run.tripletree --reach "pos < 0.5" --before "pos > 2.5" --from "pos=1.2, speed=0" --within 100',
     "tripletree chance run.tripletree --reach end --steps",
+    'tripletree chance run.tripletree --reach end --within 50 --given "return < 10 and after (pos < 0.5)"',
     "tripletree chance run.tripletree --after 100 --json",
 )
 @model_argument
@@ -40,6 +41,12 @@ moves_option = log_option("Use the moves of this log instead of the training log
 @click.option("--occupancy", is_flag=True, help="Where does it spend its time?")
 @click.option("--unreachable", is_flag=True, help="Which leaves does it never get to?")
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
+@click.option(
+    "--given",
+    metavar="CONDITION",
+    help='Count only such episodes: "return < 100", "length >= 200", "ending = truncated", "episode in {3, 5}", '
+    '"group = a", "visits (y > 1)", "never visits (y > 1)", or moments "after (y > 1)"; with and, or, not.',
+)
 @log_option("Count the episodes of this log instead of those that the model keeps.")
 @json_option
 def chance(
@@ -52,6 +59,7 @@ def chance(
     occupancy: bool,
     unreachable: bool,
     start: str | None,
+    given: str | None,
     log: Path | None,
     describe: Path | None,
     as_json: bool,
@@ -66,17 +74,19 @@ def chance(
         raise click.UsageError("--before, --within and --steps go with --reach ZONE.")
     if how_long and within is not None:
         raise click.UsageError("Give --steps or --within, not both.")
+    if unreachable and given is not None:
+        raise click.UsageError("--given chooses episodes to count, and --unreachable counts none.")
     tree = open_model(model)
     moves = log_of(tree, log, describe)
     answer: object
     if reach is not None and how_long:
-        answer = tree.expected_steps(reach, start, before=before, log=moves)
+        answer = tree.expected_steps(reach, start, before=before, given=given, log=moves)
     elif reach is not None:
-        answer = tree.chance(reach, start, before=before, within=within, log=moves)
+        answer = tree.chance(reach, start, before=before, within=within, given=given, log=moves)
     elif steps is not None:
-        answer = tree.after(steps, start, log=moves)
+        answer = tree.after(steps, start, given=given, log=moves)
     elif occupancy:
-        answer = tree.occupancy(start, log=moves)
+        answer = tree.occupancy(start, given=given, log=moves)
     else:
         answer = tree.unreachable(start, log=moves)
     console.answer(answer, as_json)
@@ -113,12 +123,20 @@ def way_options(function: _Decorated) -> _Decorated:
     """Add the options of a way from one place to another."""
     for option in (
         json_option,
-        moves_option,
+        log_option("Follow the episodes of this log instead of those that the model keeps."),
         click.option(
             "--pairs",
             type=int,
             metavar="N",
-            help="Instead: the best way for each pair of a start leaf and an end leaf, at most N.",
+            help="Instead: a fan of at most N ways that stand for all episodes. With --method paper: the N best ways "
+            "between a start leaf and an end leaf each.",
+        ),
+        click.option(
+            "--method",
+            default="recorded",
+            show_default=True,
+            metavar="recorded|paper",
+            help="Follow recorded episodes, or the most probable sequence of leaves as in the paper.",
         ),
         click.option("-k", type=int, default=1, show_default=True, help="Number of ways."),
         click.option("--to", "end", required=True, metavar="PLACE", help="Where to: a state, leaf, zone, or end."),
@@ -145,15 +163,17 @@ def paths(
     start: str,
     end: str,
     k: int,
+    method: str,
     pairs: int | None,
     log: Path | None,
     describe: Path | None,
     as_json: bool,
 ) -> None:
-    """Find the most probable ways from one place to another: which leaves, how probable, how long."""
+    """Find ways from one place to another: whom they follow, through which leaves, how long it takes."""
     tree = open_model(model)
     moves = log_of(tree, log, describe)
-    _show_ways(tree.paths(start, end, k, pairs=False if pairs is None else pairs, log=moves), as_json)
+    ways = tree.paths(start, end, k, method=method, pairs=False if pairs is None else pairs, log=moves)
+    _show_ways(ways, as_json)
 
 
 @command(
@@ -166,29 +186,32 @@ def simulate(
     start: str,
     end: str,
     k: int,
+    method: str,
     pairs: int | None,
     log: Path | None,
     describe: Path | None,
     as_json: bool,
 ) -> None:
-    """Simulate trajectories from one place to another, along the most probable ways.
+    """Simulate trajectories from one place to another.
 
-    They follow the mean derivatives of the leaves that they cross; --json holds their corners.
+    They follow recorded episodes, bent to the states asked for; where none can be followed, the answer says so and
+    guesses. --json holds their states.
     """
     tree = open_model(model)
     moves = log_of(tree, log, describe)
+    many = False if pairs is None else pairs
     with console.progress_bar("Aligning", "trajectories") as progress:
-        ways = tree.simulate(start, end, k, pairs=False if pairs is None else pairs, log=moves, progress=progress)
+        ways = tree.simulate(start, end, k, method=method, pairs=many, log=moves, progress=progress)
     _show_ways(ways, as_json)
 
 
 def _show_ways(ways: Trajectories, as_json: bool) -> None:
-    """Print the ways, one paragraph each."""
+    """Print the ways, one paragraph each, between what holds for all of them."""
     if as_json or len(ways) < 2:
         console.answer(ways, as_json)
         return
-    for number, way in enumerate(ways, 1):
-        console.say(f"{number}. {way}")
+    told = [f"{number}. {way}" for number, way in enumerate(ways, 1)]
+    console.say(*(line for line in (ways.reason, *told, ways.lasting) if line))
 
 
 @command(

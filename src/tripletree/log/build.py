@@ -56,6 +56,10 @@ class Draft:
         When each row was, and how long it is to the next one.
     categories : dict of str to Feature
         Features that stand for a category of a text; made while the draft is read.
+    groups : array of shape (samples,) or, with starts, (episodes,), optional
+        Which episodes belong together: those of one pilot, one vehicle.
+    group_name : str
+        What the groups are called.
 
     ``actions`` may be empty, and ``rewards`` None, where a log does not know them.
     """
@@ -77,6 +81,8 @@ class Draft:
     time: Array | None = None
     dt: Array | None = None
     categories: Mapping[str, Feature] = field(default_factory=dict)
+    groups: Array | None = None
+    group_name: str = "group"
 
 
 def build(draft: Draft, findings: Findings) -> dict[str, Any]:
@@ -127,6 +133,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     finals = read_final_states(draft.final_states, draft.next_states, draft.feature_names, found, states, findings)
     schema = _schema(draft, seen, survey(finals), actions[1], units, findings)
     ids = _episode_ids(draft.episode_ids, found, findings)
+    groups = None if draft.groups is None else _groups(draft.groups, draft, found, findings)
     findings.stop_if_failed()
     take = slice(None) if order is None else order
     fields = {
@@ -140,6 +147,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         "episode_ids": ids,
         "schema": schema,
         "dt": dt,
+        **({} if groups is None else {"groups": groups, "group_name": draft.group_name}),
     }
     guessed = [] if schema is None else [one.name for one in schema.features if one.unit and one.name not in units]
     return {**fields, "reading": describe(fields, draft.source, draft.roles, guessed, times.told if times else "")}
@@ -320,6 +328,42 @@ def _episode_ids(given: Array | None, found: Boundaries, findings: Findings) -> 
     if ids is not None and len(ids) != len(found.ids):
         findings.error("ragged", f"Got {count(len(ids), 'episode id')} for {count(len(found.ids), 'episode')}.")
     return np.array(ids, str) if ids is not None and ids.dtype.kind == "O" else np.asarray(ids)
+
+
+def _groups(given: Array, draft: Draft, found: Boundaries, findings: Findings) -> Array | None:
+    """Return the group of each episode, or None after an error was noted."""
+    name, episodes, n = draft.group_name, len(found.ids), int(found.starts[-1])
+    column = as_ids(given, f"The group `{name}`", findings)
+    if column is None:
+        return None
+    if len(column) == n:
+        first = found.starts[:-1]
+        ordered = column if found.order is None else column[found.order]
+        varies = ordered != np.repeat(ordered[first], np.diff(found.starts))
+        if varies.any():
+            row = int(varies.argmax())
+            episode = int(np.searchsorted(found.starts, row, side="right")) - 1
+            findings.error(
+                "group-varies",
+                f"Episode {found.ids[episode]} has the group `{ordered[first[episode]]}` and `{ordered[row]}` "
+                f"(`{name}`); an episode has one group: its pilot, its vehicle.",
+                Message("Give a column that is constant in every episode, or leave {} out.", Option("group")),
+            )
+            return None
+        column = ordered[first]
+    elif draft.markers.starts is None or len(column) != episodes:
+        findings.error(
+            "ragged",
+            f"Got {count(len(column), 'group')} (`{name}`) for {count(n, 'step')} in {count(episodes, 'episode')}.",
+        )
+        return None
+    if episodes > 1 and bool((column == column[0]).all()):
+        findings.warning(
+            "one-group",
+            f"All episodes have the group `{column[0]}` (`{name}`): chances get no interval, which takes two groups.",
+            Message("Leave {} out, if the episodes do not depend on each other.", Option("group")),
+        )
+    return np.array(column, str) if column.dtype.kind == "O" else column
 
 
 @dataclass(frozen=True)

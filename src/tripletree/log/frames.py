@@ -36,7 +36,12 @@ def data_frame(columns: Mapping[str, Array]) -> Any:
     return pandas.DataFrame(dict(columns))
 
 
-def column_names(schema: Schema) -> list[str]:
+def described(log: Log) -> str:
+    """Return what a file of ours keeps besides the columns: the log's schema, and what its groups are called."""
+    return json.dumps(log.schema.to_dict() | ({} if log.groups is None else {"group": log.group_name}))
+
+
+def column_names(schema: Schema, group: str | None = None) -> list[str]:
     """Return the names of a log's columns: those of the schema, and those that a reader guesses the others by.
 
     Categories are the text that they were read from, and what a log does not know, such as rewards, has no column.
@@ -44,9 +49,9 @@ def column_names(schema: Schema) -> list[str]:
     states = list(schema.columns)
     actions = schema.action.names if schema.has_action else ()
     timed = (TIME,) if schema.per_second else ()
-    after = AFTER if schema.has_reward else AFTER[1:]
+    after = (*(AFTER if schema.has_reward else AFTER[1:]), *(f"next_{state}" for state in states), *timed)
     taken: dict[str, None] = {}
-    for name in (*states, *actions, *BEFORE, *after, *(f"next_{state}" for state in states), *timed):
+    for name in (*states, *actions, *BEFORE, *after, *(() if group is None else (group,))):
         # A feature may be called "reward", but a table has each name once.
         while name in taken:
             name += "_"
@@ -58,7 +63,7 @@ def column_names(schema: Schema) -> list[str]:
 
 
 def table_of(log: Log) -> dict[str, Array]:
-    """Return the columns of a log: episode, step, state, action, reward, how the episode ends, and the next state."""
+    """Return the columns of a log: episode, step, state, action, reward, how it ends, the next state, the group."""
     lengths = np.diff(log.starts)
     last = log.starts[1:] - 1
     following = np.roll(log.states, -1, axis=0)
@@ -76,8 +81,10 @@ def table_of(log: Log) -> dict[str, Array]:
         *flags,
         *_as_text(following, schema),
         *([] if log.dt is None else [log.dt]),
+        *([] if log.groups is None else [np.repeat(log.groups, lengths)]),
     ]
-    return dict(zip(column_names(schema), columns, strict=True))
+    names = column_names(log.schema, None if log.groups is None else log.group_name)
+    return dict(zip(names, columns, strict=True))
 
 
 def _as_text(states: Array, schema: Schema) -> list[Array]:
@@ -106,12 +113,13 @@ def _as_numbers(columns: list[Array], schema: Schema) -> Array:
     return np.stack(numbers, axis=1).astype(np.float64)
 
 
-def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | None:
+def fields_of(table: Mapping[str, Array], schema: Schema, group: str | None = None) -> dict[str, Any] | None:
     """Return the fields of the log that `table_of` made a table of; None when rows or columns were changed since."""
-    if list(table) != column_names(schema):
+    if list(table) != column_names(schema, group):
         return None
     d = len(schema.columns)
     ids, steps, *rest = table.values()
+    groups = None if group is None else rest.pop()
     dt = {"dt": rest.pop()} if schema.per_second else {}
     states, following, rest = rest[:d], rest[-d:], rest[d:-d]
     truncated, terminated = rest.pop(), rest.pop()
@@ -135,6 +143,7 @@ def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | No
         "episode_ids": ids[starts[:-1]],
         "schema": schema,
         **dt,
+        **({} if groups is None else {"groups": groups[starts[:-1]], "group_name": group}),
     }
 
 
@@ -148,7 +157,7 @@ def write_parquet(log: Log, path: str | os.PathLike[str]) -> None:
             'Writing Parquet files needs pyarrow. Type: pip install "tripletree[parquet]"'
         ) from None
     try:
-        table = pyarrow.table(table_of(log)).replace_schema_metadata({OWN: json.dumps(log.schema.to_dict())})
+        table = pyarrow.table(table_of(log)).replace_schema_metadata({OWN: described(log)})
         with replacing(path) as stream:
             parquet.write_table(table, stream)
     except (OSError, pyarrow.ArrowException, UnicodeError) as error:

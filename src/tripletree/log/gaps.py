@@ -285,6 +285,7 @@ def _taken(draft: Draft, rows: I64, of: I64, n: int) -> Draft:
         next_states=None if draft.next_states is None else take(draft.next_states),
         markers=replace(draft.markers, **flags),
         endings=None if draft.endings is None else draft.endings[of],
+        groups=None if draft.groups is None else draft.groups[rows if len(draft.groups) == n else of],
         matrix=None,
     )
 

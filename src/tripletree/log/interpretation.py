@@ -62,6 +62,9 @@ def describe(
             for role in [*boundaries, "reward", "terminated", "truncated", "done"]
             if role in roles.single
         ]
+    if fields.get("groups") is not None:
+        number = count(len(np.unique(fields["groups"])), "group")
+        lines.append(_line("group", f"{fields.get('group_name', 'group')} ({number})", False))
     schema = fields["schema"]
     if fields.get("dt") is not None:
         usual = float(np.median(fields["dt"]))

@@ -120,4 +120,6 @@ def _without(log: Log, faults: list[Fault]) -> Log:
         log.reading,
         log.findings,
         dt=None if log.dt is None else freeze(log.dt[kept]),
+        groups=None if log.groups is None else log.groups[of],
+        group_name=log.group_name,
     )

@@ -77,7 +77,7 @@ def from_columns(
 
     result.aside += [*unnamed, *listed(roles.get("ignore"))]
     single = {role: table[column] for role, column in result.single.items()}
-    rewards, time, dt = (single.pop(role, None) for role in ("reward", "time", "dt"))
+    rewards, time, dt, groups = (single.pop(role, None) for role in ("reward", "time", "dt", "group"))
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
     return build(
         Draft(
@@ -93,6 +93,8 @@ def from_columns(
             dt=dt,
             naming=cast(Naming, naming),
             roles=result,
+            groups=groups,
+            group_name=result.single.get("group", "group"),
         ),
         findings,
     )

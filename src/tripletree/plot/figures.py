@@ -60,7 +60,11 @@ class LeafMap(Picture):
         return self.draw(overlays.zone(self.view_, zone, label, self._next_place()))
 
     def trajectories(self, found: Any, label: str | None = None) -> Self:
-        """Draw what ``simulate(...)`` returned: the more probable, the more opaque; each call has its own colour."""
+        """Draw what ``simulate(...)`` returned; each call has its own colour.
+
+        In a fan of recorded ways, the more episodes one stands for, the wider it is; of the paper's ways, the more
+        probable, the more opaque.
+        """
         return self.draw(overlays.trajectories(self.view_, found, label, self._next_place()))
 
     def after(self, steps: int, start: Any = None, label: str | None = None, *, log: Any = None) -> Self:

@@ -187,7 +187,7 @@ def moves_section(case: Case) -> Section:
     content = [
         paragraphs(told),
         _graph(case),
-        *([tag("h3", "Main routes"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
+        *([tag("h3", "Routes to the end"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
         *([tag("h3", "From the beginning on"), _fan(case)] if case.log.n_episodes >= FEW else []),
         tag("h3", "Changes of mind"),
         tag("ul", *(tag("li", _changes(case, about)) for about in _abouts(case))),

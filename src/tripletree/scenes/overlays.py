@@ -28,6 +28,8 @@ F64 = npt.NDArray[np.float64]
 
 FAINTEST = 0.12
 """Opacity of the least probable trajectories: they must still be visible."""
+THIN, THICK = 0.6, 2.4
+"""Widths of the ways in a fan that stand for the fewest and for the most episodes."""
 MOST_EPISODES = 30
 """Episodes that are drawn at once, unless the caller asks for more."""
 MOST_DOTS = 1_000
@@ -214,7 +216,7 @@ def zone(view: View, place: Any, label: str | None = None, number: int = 0) -> L
 
 
 def trajectories(view: View, found: Any, label: str | None = None, number: int = 0) -> Layer:
-    """Return simulated trajectories; the more probable, the more opaque."""
+    """Return simulated trajectories: in a fan, the more episodes one stands for, the wider; else by probability."""
     _check_plane(view)
     listed = list(found) if isinstance(found, Iterable) else [found]
     if not all(hasattr(one, "nodes") and hasattr(one, "probability") for one in listed):
@@ -224,18 +226,35 @@ def trajectories(view: View, found: Any, label: str | None = None, number: int =
     if any(one.nodes is None for one in listed):
         raise ParameterError("These are paths, which have leaves but no states to draw; simulate(...) has both.")
     colour = PLACES[number % len(PLACES)]
-    chance = np.array([one.probability for one in listed])
-    opacity = np.clip(chance / chance.max(), FAINTEST, 1.0)
-    order = np.argsort(chance, kind="stable")  # the most probable on top
-    lines = Lines(tuple(listed[k].nodes[:, list(view.axes)] for k in order), colour, 1.3, opacity[order])
+    weights, note = _weights(listed)
+    relative = weights / weights.max()
+    order = np.argsort(weights, kind="stable")  # the most important on top
+    paths = tuple(listed[k].nodes[:, list(view.axes)] for k in order)
+    if "episodes" in note:
+        # By the root, so that the ink of a line, its width times its opacity, grows as its share does.
+        root = np.sqrt(relative[order])
+        lines = Lines(paths, colour, THIN + (THICK - THIN) * root, np.clip(root, 2 * FAINTEST, 1.0))
+    else:
+        lines = Lines(paths, colour, 1.3, np.clip(relative, FAINTEST, 1.0)[order])
     ends = np.array([one.nodes[-1, list(view.axes)] for one in listed])
     discs = Points(ends[:, 0], ends[:, 1], size=2.2, colour=colour, opacity=0.7)
     if label is None:
         start, end = getattr(found, "start", ""), getattr(found, "end", "")
         many = count(len(listed), "trajectory", "trajectories")
         label = f"{many} from {start} to {end}" if start else many
-    note = "The more opaque, the more probable" if len(listed) > 1 else ""
     return Layer((lines, discs), (Entry(label, colour, "line"),), note)
+
+
+def _weights(listed: Sequence[Any]) -> tuple[F64, str]:
+    """Return how much each trajectory counts, and what its line says; those without a number count alike."""
+    shares = [getattr(one, "share", None) for one in listed]
+    if None not in shares:
+        differ = len(set(shares)) > 1
+        return np.array(shares, np.float64), "The wider, the more episodes went that way" if differ else ""
+    chances = [one.probability for one in listed]
+    if None in chances:
+        return np.ones(len(listed)), ""
+    return np.array(chances, np.float64), "The more opaque, the more probable" if len(listed) > 1 else ""
 
 
 def after(
