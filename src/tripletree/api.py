@@ -716,7 +716,9 @@ class TripleTree:
         return chance.occupancy(self.fitted_, *self._known(log), start, given)
 
     @question
-    def futures(self, start: Any = None, k: int = 3, *, regions: int = 10, log: Log | None = None) -> Futures:
+    def futures(
+        self, start: Any = None, k: int = 3, *, regions: int = 10, given: Any = None, log: Log | None = None
+    ) -> Futures:
         """Return the commonest futures from here: where it goes next, how often, when, and with which outcome.
 
         Counted over recorded episodes with one vote each; from a zone, by their first step in it.
@@ -730,6 +732,8 @@ class TripleTree:
         regions : int
             How many regions there are, at most: the leaves of the tree when it had that many, as in :meth:`outline`.
             The more there are, the sooner the next one comes.
+        given : str, bool array of shape (episodes,), or None
+            Count only episodes of which this is true, as in :meth:`chance`.
         log : Log or None
             Whose episodes to count; None: those of the training log that the model keeps.
 
@@ -747,7 +751,7 @@ class TripleTree:
         >>> [(one.where, one.episodes) for one in found]
         [(('pos < 0.895', 'speed < -0.04'), 15), (('pos < 1.45', 'speed >= 0.0075'), 7)]
         """
-        return futures(self.fitted_, self._episodes(log), start, k, regions)
+        return futures(self.fitted_, self._episodes(log), start, k, regions, given)
 
     def _known(self, log: Log | None) -> tuple[Evidence | None, Transitions | None]:
         """Return the episodes to count and the chain's transitions, each as far as they are known."""
