@@ -288,7 +288,7 @@ def _actions(outputs: Sequence[Any], number: int, space: Any, name: str) -> npt.
             and rows.shape[1] == sizes[0]
         ):
             # One number for each action: the largest wins.
-            return rows.argmax(axis=1) + int(getattr(space, "start", 0))
+            return np.asarray(rows.argmax(axis=1) + int(getattr(space, "start", 0)))
         if choices and output.dtype.kind == "f" and hasattr(space, "nvec") and rows.shape[1] == sizes.sum() > size:
             groups = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
             return np.stack([group.argmax(axis=1) for group in groups], axis=1)

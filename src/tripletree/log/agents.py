@@ -40,12 +40,12 @@ def act_of(agent: Any, world: World, *, seed: int, trust: bool, normalize: Any) 
     normalize : path, VecNormalize or None
         What the agent's observations go through.
     """
-    if isinstance(agent, str) and agent == RANDOM:
-        world.action_space.seed(seed)
-        return _each(lambda _: world.action_space.sample())
     normalizer = world.normalizer
     if normalize is not None:
         normalizer = normalize if hasattr(normalize, "normalize_obs") else load_normalizer(normalize, trust)
+    if isinstance(agent, str) and agent == RANDOM:
+        world.action_space.seed(seed)
+        return _each(lambda _: world.action_space.sample())
     if isinstance(agent, str | Path):
         path = Path(agent)
         if path.suffix.lower() == ".onnx":
