@@ -178,8 +178,10 @@ class _Recorder:
                             done += len(episode.rewards) if by_steps else 1
                             if progress is not None:
                                 progress(min(done, wanted), wanted)
+                # After all steps are counted, so that copies which end together are treated alike.
+                for i, first in enumerate(seen):
                     if starts[i] and more():
-                        self._begin(i, seen[i])
+                        self._begin(i, first)
         except KeyboardInterrupt:
             whole = [episode for episode in self.begun if any(episode.ending)]
             if not whole:
