@@ -29,7 +29,7 @@ NORMALIZERS = ("vecnormalize.pkl", "vec_normalize.pkl")
 def existing(path: Path, endings: Sequence[str] = ()) -> Path:
     """Return the path of a file that is there; like the libraries that save them, adds an ending that was left out."""
     for ending in ("", *endings):
-        if (found := path.with_name(path.name + ending)).is_file():
+        if (found := Path(f"{path}{ending}")).is_file():
             return found
     if path.is_dir():
         inside = sorted(p.name for p in path.iterdir() if p.suffix.lower() in (".zip", ".onnx"))
@@ -82,7 +82,8 @@ def load_normalizer(path: str | os.PathLike[str], trust: bool) -> Any:
     from stable_baselines3.common.save_util import load_from_pkl
 
     try:
-        normalizer = load_from_pkl(file)
+        with file.open("rb") as content:
+            normalizer = load_from_pkl(content)
     except Exception as error:  # a pickle may raise anything at all
         raise ParameterError(f"{file.name} cannot be loaded: {_line(error)}") from error
     if not hasattr(normalizer, "normalize_obs"):
@@ -172,13 +173,14 @@ def _unpacked(file: Path, saved: dict[str, Any]) -> tuple[dict[str, Any], Any]:
             break
         except ModuleNotFoundError as error:
             spaces = {"observation_space", "action_space"} - set(left_out)
-            if error.name == "gym" and spaces:
+            module = str(error.name).partition(".")[0]
+            if module == "gym" and spaces:
                 # Saved before Gymnasium: the spaces of the environment take the place of those in the file.
                 left_out.update(dict.fromkeys(spaces))
                 continue
             raise ParameterError(
-                f"{file.name} needs the module {error.name}, which is not here. If it is yours, start from the folder "
-                f"that holds it; otherwise type: pip install {error.name}"
+                f"{file.name} needs the module {module}, which is not here. If it is yours, start from the folder "
+                f"that holds it; otherwise type: pip install {module}"
             ) from error
         except Exception as error:
             raise ParameterError(f"{file.name} cannot be loaded: {_line(error)}") from error

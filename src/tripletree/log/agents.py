@@ -43,6 +43,11 @@ def act_of(agent: Any, world: World, *, seed: int, trust: bool, normalize: Any) 
     normalizer = world.normalizer
     if normalize is not None:
         normalizer = normalize if hasattr(normalize, "normalize_obs") else load_normalizer(normalize, trust)
+        own = getattr(normalizer, "observation_space", world.observation_space)
+        if _size(own) != _size(world.observation_space):
+            raise ParameterError(
+                f"The VecNormalize was made for observations {own}, and this environment has {world.observation_space}."
+            )
     if isinstance(agent, str) and agent == RANDOM:
         world.action_space.seed(seed)
         return _each(lambda _: world.action_space.sample())

@@ -162,11 +162,8 @@ class _Recorder:
         try:
             while any(episode is not None for episode in self.running) or more():
                 needed = [episode is not None for episode in self.running]
-                said = self.act([now.observation for now in seen], starts, needed)
-                actions = [
-                    self._checked(given, i) if needs else spare
-                    for i, (given, needs) in enumerate(zip(said, needed, strict=True))
-                ]
+                said = self.act([now.observation for now in seen], starts, needed) if any(needed) else ()
+                actions = [self._checked(said[i], i) if needs else spare for i, needs in enumerate(needed)]
                 for i, step in enumerate(self.world.step(actions)):
                     seen[i], starts[i] = (step.seen, step.begins) if step.first is None else (step.first, True)
                     episode = self.running[i]
