@@ -968,7 +968,7 @@ def explain_agent(
     --------
     >>> from tripletree import explain_agent
     >>> found = explain_agent("CartPole-v1", lambda state: int(state[2] + state[3] > 0), samples=2_000)
-    >>> print(found.tree.explain("pole angle = 0.1"))
+    >>> print(found.tree.explain("pole angle = 0.01, pole angular velocity = 0.3"))
     Action = push right because ...
     """
     check_parameters({"max_leaves": max_leaves})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -247,3 +249,14 @@ def test_one_line_explains_a_model(ppo, tmp_path):
         found = explain_agent("CartPole-v1", tmp_path / "agent", tmp_path / "page", samples=800, trust=True)
     assert found.report.stat().st_size > 10_000
     assert "push" in str(found.tree.explain("pole angle = 0.1, pole angular velocity = 1"))
+
+
+def test_the_manual_works(need, tmp_path):
+    """The page on agents, with less patience."""
+    need("stable_baselines3")
+    text = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
+    (code,) = [code for code in re.findall(r"^```py\n(.*?)^```", text, re.DOTALL | re.MULTILINE) if "PPO" in code]
+    found = {}
+    exec(code.replace("50_000", "64").replace("20_000", "100"), found)
+    assert found["log"].n_samples >= 100
+    assert (tmp_path / "ppo.zip").exists()

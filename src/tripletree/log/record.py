@@ -96,7 +96,7 @@ def record(
     >>> record(road.environment("left"), lambda state: 0, episodes=3, feature_names=["pos", "speed"])
     Log(41 samples, 3 episodes, 2 features: pos, speed; discrete action: 0, 1)
     >>> record("CartPole-v1", "random", samples=50)
-    Log(55 samples, 3 episodes, 4 features: cart position, cart velocity, pole angle, pole angular velocity; ...)
+    Log(59 samples, 4 episodes, 4 features: cart position, cart velocity, pole angle, pole angular velocity; ...)
     """
     wanted = _amount(episodes, samples)
     check_whole(seed, "seed", 0)
