@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
+from gymnasium.envs.classic_control.cartpole import CartPoleEnv
 
 import tripletree
 from tripletree.cli import main
@@ -63,6 +64,23 @@ def test_an_id_with_a_module_becomes_the_name_of_a_file(record, tmp_path):
     result = record("tripletree.demos.road_env:tripletree/Road-v0", "--agent", "random", "--samples", "50")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out/logs/tripletree.demos.road_env-tripletree-Road-v0-0.npz").exists()
+
+
+def test_ctrl_c_writes_whole_episodes_and_says_so(record, monkeypatch):
+    step, calls = CartPoleEnv.step, iter(range(1_000))
+
+    def stopped(self, action):
+        if next(calls) == 150:
+            raise KeyboardInterrupt
+        return step(self, action)
+
+    monkeypatch.setattr(CartPoleEnv, "step", stopped)
+    result = record("CartPole-v1", "--agent", "random", "--samples", "500", "-o", "some.npz")
+    assert result.exit_code == 130
+    assert "note: Stopped by Ctrl-C: the log has " in result.stderr
+    log = tripletree.read_log("some.npz")
+    assert log.n_samples <= 150
+    assert f"the log has {log.n_episodes} whole episodes." in result.stderr
 
 
 SLIPS = [

@@ -161,3 +161,48 @@ def test_a_network_with_a_memory_is_recorded_by_a_function(need, tmp_path):
         ParameterError, match=r"a\.onnx has the inputs observation, hidden; expected one, the observation\."
     ):
         record("CartPole-v1", tmp_path / "a.onnx", episodes=1)
+
+
+class Halving:
+    """What VecNormalize looks like."""
+
+    def normalize_obs(self, seen):
+        return {key: part / 2 for key, part in seen.items()} if isinstance(seen, dict) else seen / 2
+
+
+def test_a_network_sees_what_is_normalized(linear):
+    log = record("Pendulum-v1", linear([[0], [0], [-1]]), episodes=1, normalize=Halving())
+    np.testing.assert_allclose(log.actions[:, 0], np.clip(-log.states[:, 2] / 2, -2, 2), rtol=1e-5)
+
+
+def test_a_network_may_have_an_input_for_each_part(need, tmp_path):
+    onnx = need("onnx")
+    helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
+
+    class Parts(gymnasium.Env):
+        observation_space = spaces.Dict(here=spaces.Box(-1, 1, (1,)), there=spaces.Box(-1, 1, (1,)))
+        action_space = spaces.Box(-2, 2, (1,))
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            self.steps = 0
+            return self.observe(), {}
+
+        def observe(self):
+            return {key: self.np_random.uniform(-1, 1, 1).astype(np.float32) for key in ("here", "there")}
+
+        def step(self, action):
+            self.steps += 1
+            return self.observe(), 0.0, False, self.steps == 9, {}
+
+    graph = helper.make_graph(
+        [helper.make_node("Sub", ["there", "here"], ["action"])],
+        "policy",
+        [helper.make_tensor_value_info(name, float32, ["n", 1]) for name in ("there", "here")],
+        [helper.make_tensor_value_info("action", float32, ["n", 1])],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "a.onnx")
+    for normalize, scale in ((None, 1), (Halving(), 0.5)):
+        log = record(Parts(), tmp_path / "a.onnx", episodes=2, normalize=normalize)
+        expected = scale * (log.states[:, 1] - log.states[:, 0])
+        np.testing.assert_allclose(log.actions[:, 0], expected, rtol=1e-4, atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -90,6 +91,7 @@ def record(
         check_whole(samples, "samples", 1, example=10_000)
     name = re.sub(r"[^\w.-]+", "-", env)
     out = Path(f"out/logs/{name}-{seed}.npz") if out is None else check_ending(out, (".npz",), "out")
+    amount = 10_000 if samples is None and episodes is None else samples
     with console.progress_bar("Recording", "samples" if episodes is None else "episodes") as progress:
         if agent is None:
             if env not in (*DRIVERS, LANDER):
@@ -100,7 +102,6 @@ def record(
         else:
             from tripletree.log.record import record as run
 
-            amount = 10_000 if samples is None and episodes is None else samples
             log = run(
                 env,
                 agent,
@@ -115,6 +116,8 @@ def record(
     log.to_npz(out)
     console.show(_size(log))
     console.show_wide(f"The log is in {out}. Read it with tripletree.read_log({str(out)!r}).")
+    if agent is not None and (log.n_samples < (amount or 0) or log.n_episodes < (episodes or 0)):
+        sys.exit(130)  # Ctrl-C came before there was enough, and a script should know
 
 
 def _paper(name: str, samples: int | None, seed: int, progress: Callable[[int, int], None]) -> Log:

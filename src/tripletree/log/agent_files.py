@@ -225,7 +225,7 @@ def _saved_size(saved: dict[str, Any], name: str) -> str:
     return "of an unknown size"
 
 
-def open_network(path: Path, world: World, normalizer: Any = None) -> Callable[..., Any]:
+def open_network(path: Path, world: World) -> Callable[..., Any]:
     """Return how an ONNX network acts; numbers beyond the limits of a Box are cut, as Stable-Baselines3 does."""
     file = existing(path)
     try:
@@ -250,8 +250,6 @@ def open_network(path: Path, world: World, normalizer: Any = None) -> Callable[.
         for one in inputs:
             parts = [seen if len(inputs) == 1 else seen[one.name] for seen in observations]
             batch = np.stack([np.asarray(part) for part in parts]).astype(_dtype(one.type))
-            if normalizer is not None:
-                batch = normalizer.normalize_obs(batch).astype(batch.dtype)
             feed[one.name] = batch.reshape(len(observations), -1) if len(one.shape) == 2 else batch
         try:
             outputs = network.run(None, feed)

@@ -54,7 +54,7 @@ def act_of(agent: Any, world: World, *, seed: int, trust: bool, normalize: Any) 
     if isinstance(agent, str | Path):
         path = Path(agent)
         if path.suffix.lower() == ".onnx":
-            return open_network(path, world, normalizer)
+            return _behind(normalizer, open_network(path, world))
         policy = load_policy(path, world, trust, normalizer is not None)
         _check_spaces(policy, world)
         return _model(policy, world, normalizer)
@@ -70,9 +70,7 @@ def act_of(agent: Any, world: World, *, seed: int, trust: bool, normalize: Any) 
         agent = agent.predict
     if not callable(agent):
         raise ParameterError(Message("{} must be {}; got {}.", Option("agent"), ALLOWED, type(agent).__name__))
-    if normalizer is None:
-        return _each(agent)
-    return _each(lambda observation: agent(_first(normalizer.normalize_obs(_stack([observation])))))
+    return _behind(normalizer, _each(agent))
 
 
 def _is_model(agent: Any) -> bool:
@@ -90,6 +88,15 @@ def _each(function: Callable[[Any], Any]) -> Act:
         ]
 
     return act
+
+
+def _behind(normalizer: Any, act: Act) -> Act:
+    """Return how somebody acts who sees only what a normalizer lets through."""
+
+    def behind(observations: Sequence[Any], starts: Sequence[bool], needed: Sequence[bool]) -> Sequence[Any]:
+        return act([_first(normalizer.normalize_obs(_stack([seen]))) for seen in observations], starts, needed)
+
+    return act if normalizer is None else behind
 
 
 def _action(said: Any) -> Any:
