@@ -65,8 +65,9 @@ def test_one_number_for_each_action_is_a_choice(linear):
     assert record("CartPole-v1", str(linear(BALANCE, largest=True)), episodes=3).fingerprint() == expected.fingerprint()
 
 
-def test_other_outputs_are_passed_over(linear):
-    path = linear(BALANCE, largest=True, before=[("value", 3)])
+@pytest.mark.parametrize("largest", [False, True])
+def test_other_outputs_are_passed_over(linear, largest):
+    path = linear(BALANCE, largest=largest, before=[("value", 1), ("features", 3)])
     assert (
         record("CartPole-v1", path, episodes=2).fingerprint()
         == record("CartPole-v1", balance, episodes=2).fingerprint()

@@ -233,7 +233,7 @@ def open_network(path: Path, world: World) -> Callable[..., Any]:
     except ImportError:
         raise MissingDependencyError(f'{file.name} needs onnxruntime. Type: pip install "tripletree[onnx]"') from None
     try:
-        network = onnxruntime.InferenceSession(file, providers=["CPUExecutionProvider"])
+        network = onnxruntime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's own errors share no base
         raise ParameterError(f"{file.name} cannot be loaded as an ONNX network: {_line(error)}") from error
     inputs = network.get_inputs()
@@ -275,27 +275,24 @@ def _dtype(kind: str) -> str:
 
 def _actions(outputs: Sequence[Any], number: int, space: Any, name: str) -> npt.NDArray[Any]:
     """Return the actions among a network's outputs: the first output that can be one."""
-    sizes = np.reshape(getattr(space, "nvec", getattr(space, "n", 0)), -1).astype(int)
-    size = prod(space.shape or ())
-    choices = not hasattr(space, "low")
+    from gymnasium import spaces
+
+    shape = tuple(space.shape or ())
+    # For each choice the number of its values and the first of them; a choice may come as a score for each value.
+    sizes = np.reshape(space.nvec if isinstance(space, spaces.MultiDiscrete) else getattr(space, "n", 0), -1)
+    starts = np.reshape(getattr(space, "start", 0), -1)
+    choices = isinstance(space, spaces.Discrete | spaces.MultiDiscrete)
     for output in map(np.asarray, outputs):
-        rows = output.reshape(number, -1) if output.size and output.size % number == 0 else np.empty((number, 0))
-        if (
-            choices
-            and output.dtype.kind == "f"
-            and hasattr(space, "n")
-            and not space.shape
-            and rows.shape[1] == sizes[0]
-        ):
-            # One number for each action: the largest wins.
-            return np.asarray(rows.argmax(axis=1) + int(getattr(space, "start", 0)))
-        if choices and output.dtype.kind == "f" and hasattr(space, "nvec") and rows.shape[1] == sizes.sum() > size:
-            groups = np.split(rows, np.cumsum(sizes)[:-1], axis=1)
-            return np.stack([group.argmax(axis=1) for group in groups], axis=1)
-        if rows.shape[1] == size:
-            if choices:
-                return rows.reshape(number, *(space.shape or ()))
-            return np.asarray(np.clip(rows.reshape(number, *space.shape), space.low, space.high))
+        if output.size == 0 or output.size % number:
+            continue
+        rows = output.reshape(number, -1)
+        scores = choices and output.dtype.kind == "f"
+        if scores and rows.shape[1] == sizes.sum():
+            best = [group.argmax(axis=1) for group in np.split(rows, np.cumsum(sizes)[:-1], axis=1)]
+            return np.reshape(np.stack(best, axis=1) + starts, (number, *shape))
+        if not scores and rows.shape[1] == prod(shape):
+            rows = rows.reshape(number, *shape)
+            return np.asarray(np.clip(rows, space.low, space.high)) if isinstance(space, spaces.Box) else rows
     shapes = ", ".join(str(np.shape(output)) for output in outputs)
     raise ParameterError(
         f"{name} returned outputs of shape {shapes}, and none is an action in {shortened(str(space), 60)}."
