@@ -1,0 +1,318 @@
+"""Do answers hold on episodes that nobody has seen? Chances, times, whereabouts, single states and trajectories.
+
+Episodes are divided: a tree is grown on two thirds, and all questions that ``unseen.zones`` makes of the log are asked.
+The other third says what was true. An unseen share is itself uncertain, so coverage is given twice: whether the
+interval holds the unseen share, and whether the difference between the two is at most the root of the summed squares
+of the two intervals' halves that face each other, which holds for 95 % of the questions if both intervals cover 95 %.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import worlds
+from benchmarks.harness import Options, Report, say
+from benchmarks.resembling import distance, resample
+from benchmarks.unseen import (
+    Asked,
+    Setting,
+    ask_after,
+    ask_chances,
+    ask_states,
+    ask_steps,
+    auc,
+    calibration_error,
+    resampled,
+)
+from tripletree import Log, TripleTree, read_log
+from tripletree.demos import lander, road
+from tripletree.graph import count
+from tripletree.graph.segments import bent, typical, within
+from tripletree.graph.ways import BRIDGE, NONE, find, joined
+
+TITLE = "Answers on unseen episodes"
+ENOUGH = 100
+"""Unseen episodes from which on one division of the log is enough; with fewer, three are measured together."""
+WORST = 3
+"""Worst cases that are told, for each log."""
+SMALL = 100_000
+"""Steps of the smaller log on which speed is measured."""
+STRAIGHT = 0.01
+"""Where the straight line is nearer than this to the path, in shares of the ranges, nothing is to be gained."""
+WAYS = 100
+"""Unseen episodes whose trajectories are compared."""
+
+
+def demo(name: str) -> Log:
+    """Return the log of a built-in agent."""
+    return lander.log() if name == "lander" else road.record(name, n_samples=20_000)
+
+
+DEMOS = ("lander", *road.VARIANTS)
+
+
+def run(options: Options, report: Report) -> None:
+    """Measure the logs given or all built-in agents, then the speed on simulated ones."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for given in options.logs or DEMOS:
+            name = Path(given).stem
+            if options.wants(name):
+                log = demo(given) if given in DEMOS else read_log(given)
+                measure(name, log.select(slice(0, 60)) if options.quick else log, options, report)
+        if options.wants("speed"):
+            for samples, limit in ((SMALL // 10, 20),) if options.quick else ((SMALL, 20), (10 * SMALL, 200)):
+                measure_speed(samples, limit, options.leaves, report)
+    report.notes += [
+        "'count' is what the library answers, 'chain' its second opinion from the chain over leaves. 'chance alone' is "
+        "how far apart two random parts of all episodes are, as large as the two sides: no answer from the training "
+        "episodes can be expected to be nearer.",
+        "Coverage: the share of 95 % intervals that hold the unseen share; 'both sides' allows for the uncertainty of "
+        "the unseen share (the difference is at most the root of the summed squares of the halves that face each "
+        "other).",
+        "Alarm: how well |chain - count| tells where the chain is off by more than 0.1 (area under the curve).",
+        "Steps: questions whose unseen mean is at least 5 steps; relative errors of tiny times mean nothing.",
+        "After: half the summed differences between shares of leaves, from where episodes begin.",
+        "State: single unseen states; skill is 1 - Brier score / that of always saying the training mean.",
+        "Ways: distance from the unseen path at 50 points of equal progress, divided by that of the straight line; "
+        "from the first to the last state, and between two random states of an episode. 'Nearer' counts paths from "
+        f"which the line is at least {STRAIGHT:.0%} of the ranges away.",
+    ]
+
+
+def measure(name: str, log: Log, options: Options, report: Report) -> None:
+    """Measure one log."""
+    say(f"  {name}: {log.n_samples:,} steps in {log.n_episodes:,} episodes")
+    divisions = 1 if log.n_episodes / 3 >= ENOUGH or options.quick else 3
+    chances, times, left, turns, states, ways = list[Asked](), list[Asked](), [0, 0], [], [], []
+    alone, alone_times, seconds = [], [], []
+    for division in range(divisions):
+        seed = options.seed + division
+        rng = np.random.default_rng(seed)
+        setting = Setting.of(log, options.leaves, seed)
+        say(f"    division {division + 1} of {divisions}: chances")
+        asked, out, spent = ask_chances(setting, rng)
+        chances, left[0] = chances + asked, left[0] + out
+        seconds.append(spent)
+        say(f"      {len(asked)} questions, {out} left out; by chance alone, then times")
+        alone.append(resampled(setting, asked, False, rng))
+        asked, out = ask_steps(setting)
+        times, left[1] = times + asked, left[1] + out
+        alone_times.append(resampled(setting, asked, True, rng))
+        say("      whereabouts, states, trajectories")
+        turns.append(ask_after(setting, rng))
+        states.append(ask_states(setting, rng))
+        ways.append(compare_ways(setting, rng))
+    row = Rows(name, report)
+    describe_chances(row, chances, np.concatenate(alone, axis=1), left[0])
+    describe_steps(row, times, np.concatenate(alone_times, axis=1), left[1])
+    for i, (k, *_) in enumerate(turns[0]):
+        row(f"after {k} steps: total variation", *(float(np.mean([turn[i][j] for turn in turns])) for j in (1, 2, 3)))
+    describe_states(row, np.concatenate(states, axis=1))
+    describe_ways(row, np.concatenate(ways))
+    row("milliseconds a question", *(1e3 * np.mean(seconds, axis=0)).tolist())
+    tell_worst(name, chances, report)
+
+
+class Rows:
+    """Adds the rows of one log to a report."""
+
+    def __init__(self, name: str, report: Report) -> None:
+        self.name, self.report = name, report
+
+    def __call__(
+        self,
+        measure: str,
+        counted: float | None,
+        chain: float | None = None,
+        alone: float | None = None,
+        target: float | None = None,
+        *,
+        least: bool = False,
+    ) -> None:
+        """Add a row; ``target`` is what the count must not exceed or, with ``least``, must reach."""
+        kept = None
+        if target is not None and counted is not None:
+            kept = "yes" if (counted >= target if least else counted <= target) else "no"
+        sign = "" if target is None else f"{'>=' if least else '<='} {target:g}"
+        self.report.rows.append(
+            {
+                "log": self.name,
+                "measure": measure,
+                "count": counted,
+                "chain": chain,
+                "chance alone": alone,
+                "target": sign,
+                "kept": kept or "",
+            }
+        )
+
+
+def describe_chances(row: Rows, asked: Sequence[Asked], alone: np.ndarray, left_out: int) -> None:
+    """Add what chances are worth."""
+    row("chances: questions (left out)", len(asked), left_out)
+    if not asked:
+        return
+    unseen = np.array([one.unseen for one in asked])
+    error = np.abs(np.array([one.count for one in asked]) - unseen)
+    chain = np.array([one.chain for one in asked])
+    miss = np.abs(chain - unseen)
+    row("chances: mean error", error.mean(), miss.mean(), np.nanmean(alone), 0.03)
+    row("chances: worst error", error.max(), miss.max(), np.nanmean(np.nanmax(alone, axis=1)), 0.25)
+    drawn = [one for one in asked if one.chain_low is not None]
+    plain = np.mean([one.chain_low <= one.unseen <= one.chain_high for one in drawn]) if drawn else None
+    row("chances: coverage", np.mean([one.low <= one.unseen <= one.high for one in asked]), plain)
+    row("chances: coverage, both sides", np.mean([covers(one) for one in asked]), target=0.93, least=True)
+    width = np.mean([one.chain_high - one.chain_low for one in drawn]) if drawn else None
+    row("chances: width of the interval", np.mean([one.high - one.low for one in asked]), width)
+    apart = np.abs(chain - [one.count for one in asked])
+    row("chances: alarm", auc(apart, miss > 0.1))
+
+
+def describe_steps(row: Rows, asked: Sequence[Asked], alone: np.ndarray, left_out: int) -> None:
+    """Add what times are worth."""
+    row("steps: questions (left out)", len(asked), left_out)
+    if not asked:
+        return
+    error = np.array([abs(one.count / one.unseen - 1) for one in asked])
+    chain = np.array([np.nan if one.chain is None else abs(one.chain / one.unseen - 1) for one in asked])
+    row("steps: mean relative error", error.mean(), np.nanmean(chain), np.nanmean(alone), 0.06)
+    row("steps: median relative error", np.median(error), np.nanmedian(chain), np.nanmedian(alone), 0.03)
+    row("steps: coverage", np.mean([one.low <= one.unseen <= one.high for one in asked]))
+    logs = [covers(one, np.log) for one in asked]
+    row("steps: coverage, both sides", np.mean(logs), target=0.9, least=True)
+
+
+def describe_states(row: Rows, table: np.ndarray) -> None:
+    """Add what answers from a single state are worth."""
+    counted, chain, usual, came = table
+    base = ((usual - came) ** 2).mean()
+    skills = [1 - ((said - came) ** 2).mean() / base for said in (counted, chain)]
+    row("state: Brier skill", *skills, target=0.8, least=True)
+    row("state: calibration error", calibration_error(counted, came), calibration_error(chain, came), target=0.02)
+
+
+def describe_ways(row: Rows, table: np.ndarray) -> None:
+    """Add what trajectories are worth: from the first to the last state (A), and between random ones (B)."""
+    for kind, name, target in ((0, "first to last", 0.55), (1, "random stretch", 0.4)):
+        made, line = table[table[:, 0] == kind, 1:3].T
+        row(f"ways: {name}, ratio to the line", made.mean() / line.mean(), target=target)
+        bends = line >= STRAIGHT
+        nearer = float((made < line)[bends].mean()) if bends.any() else None
+        row(f"ways: {name}, nearer than the line", nearer, target=0.8, least=True)
+    row("ways: no recorded segment near", table[:, 3].mean())
+
+
+def tell_worst(name: str, asked: Sequence[Asked], report: Report) -> None:
+    """Note the questions with the largest errors."""
+    for one in sorted(asked, key=lambda one: -abs(one.count - one.unseen))[:WORST]:
+        report.notes.append(
+            f"Worst of {name}: {one.text}: count {one.count:.3f} ({one.low:.3f} to {one.high:.3f}), chain "
+            f"{one.chain:.3f}, unseen {one.unseen:.3f} ({one.unseen_low:.3f} to {one.unseen_high:.3f})."
+        )
+
+
+def covers(one: Asked, scale: Callable[[float], float] = lambda x: x) -> bool:
+    """Whether two answers differ by no more than their intervals explain together."""
+    up = one.unseen > one.count
+    side, other = (one.high, one.unseen_low) if up else (one.low, one.unseen_high)
+    with np.errstate(divide="ignore"):
+        mine, others = scale(side) - scale(one.count), scale(other) - scale(one.unseen)
+        return bool((scale(one.unseen) - scale(one.count)) ** 2 <= mine**2 + others**2 + 1e-12)
+
+
+def compare_ways(setting: Setting, rng: np.random.Generator) -> np.ndarray:
+    """Return a row for each way: its kind (first to last, random), distances of it and of the line, and if it is far.
+
+    A way from first to last and one between two random states of the episode, at least three rows apart.
+    """
+    log, rows = setting.unseen, list[tuple[float, ...]]()
+    for episode in rng.permutation(log.n_episodes)[:WAYS].tolist():
+        first, last = log.starts[episode], log.starts[episode + 1] - 1
+        if last - first < 3:
+            continue
+        begin, end = np.sort(rng.choice(np.arange(first, last + 1), 2, replace=False))
+        for kind, (i, j) in enumerate(((first, last), (begin, end))):
+            real = log.states[i : j + 1]
+            if j - i < 3 or not (np.ptp(real, axis=0) > 0).any():
+                continue
+            made, far = follow(setting, real[0], real[-1])
+            span = setting.tree.fitted_.span
+            wanted = resample(real, span)
+            line = distance(wanted, resample(real[[0, -1]], span))
+            rows.append((kind, distance(wanted, resample(made, span)), line, far))
+    return np.array(rows)
+
+
+def follow(setting: Setting, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the way that recorded segments show between two states, and whether none of them is near."""
+    found, scale = setting.found, setting.tree.fitted_.span
+    states = found.recording.states
+    ends = tuple(setting.tree.fitted_.tree.apply(np.stack([a, b])).tolist())
+    seen = find(states, found.recording.starts, found.leaf, a, b, ends, scale)
+    if seen.method == NONE:
+        return np.stack([a, b]), True
+    if seen.method == BRIDGE:
+        return joined(states, seen.segments, a, b, scale)[0], True
+    pool = within(seen.segments)
+    one = pool[typical(states, pool, scale, a=a, b=b)[0][:1]]
+    return bent(states[one.first[0] : one.last[0] + 1], a, b, scale)[0], seen.method != "segment"
+
+
+def measure_speed(samples: int, limit: float, leaves: int, report: Report) -> None:
+    """Measure one question and one way, warm, on simulated landings of 8 features; on few also the model file."""
+    say(f"  speed at {samples:,} steps")
+    made = worlds.lander(samples)
+    names = ["x", "y", "vx", "vy", "phi", "vphi", "left", "right"]
+    log = Log.from_arrays(
+        made.states,
+        made.actions,
+        made.rewards,
+        starts=made.starts[:-1],
+        final_states=made.final_states,
+        feature_names=names,
+    )
+    setting = Setting(TripleTree(leaves).fit(log), log, log)
+    # All steps are counted, not only as many as a model file keeps.
+    setting.found = setting.truth
+    tree, found = setting.tree, setting.found
+    row = Rows(f"{samples:,} simulated steps", report)
+    goal, zone, within_steps = {"y": (None, 0.2)}, {"x": (0.1, None)}, 100
+
+    def counted(start: Any) -> object:
+        rows = found.visits(start).rows
+        return count.chance(found.episodes, rows, found.event(setting.zone(goal)), None, within_steps)
+
+    state, other = log.states[len(log) // 2], log.states[len(log) // 2 + 100]
+    row("milliseconds a question from a zone", milliseconds(lambda: counted(zone)), target=limit)
+    row("milliseconds a question from a state", milliseconds(lambda: counted(state)), target=limit)
+    row(
+        "milliseconds a way between two states", milliseconds(lambda: follow(setting, state, other)), target=1.5 * limit
+    )
+    if samples > SMALL:
+        return
+    whole = milliseconds(lambda: tree.chance(goal, zone, within=within_steps))
+    row("milliseconds a question, with the chain and its words", whole, target=limit)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "model.tripletree"
+        tree.save(file)
+        row("model file, MB", file.stat().st_size / 1e6, target=1.0)
+        row("milliseconds to load it", milliseconds(lambda: TripleTree.load(file)), target=20)
+
+
+def milliseconds(run: Callable[[], object], repeat: int = 9) -> float:
+    """Return the median time of a call, after one that nobody times."""
+    run()
+    taken = []
+    for _ in range(repeat):
+        begin = time.perf_counter()
+        run()
+        taken.append(time.perf_counter() - begin)
+    return 1e3 * float(np.median(taken))
