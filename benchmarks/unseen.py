@@ -16,7 +16,7 @@ from tripletree.asking.places import Zone, read_start, read_zone
 from tripletree.graph import chain as chains
 from tripletree.graph import count
 from tripletree.graph.chain import Chain
-from tripletree.graph.futures import CENSORED, REACHED, Groups, incidence, outcomes, read_rows
+from tripletree.graph.futures import CENSORED, REACHED, outcomes, read_rows
 from tripletree.log.recording import Recording
 from tripletree.model.evaluate import transitions_on
 from tripletree.questions.evidence import Evidence
@@ -27,14 +27,16 @@ FEWEST = 20
 """Unseen episodes that must come through a start: with fewer, nobody knows the truth."""
 SHORTEST = 5.0
 """Steps that a time must have to be judged by its relative error: half a step more or less is no error of 20 %."""
+KNOWN = 0.05
+"""A mean time counts as known when its interval over all episodes of the log reaches at most this far, as a share."""
 TURNS = (10, 50, 150)
 """Steps after which `after` is judged."""
-DRAWS, SAMPLE = 40, 60
-"""Drawn chains behind an interval of the chain, and questions of which its intervals are checked: each is slow."""
 DIVISIONS = 3
 """How often all episodes are divided anew, to see how far apart chance alone puts two parts."""
-STATES = 200
-"""Unseen states to start from."""
+STATES = 100
+"""Unseen states to start from, in each division of the log."""
+LEARNT = 10_000
+"""Training steps that boosted trees learn each question from, as a yardstick."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Asked:
 
     ``question`` is the start, the goal and within how many steps, and ``text`` says it in words.
     ``low`` and ``high`` are the interval on training episodes, ``unseen_low`` and ``unseen_high`` that of the unseen
-    share or mean, and ``chain_low`` and ``chain_high`` that of the chain, where it was asked for.
+    share or mean.
     """
 
     question: tuple[Any, Any, int | None]
@@ -55,8 +57,6 @@ class Asked:
     unseen_low: float
     unseen_high: float
     chain: float | None
-    chain_low: float | None = None
-    chain_high: float | None = None
 
 
 @dataclass(eq=False)
@@ -127,7 +127,7 @@ def zones(log: Log) -> tuple[list[Any], list[Any]]:
     return [None, *quarters, *pairs], ["end", *eighths]
 
 
-def ask_chances(setting: Setting, rng: np.random.Generator) -> tuple[list[Asked], int, tuple[float, float]]:
+def ask_chances(setting: Setting) -> tuple[list[Asked], int, tuple[float, float]]:
     """Ask for the chance of every goal from every start within each horizon; return also how many are left out.
 
     Left out are questions with fewer than ``FEWEST`` unseen episodes at the start, or with an unseen share that the
@@ -136,10 +136,8 @@ def ask_chances(setting: Setting, rng: np.random.Generator) -> tuple[list[Asked]
     """
     starts, goals = zones(setting.training)
     asked, left_out, spent = list[Asked](), 0, np.zeros(2)
-    product = list(itertools.product(starts, goals, setting.horizons))
-    chosen = set(rng.permutation(len(product))[:SAMPLE].tolist())
     chain = Chain.of(setting.transitions)
-    for number, (start, goal, within) in enumerate(product):
+    for start, goal, within in itertools.product(starts, goals, setting.horizons):
         zone = setting.zone(goal)
         truth = count.chance(
             setting.truth.episodes, setting.truth.visits(start).rows, setting.truth.event(zone), None, within
@@ -147,21 +145,13 @@ def ask_chances(setting: Setting, rng: np.random.Generator) -> tuple[list[Asked]
         if truth.episodes < FEWEST or truth.unresolved > 0.01 or _there(setting.truth, start, zone):
             left_out += 1
             continue
-        clock = time.perf_counter()
+        clock = time.process_time()
         visits = setting.found.visits(start)
         answer = count.chance(setting.found.episodes, visits.rows, setting.found.event(zone), None, within)
-        middle = time.perf_counter()
+        middle = time.process_time()
         begin = read_start(setting.tree.fitted_, setting.transitions, start)
         guess = float(begin.share @ chains.reach_within(chain, zone.mask, within))
-        spent += middle - clock, time.perf_counter() - middle
-        bounds: tuple[float | None, ...] = (None, None)
-        if number in chosen:
-
-            def said(drawn: Chain, share: Any, zone: Zone = zone, within: int = within) -> float:
-                return float(share @ chains.reach_within(drawn, zone.mask, within))
-
-            drawn = chains.interval(setting.transitions, said, begin.share, DRAWS, rng, begin.episodes)
-            bounds = (float(drawn[0]), float(drawn[1]))
+        spent += middle - clock, time.process_time() - middle
         text = f"{zone.text} within {within} steps of {visits.text}"
         asked.append(
             Asked(
@@ -172,7 +162,6 @@ def ask_chances(setting: Setting, rng: np.random.Generator) -> tuple[list[Asked]
                 truth.probability,
                 *truth.interval,
                 guess,
-                *bounds,
             )
         )
     return asked, left_out, tuple(spent / max(len(asked), 1))
@@ -211,20 +200,26 @@ def ask_steps(setting: Setting) -> tuple[list[Asked], int]:
     return asked, left_out
 
 
-def resampled(setting: Setting, asked: Sequence[Asked], times: bool, rng: np.random.Generator) -> np.ndarray:
+def resampled(
+    setting: Setting, asked: Sequence[Asked], times: bool, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
     """Return by how much the answers of two random parts of all episodes differ, shape (``DIVISIONS``, questions).
 
     The parts are as large as training and unseen episodes: no answer from training episodes is expected to be nearer
-    to the unseen ones than that. Shares are subtracted; ``times`` are compared by their ratio.
+    to the unseen ones than that. Shares are subtracted; ``times`` are compared by their ratio. Also return how far the
+    intervals of the means over all episodes reach, as shares of them; 0 for shares.
     """
     whole = Evidence.of(setting.tree.fitted_, Recording.of(Log.concatenate([setting.training, setting.unseen])))
     n = setting.training.n_episodes
     parts = [rng.permutation(n + setting.unseen.n_episodes) < n for _ in range(DIVISIONS)]
-    found = np.zeros((DIVISIONS, len(asked)))
+    found, reach = np.zeros((DIVISIONS, len(asked))), np.zeros(len(asked))
     for at, one in enumerate(asked):
         start, goal, within = one.question
         rows = read_rows(whole.visits(start).rows)
         event, episode = whole.event(setting.zone(goal)), whole.episodes.of_row[rows]
+        if times:
+            every = count.steps(whole.episodes, rows, event)
+            reach[at] = np.inf if every.mean is None or every.interval is None else every.interval[1] / every.mean - 1
         for division, part in enumerate(parts):
             sides = [rows[part[episode]], rows[~part[episode]]]
             if times:
@@ -233,7 +228,7 @@ def resampled(setting: Setting, asked: Sequence[Asked], times: bool, rng: np.ran
             else:
                 shares = [count.chance(whole.episodes, side, event, None, within).probability for side in sides]
                 found[division, at] = abs(shares[0] - shares[1]) if None not in shares else np.nan
-    return found
+    return found, reach
 
 
 def ask_after(setting: Setting, rng: np.random.Generator) -> list[tuple[int, float, float, float]]:
@@ -258,32 +253,48 @@ def ask_after(setting: Setting, rng: np.random.Generator) -> list[tuple[int, flo
     return found
 
 
-def ask_states(setting: Setting, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """Start at single unseen states: what the count, the chain and the mean of all training steps say, and what came.
+def ask_states(setting: Setting, rng: np.random.Generator) -> np.ndarray:
+    """Start at single unseen states; a column for each goal that a state is not in, within each horizon.
 
-    Every goal that the state is not in, within each horizon; outcomes that the recording cut off are left out.
+    Rows are what the count, the chain, boosted trees and the mean of all training steps say, and what came. Outcomes
+    that the recording cut off are left out. Boosted trees learn every question by itself, which nobody who asks a
+    model file can: they show what is to be had. They are NaN without scikit-learn.
     """
-    fitted, unseen, training = setting.tree.fitted_, setting.truth, setting.found
+    unseen, training = setting.truth, setting.found
     rows = rng.permutation(setting.unseen.n_samples)[:STATES]
     near = [training.visits(setting.unseen.states[row]).rows for row in rows]
-    leaf = unseen.leaf[rows]
     chain = Chain.of(setting.transitions)
+    every = np.arange(training.recording.n_samples)
     _, goals = zones(setting.training)
     table = []
-    for goal, within in itertools.product(goals, setting.horizons):
-        zone = read_zone(fitted, goal, "reach", may_be_empty=True)
+    for goal in goals:
+        zone = setting.zone(goal)
+        event = training.event(zone)
         took, how = outcomes(unseen.episodes, rows, unseen.event(zone), None)
-        every = np.arange(training.recording.n_samples)
-        times, causes = outcomes(training.episodes, every, training.event(zone), None)
-        usual = incidence(times, causes, within, Groups.of(training.episodes.of_row))[0]
-        said = chains.reach_within(chain, zone.mask, within)[leaf]
-        for i, at in enumerate(near):
-            if (how[i] == CENSORED and took[i] < within) or took[i] == 0:
-                continue
-            groups = Groups.of(training.episodes.of_row[at])
-            counted = incidence(times[at], causes[at], within, groups)[0]
-            table.append((counted, said[i], usual, how[i] == REACHED and took[i] <= within))
-    return tuple(np.array(table, np.float64).T)
+        times, causes = outcomes(training.episodes, every, event, None)
+        for within in setting.horizons:
+            asked = (took > 0) & ~((how == CENSORED) & (took < within))
+            said = chains.reach_within(chain, zone.mask, within)[unseen.leaf[rows]]
+            usual = count.chance(training.episodes, every, event, None, within).probability
+            known = np.flatnonzero((times > 0) & ~((causes == CENSORED) & (times < within)))
+            learnt = rng.permutation(known)[:LEARNT]
+            came = (causes[learnt] == REACHED) & (times[learnt] <= within)
+            boosted = _boosted(training.recording.states[learnt], came, setting.unseen.states[rows])
+            for i in np.flatnonzero(asked):
+                counted = count.chance(training.episodes, near[i], event, None, within).probability
+                table.append((counted, said[i], boosted[i], usual, how[i] == REACHED and took[i] <= within))
+    return np.array(table, np.float64).reshape(-1, 5).T
+
+
+def _boosted(states: np.ndarray, came: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    try:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+    except ImportError:
+        return np.full(len(asked), np.nan)
+    if not came.any() or came.all():
+        return np.full(len(asked), float(came.any()))
+    model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(states, came)
+    return np.asarray(model.predict_proba(asked)[:, 1])
 
 
 def auc(score: Sequence[float], wrong: Sequence[bool]) -> float | None:
