@@ -93,8 +93,8 @@ def run(options: Options, report: Report) -> None:
         "line; from the first to the last state, and between two random states of an episode. 'Nearer' counts paths "
         f"from which the line is at least {STRAIGHT:.0%} of the ranges away. A path passes its end once unless it is "
         f"within {NEAR:.0%} of the ranges, summed, in the first {EARLIER:.0%} of its time: where an agent goes round "
-        "in circles or rests, how often or how long is not part of the question. Ratios 'by length' match equal shares of "
-        "the length instead: there a leg that touches the ground is as long a way as a whole flight.",
+        "in circles or rests, how often or how long is not part of the question. Ratios 'by length' match equal "
+        "shares of the length instead: there a leg that touches the ground is as long a way as a whole flight.",
         "Milliseconds are of one processor.",
     ]
 

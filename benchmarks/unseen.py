@@ -293,8 +293,12 @@ def _boosted(states: np.ndarray, came: np.ndarray, asked: np.ndarray) -> np.ndar
         return np.full(len(asked), np.nan)
     if not came.any() or came.all():
         return np.full(len(asked), float(came.any()))
-    model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(states, came)
-    return np.asarray(model.predict_proba(asked)[:, 1])
+    from threadpoolctl import threadpool_limits
+
+    # Its threads wait for each other by spinning: on a busy machine one is faster than two.
+    with threadpool_limits(1):
+        model = HistGradientBoostingClassifier(max_iter=60, random_state=0).fit(states, came)
+        return np.asarray(model.predict_proba(asked)[:, 1])
 
 
 def auc(score: Sequence[float], wrong: Sequence[bool]) -> float | None:
