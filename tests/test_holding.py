@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from benchmarks import holding, unseen
@@ -11,6 +15,8 @@ from benchmarks.unseen import Asked, Setting, auc, calibration_error, zones
 from tests.logs import make_log
 from tripletree.demos import road
 from tripletree.graph import count
+
+ROOT = Path(__file__).parents[1]
 
 pytestmark = pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
 
@@ -90,3 +96,18 @@ def test_a_quick_run_fills_the_table():
     assert rows["ways: random stretch, ratio to the line"]["count"] < 1
     assert rows["state: Brier skill"]["kept"] in ("yes", "no")
     assert any(note.startswith("Worst of hurry: ") for note in report.notes)
+
+
+def test_the_manual_has_the_kept_figures():
+    kept = json.loads((ROOT / "benchmarks/results/holding.json").read_text(encoding="utf-8"))["rows"]
+    page = (ROOT / "docs/promises.md").read_text(encoding="utf-8")
+    figures = {(row["log"], row["measure"]): row for row in kept}
+    rows = re.findall(
+        r"^\| `(\S+)` \| ([\d.]+) \(([\d.]+)\) \| ([\d.]+) \|.* ([\d.]+), ([\d.]+) \|$", page, re.MULTILINE
+    )
+    assert [name for name, *_ in rows] == list(dict.fromkeys(row["log"] for row in kept if " " not in row["log"]))
+    for name, error, alone, chain, whole, part in rows:
+        mean = figures[name, "chances: mean error"]
+        assert [f"{mean[column]:.3f}" for column in ("count", "at best", "chain")] == [error, alone, chain]
+        ways = [figures[name, f"ways: {kind}, ratio to the line"] for kind in ("first to last", "random stretch")]
+        assert [f"{way['count']:.2f}" for way in ways] == [whole, part]
