@@ -12,8 +12,8 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -35,9 +35,10 @@ from benchmarks.unseen import (
 )
 from tripletree import Log, TripleTree, read_log
 from tripletree.demos import lander, road
-from tripletree.graph import count
-from tripletree.graph.segments import bent, distances, nearest_segments, typical, within
-from tripletree.graph.ways import FAR
+from tripletree.graph.segments import distances
+from tripletree.graph.ways import SEGMENT
+from tripletree.log.recording import Recording
+from tripletree.questions.evidence import Evidence
 
 TITLE = "Answers on unseen episodes"
 SPLITS = 3
@@ -263,7 +264,7 @@ def compare_ways(setting: Setting, rng: np.random.Generator) -> np.ndarray:
             real = log.states[i : j + 1]
             if j - i < 3 or not (np.ptp(real, axis=0) > 0).any():
                 continue
-            made, far = follow(setting, real[0], real[-1])
+            made, far = follow(setting.tree, real[0], real[-1])
             span, two = setting.tree.fitted_.span, real[[0, -1]]
             apart = list[float]()
             for clock in (True, False):
@@ -277,14 +278,11 @@ def compare_ways(setting: Setting, rng: np.random.Generator) -> np.ndarray:
     return np.array(rows)
 
 
-def follow(setting: Setting, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return the way that recorded segments show between two states, and whether none of them is near."""
-    found, scale = setting.found, setting.tree.fitted_.span
-    states = found.recording.states
-    near = nearest_segments(states, found.recording.starts, a, b, scale)
-    pool = within(near)
-    one = pool[typical(states, pool, scale, a=a, b=b)[0][:1]]
-    return bent(states[one.first[0] : one.last[0] + 1], a, b, scale)[0], bool(near.gap[0] >= FAR)
+def follow(tree: TripleTree, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, bool]:
+    """Return the way between two states that the library follows, and whether no recorded segment is near."""
+    way = tree.simulate(a, b)[0]
+    # Where it is there already, the way has one point.
+    return (way.nodes if len(way.nodes) > 1 else np.stack([a, b])), way.method != SEGMENT
 
 
 def measure_speed(samples: int, limit: float, leaves: int, report: Report) -> None:
@@ -300,32 +298,22 @@ def measure_speed(samples: int, limit: float, leaves: int, report: Report) -> No
         final_states=made.final_states,
         feature_names=names,
     )
-    setting = Setting(TripleTree(leaves).fit(log), log, log)
+    tree = TripleTree(leaves).fit(log)
     # All steps are counted, not only as many as a model file keeps.
-    setting.found = setting.truth
-    tree, found = setting.tree, setting.found
+    tree.fitted_.memory["evidence"] = Evidence.of(tree.fitted_, Recording.of(log))
     row = Rows(f"{samples:,} simulated steps", report)
-    goal, zone, within_steps = {"y": (None, 0.2)}, {"x": (0.1, None)}, 100
-
-    def counted(start: Any) -> object:
-        rows = found.visits(start).rows
-        return count.chance(found.episodes, rows, found.event(setting.zone(goal)), None, within_steps)
-
     state, other = log.states[len(log) // 2], log.states[len(log) // 2 + 100]
-    row("milliseconds a question from a zone", milliseconds(lambda: counted(zone)), target=limit)
-    row("milliseconds a question from a state", milliseconds(lambda: counted(state)), target=limit)
-    row(
-        "milliseconds a way between two states", milliseconds(lambda: follow(setting, state, other)), target=1.5 * limit
-    )
+    for name, start in (("zone", {"x": (0.1, None)}), ("state", state)):
+        taken = milliseconds(partial(tree.chance, {"y": (None, 0.2)}, start, within=100))
+        row(f"milliseconds a question from a {name}", taken, target=limit)
+    row("milliseconds a way between two states", milliseconds(partial(follow, tree, state, other)), target=1.5 * limit)
     if samples > SMALL:
         return
-    whole = milliseconds(lambda: tree.chance(goal, zone, within=within_steps))
-    row("milliseconds a question, with the chain and its words", whole, target=limit)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "model.tripletree"
         tree.save(file)
         row("model file, MB", file.stat().st_size / 1e6, target=1.0)
-        row("milliseconds to load it", milliseconds(lambda: TripleTree.load(file)), target=20)
+        row("milliseconds to load it", milliseconds(partial(TripleTree.load, file)), target=20)
 
 
 def milliseconds(run: Callable[[], object], repeat: int = 9) -> float:
