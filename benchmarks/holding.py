@@ -77,8 +77,8 @@ def run(options: Options, report: Report) -> None:
             for samples, limit in ((SMALL // 10, 20),) if options.quick else ((SMALL, 20), (10 * SMALL, 200)):
                 measure_speed(samples, limit, options.leaves, report)
     report.notes += [
-        "'count' is what the library answers, 'chain' its second opinion from the chain over leaves. 'At best' is, for "
-        "errors, how far apart two random parts of all episodes are, as large as the two sides: no answer from the "
+        "'count' is what the library answers, 'chain' its second opinion from the chain over leaves. 'Yardstick' is, "
+        "for errors, how far apart two random parts of all episodes are, as large as the two sides: no answer from the "
         "training episodes can be expected to be nearer. For single states it is what boosted trees reach that learnt "
         "each question by itself.",
         "Coverage: the share of 95 % intervals that hold the unseen share; 'both sides' allows for the uncertainty of "
@@ -163,7 +163,7 @@ class Rows:
                 "measure": measure,
                 "count": counted,
                 "chain": chain,
-                "at best": alone,
+                "yardstick": alone,
                 "target": sign,
                 "kept": kept or "",
             }

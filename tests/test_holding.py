@@ -108,6 +108,6 @@ def test_the_manual_has_the_kept_figures():
     assert [name for name, *_ in rows] == list(dict.fromkeys(row["log"] for row in kept if " " not in row["log"]))
     for name, error, alone, chain, whole, part in rows:
         mean = figures[name, "chances: mean error"]
-        assert [f"{mean[column]:.3f}" for column in ("count", "at best", "chain")] == [error, alone, chain]
+        assert [f"{mean[column]:.3f}" for column in ("count", "yardstick", "chain")] == [error, alone, chain]
         ways = [figures[name, f"ways: {kind}, ratio to the line"] for kind in ("first to last", "random stretch")]
         assert [f"{way['count']:.2f}" for way in ways] == [whole, part]

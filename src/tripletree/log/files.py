@@ -183,12 +183,15 @@ def _restore(arrays: Mapping[str, Any], schema: Any, name: str, roles: Roles) ->
             )
         )
     try:
-        known = Schema.from_dict(json.loads(str(schema)))
+        content = json.loads(str(schema))
+        group = content.pop("group", None)
+        known = Schema.from_dict(content)
         fields: dict[str, Any] | None
         if table:
-            fields = None if roles else fields_of(arrays, known)
+            fields = None if roles else fields_of(arrays, known, group)
         else:
             fields = {**{key: freeze(value) for key, value in arrays.items()}, "schema": known}
+            fields |= {} if group is None else {"group_name": group}
         if fields is None:
             return None
         log = Log(**fields, reading=describe(fields, name))

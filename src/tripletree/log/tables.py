@@ -77,7 +77,7 @@ def from_columns(
 
     result.aside += [*unnamed, *listed(roles.get("ignore"))]
     single = {role: table[column] for role, column in result.single.items()}
-    rewards = single.pop("reward")
+    rewards, groups = single.pop("reward"), single.pop("group", None)
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
     return build(
         Draft(
@@ -91,6 +91,8 @@ def from_columns(
             next_states=[table[name] for name in result.next_columns] or None,
             naming=cast(Naming, naming),
             roles=result,
+            groups=groups,
+            group_name=result.single.get("group", "group"),
         ),
         findings,
     )
