@@ -71,6 +71,14 @@ def test_a_count_names_who_was_there_and_what_they_did():
     assert "and this state lies outside the range of the log" in str(chance(seen=outside))
 
 
+def test_a_loose_bound_says_why():
+    # 62 episodes bound what was never seen by 4.7 %; twice that and more is the bound of a few of them.
+    few = ", since a few of them make up most of that time."
+    assert f"less than 30 % do (95 %){few}" in str(chance(probability=0.0, reached=0, interval=np.array([0.0, 0.3])))
+    assert f"more than 70 % do (95 %){few}" in str(chance(probability=1.0, interval=np.array([0.7, 1.0])))
+    assert "since" not in str(chance(probability=0.0, reached=0, interval=np.array([0.0, 0.05])))
+
+
 def test_what_never_or_always_happened_has_a_bound():
     never = chance(probability=0.0, reached=0, interval=np.array([0.0, 0.019]), chain=0.01)
     assert "none reached x >= 2: less than 1.9 % do (95 %). The chain over leaves says 1 %." in str(never)

@@ -252,8 +252,10 @@ def _chance(answer: Chance) -> str:
     known = answer.interval is not None
     if answer.reached == 0:
         found = f"none reached {where}{when}" + (f": less than {percent(high)} do (95 %)" if known else "")
+        found += _unequal(seen, high)
     elif answer.probability >= 1 - 1e-12:
         found = f"all reached {where}{when}" + (f": more than {percent(low)} do (95 %)" if known else "")
+        found += _unequal(seen, 1 - low)
     else:
         found = f"{percent(answer.probability)} reached {where}{when}"
         found += f" (95 % interval {percent(low)} to {percent(high)})" if known else ""
@@ -261,6 +263,13 @@ def _chance(answer: Chance) -> str:
     if answer.unresolved >= 0.005:
         rest = f" For {percent(answer.unresolved)} the record ends too early to tell."
     return f"{_came(seen)} {found}.{rest}{_one_group(seen)}{hindsight(seen)}{_cross_check(answer, low, high)}"
+
+
+def _unequal(seen: Seen, bound: float) -> str:
+    """Return why a bound is so loose, where a few episodes made most of the visits: it is that of those few."""
+    units = seen.episodes if seen.groups is None else seen.groups
+    loose = 0 < units and bound < 1 and bound > 2 * (1 - 0.05 ** (1 / units))
+    return ", since a few of them make up most of that time" if loose else ""
 
 
 def _came(seen: Seen) -> str:
