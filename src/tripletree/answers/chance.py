@@ -268,7 +268,7 @@ def _chance(answer: Chance) -> str:
 def _unequal(seen: Seen, bound: float) -> str:
     """Return why a bound is so loose, where a few episodes made most of the visits: it is that of those few."""
     units = seen.episodes if seen.groups is None else seen.groups
-    loose = 0 < units and bound < 1 and bound > 2 * (1 - 0.05 ** (1 / units))
+    loose = units > 0 and bound < 1 and bound > 2 * (1 - 0.05 ** (1 / units))
     return ", since a few of them make up most of that time" if loose else ""
 
 
