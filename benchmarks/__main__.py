@@ -13,6 +13,7 @@ from benchmarks import (
     explaining,
     fitting,
     growth,
+    holding,
     picturing,
     reading,
     resembling,
@@ -27,6 +28,7 @@ SUBJECTS = {
     "starting": starting,
     "aligning": aligning,
     "resembling": resembling,
+    "holding": holding,
     "explaining": explaining,
     "picturing": picturing,
     "choosing": choosing,
@@ -50,15 +52,25 @@ def main(arguments: list[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="FILE",
-        help="a log of your own (resembling and choosing; nothing saved)",
+        help="a log of your own (holding, resembling and choosing; nothing saved without --keep)",
     )
+    parser.add_argument("--keep", action="store_true", help="save what was measured on logs of your own")
+    parser.add_argument("--leaves", type=int, default=200, metavar="N", help="leaves of the trees of holding")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed of holding")
     parser.add_argument("--no-memory", action="store_true", help="leave out peak memory")
     given = parser.parse_args(arguments)
     unknown = [s for s in given.subjects if s not in SUBJECTS]
     if unknown:
         parser.error(f"unknown subject {unknown[0]!r}; known are {', '.join(SUBJECTS)}")
     options = Options(
-        tuple(given.only), tuple(given.methods), given.repeat, given.quick, not given.no_memory, tuple(given.log)
+        tuple(given.only),
+        tuple(given.methods),
+        given.repeat,
+        given.quick,
+        not given.no_memory,
+        tuple(given.log),
+        given.leaves,
+        given.seed,
     )
     facts = machine()
     reports: list[Report] = []
@@ -72,7 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
         interrupted = True
         say("Interrupted.")
     # A quick run says nothing about speed: it must not replace results that do.
-    print(save(reports, facts, interrupted, keep=not (given.quick or given.log)))
+    print(save(reports, facts, interrupted, keep=not given.quick and (given.keep or not given.log)))
     return 130 if interrupted else 0
 
 

@@ -52,6 +52,7 @@ CASES: tuple[Case, ...] = (
     ("fit, leaves (20,000 samples)", (200, 400, 800, 1_600), lambda k: _fit(log_of(20_000), k), 1.0),
     ("explain, leaves", (500, 1_000, 2_000, 4_000), lambda k: _explain(tree_of(k)), 1.0),
     ("rules, leaves", (500, 1_000, 2_000, 4_000), lambda k: tree_of(k).rules, 1.0),
+    ("chance, samples", (25_000, 50_000, 100_000, 200_000), lambda n: _chance(_fit(log_of(n), 50)()), 1.0),
     ("chance, leaves", (250, 500, 1_000, 2_000), lambda k: _chance(tree_of(k)), 1.5),
     ("simulate between states, samples", (50_000, 100_000, 200_000, 400_000), lambda n: _simulate(n), 1.0),
     ("simulate between zones as in the paper, leaves", (250, 500, 1_000), lambda k: _search(tree_of(k)), 1.5),
@@ -64,7 +65,8 @@ def _explain(tree: Any) -> Callable[[], object]:
 
 
 def _chance(tree: Any) -> Callable[[], object]:
-    return lambda: tree.chance("end", within=100)
+    tree.chance("end")  # unpacks the track
+    return lambda: tree.chance("end", "s0 < 0", within=100)
 
 
 def _simulate(samples: int) -> Callable[[], object]:

@@ -34,6 +34,8 @@ class Options:
     quick: bool = False
     memory: bool = True
     logs: tuple[str, ...] = ()
+    leaves: int = 200
+    seed: int = 0
 
     def wants(self, case: str) -> bool:
         """Whether a case was asked for by a part of its name (all, when none was named)."""

@@ -71,6 +71,14 @@ def test_a_count_names_who_was_there_and_what_they_did():
     assert "and this state lies outside the range of the log" in str(chance(seen=outside))
 
 
+def test_a_loose_bound_says_why():
+    # 62 episodes bound what was never seen by 4.7 %; twice that and more is the bound of a few of them.
+    few = ", since a few of them make up most of that time."
+    assert f"less than 30 % do (95 %){few}" in str(chance(probability=0.0, reached=0, interval=np.array([0.0, 0.3])))
+    assert f"more than 70 % do (95 %){few}" in str(chance(probability=1.0, interval=np.array([0.7, 1.0])))
+    assert "since" not in str(chance(probability=0.0, reached=0, interval=np.array([0.0, 0.05])))
+
+
 def test_what_never_or_always_happened_has_a_bound():
     never = chance(probability=0.0, reached=0, interval=np.array([0.0, 0.019]), chain=0.01)
     assert "none reached x >= 2: less than 1.9 % do (95 %). The chain over leaves says 1 %." in str(never)
@@ -142,6 +150,17 @@ def test_five_leaves_are_named_and_the_others_summed_up():
     assert later.endswith("1 step later they are in leaf 0 (50 %), leaf 1 (25 %), or have ended (25 %).")
     assert "in no leaf, or have ended (100 %)" in str(whereabouts([0.0], end=1.0, steps=9))
     assert str(whereabouts([1.0], seen=None)).startswith("By a guess of the chain: ")
+    assert "ended" not in str(whereabouts([1.0], end=0.0, steps=9))
+
+
+def test_ranges_say_more_than_small_leaves():
+    text = str(whereabouts([0.3] + [0.07] * 10, steps=9, end=0.0, ranges=("y = 0.2 to 0.4 m", "left leg in contact")))
+    assert text.endswith(
+        "9 steps later they are in leaf 0 (30 %), 10 others (70 %), mostly where y = 0.2 to 0.4 m and left leg in "
+        "contact."
+    )
+    text = str(whereabouts([0.05] * 20, steps=9, end=0.0, ranges=("y = 0.2 to 0.4 m",)))
+    assert text.endswith("9 steps later they are mostly where y = 0.2 to 0.4 m.")
 
 
 def test_unreachable():
