@@ -21,7 +21,6 @@ def run(options: Options, report: Report) -> None:
 
     from tripletree import read_log
     from tripletree.log.csv_reader import read_csv
-    from tripletree.log.findings import Findings
 
     n = 10**5 if options.quick else 10**6
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +30,7 @@ def run(options: Options, report: Report) -> None:
         methods: dict[str, Any] = {
             BASE: lambda: csv.read_csv(path),
             "pyarrow read_csv, to NumPy": lambda: [column.to_numpy() for column in csv.read_csv(path).columns],
-            "columns": lambda: read_csv(path, "utf-8", Findings()),
+            "columns": lambda: read_csv(path, "utf-8"),
             "read_log": lambda: read_log(path),
         }
         methods = {name: methods[name] for name in options.chosen(list(methods))}

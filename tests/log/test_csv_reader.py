@@ -15,7 +15,7 @@ from tripletree import _kernel
 from tripletree.errors import LogError
 from tripletree.log import csv_reader as reader
 from tripletree.log import read_log
-from tripletree.log.findings import BadLogError, Findings
+from tripletree.log.findings import BadLogError
 
 
 def write(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
@@ -25,8 +25,8 @@ def write(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
 
 
 def columns(folder: Path, text: str) -> dict[str, Any]:
-    names, arrays = reader.read_csv(write(folder, text), "utf-8", Findings())
-    return dict(zip(names, arrays, strict=True))
+    table = reader.read_csv(write(folder, text), "utf-8")
+    return dict(zip(table.names, table.columns, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,11 @@ def test_odd_files_are_read_as_defined(tmp_path: Path, part: int, monkeypatch: p
         expected = csv_table.read(text)
         if isinstance(expected, str):
             with pytest.raises(BadLogError, match=r"log\.csv") as caught:
-                reader.read_csv(write(tmp_path, text), "utf-8", Findings())
+                reader.read_csv(write(tmp_path, text), "utf-8")
             assert caught.value.report.errors[0].code == expected, (seed, text)
             continue
-        names, arrays = reader.read_csv(write(tmp_path, text), "utf-8", Findings())
+        table = reader.read_csv(write(tmp_path, text), "utf-8")
+        names, arrays = table.names, table.columns
         assert names == expected[0], (seed, text)
         for column, right in zip(arrays, expected[1], strict=True):
             assert column.dtype == right.dtype, (seed, text)

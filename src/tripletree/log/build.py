@@ -13,7 +13,7 @@ from tripletree.checks import choice
 from tripletree.errors import LogError
 from tripletree.log.actions import FINAL_ROW, read_actions
 from tripletree.log.boundaries import FLAGS, Boundaries, Markers, find_boundaries
-from tripletree.log.coerce import LARGEST, Array, as_ids, as_numbers
+from tripletree.log.coerce import LARGEST, Array, as_ids, as_numbers, freeze
 from tripletree.log.endings import read_endings, read_final_states
 from tripletree.log.findings import BadLogError, Findings, hint
 from tripletree.log.interpretation import describe
@@ -257,12 +257,6 @@ def survey(matrix: F64) -> Survey:
     empty = low > high
     low[empty] = high[empty] = 0.0
     return Survey(bad_count, bad_row, low, high, integral)
-
-
-def freeze(array: Array) -> Array:
-    """Return an array that nobody else holds, made read-only: a log keeps it without a copy."""
-    array.setflags(write=False)
-    return array
 
 
 def own(array: Any, dtype: Any) -> Array:

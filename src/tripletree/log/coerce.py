@@ -25,6 +25,12 @@ PADDED = re.compile(r"\s*[+-]?0\d")
 """The beginning of a number such as 007, which is another name than 7, but the same number."""
 
 
+def freeze(array: Array) -> Array:
+    """Return an array that nobody else holds, made read-only: a log keeps it without a copy."""
+    array.setflags(write=False)
+    return array
+
+
 def plain(values: Any) -> Any:
     """Return a column of a table library (pandas, polars, Arrow) as an array in which what is missing stays missing.
 

@@ -1,0 +1,272 @@
+"""Objects in memory to tables: data frames, SB3 buffers, d3rlpy and Minari datasets, lists of transitions.
+
+Libraries are known by what their objects offer, so none of them has to be imported, or even installed.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tripletree.errors import LogError
+from tripletree.log.coerce import Array
+from tripletree.log.hdf5_reader import add_d3rlpy, feature_name, state_columns
+from tripletree.log.sources import Reader, Stack, Table, library, refuse_images
+
+TRANSITION = ("state", "action", "reward", "next_state", "done")
+"""What the places of a tuple are; one of six has terminated and truncated at the end."""
+_REWARD = ("reward", "rewards", "rew", "r")
+
+
+def frame_table(frame: Any) -> Table:
+    """Return the columns of a DataFrame or an Arrow table, or of anything that offers to become one."""
+    if not hasattr(frame, "columns") and not hasattr(frame, "column_names"):
+        if hasattr(frame, "__arrow_c_stream__"):
+            frame = library("pyarrow", "Reading this table", '"tripletree[parquet]"').table(frame)
+        elif hasattr(frame, "__dataframe__"):
+            exchange = library("pyarrow.interchange", "Reading this table", '"tripletree[parquet]"')
+            frame = exchange.from_dataframe(frame)
+    names = getattr(frame, "column_names", None)
+    if names is None:
+        names = getattr(frame, "columns", None)
+    by_position = _by_position(frame)
+    if names is None or isinstance(names, str) or by_position is None:
+        raise LogError(
+            f"Expected a DataFrame (pandas, polars) or an Arrow table, got {type(frame).__name__}. For a dict type "
+            "Log.from_dict(...), for arrays Log.from_arrays(...)."
+        )
+    texts = ["_".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
+    columns = [by_position(k) for k in range(len(texts))]
+    return Table(texts, columns, f"a {type(frame).__module__.partition('.')[0]} table")
+
+
+def _by_position(frame: Any) -> Callable[[int], Any] | None:
+    # By position, since with duplicate names a column's name would return two of them.
+    if hasattr(frame, "iloc"):
+        return lambda k: frame.iloc[:, k]
+    if hasattr(frame, "to_series"):
+        return lambda k: frame.to_series(k)
+    if hasattr(frame, "column"):
+        return lambda k: frame.column(k)
+    if hasattr(frame, "__getitem__"):
+        return lambda k: frame[list(frame.columns)[k]]
+    return None
+
+
+def _is_frame(source: Any) -> bool:
+    if isinstance(source, (Mapping, type)):
+        return False
+    return any(hasattr(source, name) for name in ("columns", "column_names", "__dataframe__", "__arrow_c_stream__"))
+
+
+def _comes_from(package: str, *attributes: str) -> Callable[[Any], bool]:
+    def recognises(source: Any) -> bool:
+        modules = (one.__module__ for one in type(source).__mro__)
+        return any(module.partition(".")[0] == package for module in modules) and all(
+            hasattr(source, name) for name in attributes
+        )
+
+    return recognises
+
+
+def is_transition(item: Any) -> bool:
+    """Return whether an item of a list is one step (its reward is a single number), not a whole episode."""
+    reward: Any = None
+    if isinstance(item, Mapping):
+        reward = next((item[name] for name in _REWARD if name in item), None)
+    elif hasattr(item, "_fields"):
+        reward = next((getattr(item, name) for name in _REWARD if name in item._fields), None)
+    elif isinstance(item, (tuple, list)) and len(item) in (4, 5, 6):
+        reward = item[2]
+    else:
+        return False
+    return isinstance(reward, (numbers.Real, np.bool_)) or (hasattr(reward, "shape") and np.size(reward) == 1)
+
+
+def transition_table(steps: Sequence[Any]) -> Table:
+    """Return a list of transitions as columns: tuples as in ``TRANSITION``, dicts or namedtuples."""
+    first = steps[0]
+    names: Sequence[str]
+    rows: list[Sequence[Any]]
+    if isinstance(first, Mapping):
+        names = list(first)
+        odd = next(
+            (number for number, step in enumerate(steps) if not isinstance(step, Mapping) or set(step) != set(names)),
+            None,
+        )
+        if odd is not None:
+            raise LogError(
+                f"Transition {odd} differs from the first one: each must be a dict with the keys "
+                f"{', '.join(map(str, names))}."
+            )
+        rows = [[step[name] for name in names] for step in steps]
+    else:
+        names = list(getattr(first, "_fields", ())) or list(
+            TRANSITION[: len(first)] if len(first) < 6 else (*TRANSITION[:4], "terminated", "truncated")
+        )
+        odd = next(
+            (number for number, step in enumerate(steps) if not hasattr(step, "__len__") or len(step) != len(names)),
+            None,
+        )
+        if odd is not None:
+            raise LogError(
+                f"Transition {odd} has another number of parts than the first one; expected ({', '.join(names)})."
+            )
+        rows = list(steps)
+    columns = {str(name): _column([row[k] for row in rows]) for k, name in enumerate(names)}
+    # A next state of None is how some write that there is none.
+    state = next((columns[name] for name in ("state", "obs", "observation", "s") if name in columns), None)
+    for name in ("next_state", "next_obs", "next_observation", "s_"):
+        if name in columns and isinstance(columns[name], list) and isinstance(state, np.ndarray):
+            blank = np.full(state.shape[1:], np.nan)
+            columns[name] = np.array([blank if one is None else one for one in columns[name]])
+    renamed = {"s": "state", "s_": "next_state"}
+    return Table([renamed.get(name, name) for name in columns], list(columns.values()), "a list of transitions")
+
+
+def _column(values: list[Any]) -> Any:
+    """Return values as an array, where they are arrays of one shape: much faster than one by one."""
+    if all(isinstance(one, np.ndarray) and one.shape == values[0].shape for one in values):
+        block = np.array(values)
+        return block.reshape(len(values), -1) if block.ndim == 2 or block[0].size == 1 else block
+    return values
+
+
+def _buffer_table(buffer: Any, _: str) -> Table:
+    """Return the steps in a replay or rollout buffer of Stable-Baselines3, environment by environment."""
+    rollout = hasattr(buffer, "episode_starts")
+    size, envs = int(buffer.buffer_size), int(buffer.n_envs)
+    source = f"an SB3 {'rollout' if rollout else 'replay'} buffer"
+    filled = size if buffer.full else int(buffer.pos)
+    if not filled:
+        raise LogError(f"{source[0].upper()}{source[1:]} is empty. Let the model learn first: model.learn(1000).")
+    oldest = int(buffer.pos) if buffer.full and not rollout else 0
+    shared = bool(getattr(buffer, "optimize_memory_usage", False))
+    # With shared memory, the slot after the newest step holds its next state, not the oldest step.
+    skipped = 1 if shared and buffer.full else 0
+    order = (oldest + skipped + np.arange(filled - skipped)) % size
+    # Once a rollout was given out in batches, some of its arrays are flat, with the steps of an environment together.
+    flat = bool(getattr(buffer, "generator_ready", False))
+
+    def rows(array: Array, places: Array = order, flat: bool = False) -> Array:
+        block = array.reshape(envs, size, *array.shape[1:]) if flat else np.swapaxes(array, 0, 1)
+        block = block[:, places]
+        return block.reshape(envs * len(places), *block.shape[2:])
+
+    columns: dict[str, Any] = _observed("obs", buffer.observations, lambda array: rows(array, flat=flat), source)
+    features = list(columns)
+    n = len(order)
+    columns["action"] = rows(buffer.actions, flat=flat)
+    columns["reward"] = rows(buffer.rewards).reshape(-1)
+    first = np.zeros(n * envs, bool)
+    first[::n] = True
+    finals: dict[str, Array] = {}
+    if rollout:
+        first |= rows(buffer.episode_starts).reshape(-1).astype(bool)
+    else:
+        done = rows(buffer.dones).reshape(-1).astype(bool)
+        first[1:] |= done[:-1]
+        if getattr(buffer, "handle_timeout_termination", False):
+            late = rows(buffer.timeouts).reshape(-1).astype(bool)
+            columns |= {"terminated": done & ~late, "truncated": done & late}
+        else:
+            columns["done"] = done
+        if not shared:
+            columns |= _observed("next_obs", buffer.next_observations, rows, source)
+        else:
+            # Only the newest step still has its next state.
+            newest = (oldest + filled) % size
+            last = _observed("obs", buffer.observations, lambda array: rows(array, np.array([newest])), source)
+            ends = np.append(np.flatnonzero(first)[1:], n * envs) - 1
+            for name, values in last.items():
+                block = np.full((len(ends), *values.shape[1:]), np.nan)
+                block[np.searchsorted(ends, np.arange(1, envs + 1) * n - 1)] = values
+                finals[name] = block
+    beside = {}
+    if rollout:
+        beside = dict.fromkeys(("values", "log_probs", "advantages", "returns"), "the learner has computed it")
+    starts = np.append(np.flatnonzero(first), n * envs).astype(np.int64)
+    endings = None
+    if rollout:
+        # Where the next episode starts, this one has ended somehow; the last of each environment was cut off.
+        endings = np.zeros(len(starts) - 1, np.uint8)
+        endings[np.searchsorted(starts, np.arange(1, envs + 1) * n) - 1] = 2
+    return Table(
+        list(columns),
+        list(columns.values()),
+        source,
+        features=features,
+        starts=starts,
+        endings=endings,
+        finals=finals or None,
+        beside=beside,
+    )
+
+
+def _observed(name: str, observed: Any, rows: Callable[[Array], Array], source: str) -> dict[str, Array]:
+    """Return observations as columns: those of a dict by their keys, with the prefix of next states."""
+    prefix = "next_" if name.startswith("next_") else ""
+    parts = (
+        {f"{prefix}{key}": one for key, one in observed.items()} if isinstance(observed, Mapping) else {name: observed}
+    )
+    found = {key: rows(part) for key, part in parts.items()}
+    for key, part in found.items():
+        refuse_images(key, part.shape, source)
+    return found
+
+
+def _d3rlpy_table(buffer: Any, _: str) -> Table:
+    stack = Stack("a d3rlpy dataset")
+    for number, episode in enumerate(buffer.episodes):
+        if not isinstance(episode.observations, np.ndarray):
+            raise LogError(
+                "The d3rlpy dataset has several observations a step; give them as columns: Log.from_dict({...})."
+            )
+        columns = {name: getattr(episode, name) for name in ("observations", "actions", "rewards")}
+        add_d3rlpy(stack, columns, bool(episode.terminated), number)
+    return stack.table(["observations"])
+
+
+def _minari_table(dataset: Any, _: str) -> Table:
+    stack = Stack(f"the Minari dataset {dataset.spec.dataset_id}")
+    features: list[str] = []
+    for episode in dataset.iterate_episodes():
+        columns: dict[str, Array] = {}
+        for part in ("observations", "actions", "rewards", "terminations", "truncations"):
+            columns |= {feature_name(key): one for key, one in _leaves(part, getattr(episode, part)).items()}
+        features = features or state_columns(columns, stack.source)
+        stack.add(len(episode.rewards), columns, int(episode.id))
+    return stack.table(features)
+
+
+def _leaves(name: str, value: Any) -> dict[str, Array]:
+    """Return the arrays in nested dicts and tuples by their paths."""
+    if isinstance(value, Mapping):
+        items = list(value.items())
+    elif isinstance(value, tuple):
+        items = [(f"_index_{k}", part) for k, part in enumerate(value)]
+    else:
+        return {name: np.asarray(value)}
+    return {key: leaf for part, inner in items for key, leaf in _leaves(f"{name}/{part}", inner).items()}
+
+
+OBJECTS = (
+    Reader("SB3 buffer", _comes_from("stable_baselines3", "observations", "n_envs"), _buffer_table),
+    Reader("d3rlpy", _comes_from("d3rlpy", "episodes"), _d3rlpy_table),
+    Reader("Minari", _comes_from("minari", "iterate_episodes", "spec"), _minari_table),
+    Reader("dict of columns", lambda source: isinstance(source, Mapping), lambda source, _: dict_table(source)),
+    Reader("table", _is_frame, lambda source, _: frame_table(source)),
+    Reader(
+        "transitions",
+        lambda source: isinstance(source, list) and bool(source) and is_transition(source[0]),
+        lambda source, _: transition_table(source),
+    ),
+)
+
+
+def dict_table(columns: Mapping[Any, Any]) -> Table:
+    """Return a dict of columns as a table."""
+    return Table([str(name) for name in columns], list(columns.values()), "a dict")
