@@ -1,13 +1,13 @@
 # The same commands for everybody. Each sets up .venv by itself; a second run finds its stamps and starts at once.
 .DEFAULT_GOAL := help
-.PHONY: help demo reproduce test lint bench figures docs sanitize wheel clean
+.PHONY: help demo reproduce test test-extras lint bench figures docs sanitize wheel clean
 .DELETE_ON_ERROR:
 
 PY := .venv/bin/python
 WORKERS ?= 2
 
 help:  ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: .venv/.package  ## grow trees on two built-in logs, ask them, and write their reports into out/
 	@$(PY) -m tripletree demo
@@ -17,6 +17,9 @@ reproduce: .venv/.test  ## run the paper's experiments, check its claims and say
 
 test: .venv/.test  ## run all tests (WORKERS=1 for one process, ARGS="..." for pytest)
 	$(PY) -m pytest -n $(WORKERS) -q $(ARGS)
+
+test-extras: .venv/.extras  ## tests with the real libraries of others: Stable-Baselines3, MuJoCo, ONNX, Minari, ...
+	$(PY) -m pytest -n $(WORKERS) -q tests/extras $(ARGS)
 
 lint: .venv/.lint .venv/.test  ## style, types, which room may import which, and the kernel's format
 	$(PY) -m ruff check .
@@ -49,7 +52,9 @@ clean:  ## remove everything that make has made
 	@sh scripts/setup.sh
 	@touch $@
 
-.venv/.test .venv/.lint .venv/.bench .venv/.docs .venv/.wheel: .venv/.%: pyproject.toml | .venv/.package
+.venv/.extras: .venv/.test
+
+.venv/.test .venv/.extras .venv/.lint .venv/.bench .venv/.docs .venv/.wheel: .venv/.%: pyproject.toml | .venv/.package
 	@echo "Installing what 'make $*' needs ..."
 	@$(PY) -m pip --disable-pip-version-check --quiet install --group $*
 	@[ $* != test ] || sh scripts/browser.sh
