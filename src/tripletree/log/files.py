@@ -220,7 +220,7 @@ def _read_all(folder: Path, encoding: str) -> Table:
         _format(file)
     read = (lambda file: read_csv(file, encoding)) if kind == "csv" else read_parquet
     table = read_folder(folder, found, read)
-    table.beside |= {shown(file.name): "it is no table" for file in sorted(others)}
+    table.beside |= {shown(file.name): "no table" for file in sorted(others)}
     return table
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from tripletree.log.npz_reader import refuse_bomb
 from tripletree.log.sources import MOST_DIMENSIONS, Stack, Table, library, natural, refuse_images
 from tripletree.writing import open_regular, shown
 
+INSTALL = '"tripletree[hdf5]"'
 MOST_DEPTH = 6
 """Groups inside groups; a link may lead back to its own group."""
 _DEMO = re.compile(r"demo_\d+")
@@ -28,7 +29,7 @@ _AGAIN = "Download or write it again"
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """Open an HDF5 file for reading; whatever goes wrong in it is one LogError."""
-    h5py = library("h5py", "Reading HDF5 files", "h5py")
+    h5py = library("h5py", "Reading HDF5 files", INSTALL)
     try:
         open_regular(path).close()
         with h5py.File(path, "r") as file:
@@ -72,7 +73,7 @@ def values(dataset: Any, source: str) -> Array:
     if dataset.is_virtual or dataset.external:
         raise LogError(f"{source}: `{dataset.name}` takes its values from another file, which is never read.")
     if dataset.dtype.kind == "O":
-        h5py = library("h5py", "Reading HDF5 files", "h5py")
+        h5py = library("h5py", "Reading HDF5 files", INSTALL)
         if h5py.check_string_dtype(dataset.dtype) is None:
             raise LogError(
                 f"{source} holds objects in `{dataset.name}` ({dataset.dtype}); only plain numbers and text are read. "
@@ -86,7 +87,7 @@ def values(dataset: Any, source: str) -> Array:
     return np.asarray(dataset[()])
 
 
-def read_minari(file: Any, source: str, path: Path, chosen: Mapping[int, Any] | None = None) -> Table:
+def read_minari(file: Any, source: str, path: Path, chosen: Collection[int] | None = None) -> Table:
     """Return the episodes of a Minari dataset; ``chosen`` are those that are wanted, by number."""
     stack = Stack(source)
     groups = sorted(filter(_EPISODE.fullmatch, file), key=natural)
@@ -104,7 +105,7 @@ def read_minari(file: Any, source: str, path: Path, chosen: Mapping[int, Any] | 
     return stack.table(features, beside=dict.fromkeys(sorted(beside), BESIDE))
 
 
-BESIDE = "it was recorded beside the state"
+BESIDE = "recorded beside the state"
 _PARTS = ("actions", "rewards", "terminations", "truncations")
 
 
@@ -114,8 +115,8 @@ def _beside(name: str) -> bool:
 
 def feature_name(path: str) -> str:
     """Return a column's name from its path: "observations/goal/x" is goal.x."""
-    top, _, rest = path.partition("/")
-    # Spaces that are tuples have their places as names.
+    # In HDF5, Minari names the parts of tuples like this.
+    top, _, rest = path.replace("_index_", "").partition("/")
     return rest.replace("/", ".") if top == "observations" and rest and rest not in _PARTS else path.replace("/", ".")
 
 
@@ -152,9 +153,9 @@ def _read_robomimic(data: Any, source: str, path: Path) -> Table:
             # Demonstrations go on for some steps after the task is done.
             columns["dones"] = (np.arange(steps) == steps - 1) & bool(values(part["dones"], source)[-1])
         stack.add(steps, columns, name, finals)
-    beside = {key: "a tree cannot use images" for key in observed if key not in flat}
+    beside = {key: "images are no features of a tree" for key in observed if key not in flat}
     rest = [key for key in parts[demos[0]] if key not in observed and key not in wanted and not key.startswith("next_")]
-    beside |= {key: "it is the simulator's, not what the agent saw" for key in rest if key != "dones"}
+    beside |= {key: "the simulator's, not what the agent saw" for key in rest if key != "dones"}
     return stack.table([key.removeprefix("obs/") for key in state], beside=beside)
 
 
@@ -188,14 +189,14 @@ def _read_flat(file: Any, source: str, path: Path) -> Table:
             "Load it with h5py, and type Log.from_dict({...}) with columns for episode, state, action and reward."
         )
     n = max(lengths, key=lengths.count)
-    beside = {name.partition("/")[0]: "it has no value for each step" for name in found if name not in rows}
+    beside = {name.partition("/")[0]: "no value for each step" for name in found if name not in rows}
     columns: dict[str, Array] = {}
     _refuse_bomb(path, [rows[name] for name in top])
     for name in top:
         if rows[name].shape[0] == n:
             columns[name] = values(rows[name], source)
         else:
-            beside[name] = "it has no value for each step"
+            beside[name] = "no value for each step"
     beside |= {name.partition("/")[0]: BESIDE for name in rows if "/" in name}
     if not any(name in columns for name in ("actions", "action")):
         raise LogError(
@@ -213,7 +214,7 @@ def _overview(found: Mapping[str, Any]) -> str:
 
 
 def _item(group: Any, name: str) -> Any:
-    h5py = library("h5py", "Reading HDF5 files", "h5py")
+    h5py = library("h5py", "Reading HDF5 files", INSTALL)
     if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
         raise LogError(
             f"{shown(Path(group.file.filename).name)}: `{name}` is a link to another file, which is never followed. "

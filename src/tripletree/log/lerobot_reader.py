@@ -74,7 +74,7 @@ def read_lerobot(folder: Path) -> Table:
         source,
         features=features,
         roles={**roles, "action": list(moves)},
-        beside=dict.fromkeys(pictures, "a tree cannot use images"),
+        beside=dict.fromkeys(pictures, "images are no features of a tree"),
     )
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,8 +63,8 @@ def find_minari(name: str) -> Path:
     )
 
 
-def read_minari_folder(folder: Path) -> Table:
-    """Return the steps of a Minari dataset, kept as HDF5, Arrow or Parquet."""
+def read_minari_folder(folder: Path, chosen: Collection[int] | None = None) -> Table:
+    """Return the steps of a Minari dataset, kept as HDF5, Arrow or Parquet; ``chosen`` are episodes by number."""
     data = _data(folder) or folder
     metadata = _metadata(data / "metadata.json")
     source = str(metadata.get("dataset_id") or shown(folder.name))
@@ -75,9 +75,10 @@ def read_minari_folder(folder: Path) -> Table:
     )
     if main.is_file():
         with opened(main) as file:
-            table = read_minari(file, source, main)
+            table = read_minari(file, source, main, chosen)
     elif files:
-        table = _read_arrow(files, source)
+        wanted = [file for file in files if chosen is None or int(file.parent.name) in chosen]
+        table = _read_arrow(wanted, source)
     else:
         raise LogError(
             f"{shown(folder)} is an incomplete Minari dataset: {shown(data)} has no main_data.hdf5 and no Arrow files. "
@@ -179,8 +180,8 @@ def write_minari(log: Log, name: str) -> Any:
                 Option("name", "my/log-v0"),
             )
         )
-    minari = library("minari", "Writing Minari datasets", '"minari[hdf5]"')
-    spaces = library("gymnasium.spaces", "Writing Minari datasets", "gymnasium")
+    minari = library("minari", "Writing Minari datasets", '"tripletree[minari]"')
+    spaces = library("gymnasium.spaces", "Writing Minari datasets", '"tripletree[gym]"')
     labels = log.schema.action.labels
     width = len(log.schema.action.names)
     moves = spaces.Discrete(len(labels)) if labels else spaces.Box(-np.inf, np.inf, (width,), np.float64)
@@ -232,6 +233,6 @@ def _restored(table: Table, schema: Schema) -> dict[str, Any]:
         "starts": table.starts,
         "final_states": table.finals["observations"],
         "endings": np.select(ended, [TERMINATED, TRUNCATED]).astype(np.uint8),
-        "episode_ids": np.array(json.loads(str(table.schema))["episode_ids"]),
+        "episode_ids": np.array(json.loads(str(table.schema))["episode_ids"])[table.ids],
         "schema": schema,
     }

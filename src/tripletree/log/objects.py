@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tripletree.errors import LogError
 from tripletree.log.coerce import Array
-from tripletree.log.hdf5_reader import add_d3rlpy, feature_name, state_columns
+from tripletree.log.hdf5_reader import add_d3rlpy
+from tripletree.log.minari_data import read_minari_folder
 from tripletree.log.sources import Reader, Stack, Table, library, refuse_images
 
 TRANSITION = ("state", "action", "reward", "next_state", "done")
@@ -187,7 +189,7 @@ def _buffer_table(buffer: Any, _: str) -> Table:
                 finals[name] = block
     beside = {}
     if rollout:
-        beside = dict.fromkeys(("values", "log_probs", "advantages", "returns"), "the learner has computed it")
+        beside = dict.fromkeys(("values", "log_probs", "advantages", "returns"), "computed by the learner")
     starts = np.append(np.flatnonzero(first), n * envs).astype(np.int64)
     endings = None
     if rollout:
@@ -231,32 +233,14 @@ def _d3rlpy_table(buffer: Any, _: str) -> Table:
 
 
 def _minari_table(dataset: Any, _: str) -> Table:
-    stack = Stack(f"the Minari dataset {dataset.spec.dataset_id}")
-    features: list[str] = []
-    for episode in dataset.iterate_episodes():
-        columns: dict[str, Array] = {}
-        for part in ("observations", "actions", "rewards", "terminations", "truncations"):
-            columns |= {feature_name(key): one for key, one in _leaves(part, getattr(episode, part)).items()}
-        features = features or state_columns(columns, stack.source)
-        stack.add(len(episode.rewards), columns, int(episode.id))
-    return stack.table(features)
-
-
-def _leaves(name: str, value: Any) -> dict[str, Array]:
-    """Return the arrays in nested dicts and tuples by their paths."""
-    if isinstance(value, Mapping):
-        items = list(value.items())
-    elif isinstance(value, tuple):
-        items = [(f"_index_{k}", part) for k, part in enumerate(value)]
-    else:
-        return {name: np.asarray(value)}
-    return {key: leaf for part, inner in items for key, leaf in _leaves(f"{name}/{part}", inner).items()}
+    # From its files, which is faster than one episode after the other; a filtered dataset has only some of them.
+    return read_minari_folder(Path(dataset.spec.data_path), {int(number) for number in dataset.episode_indices})
 
 
 OBJECTS = (
     Reader("SB3 buffer", _comes_from("stable_baselines3", "observations", "n_envs"), _buffer_table),
     Reader("d3rlpy", _comes_from("d3rlpy", "episodes"), _d3rlpy_table),
-    Reader("Minari", _comes_from("minari", "iterate_episodes", "spec"), _minari_table),
+    Reader("Minari", _comes_from("minari", "episode_indices", "spec"), _minari_table),
     Reader("dict of columns", lambda source: isinstance(source, Mapping), lambda source, _: dict_table(source)),
     Reader("table", _is_frame, lambda source, _: frame_table(source)),
     Reader(

@@ -47,7 +47,7 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
     result = assign([*table, *ignored], roles, findings, table)
     for reason in dict.fromkeys(source.beside.values()):
         beside = [name for name, why in source.beside.items() if why == reason]
-        findings.note("set-aside", f"{listing(beside)} {plural(len(beside), 'was', 'were')} not read: {reason}.")
+        findings.note("set-aside", f"{listing(beside)} {plural(len(beside), 'was', 'were')} not read ({reason}).")
     feature_names = chosen_names(roles.get("feature_names"), result.features, "feature", findings)
     action_names = chosen_names(roles.get("action_names"), result.action, "action", findings)
     findings.stop_if_failed()
@@ -82,7 +82,7 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
 def _completed(source: Table, state: Sequence[str], roles: Roles) -> Roles:
     """Return the user's roles, and beside them those that the format defines."""
     given = {name for value in roles.values() if isinstance(value, (str, list, tuple)) for name in listed(value)}
-    known = {role: column for role, column in source.roles.items() if column not in given}
+    known = {role: column for role, column in source.roles.items() if not given.intersection(listed(column))}
     if state and roles.get("features") is None:
         known["features"] = [name for name in state if name not in given]
     return cast(Roles, {**known, **roles})
