@@ -183,7 +183,10 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "2,000 different .*Group the values",
     ),
     "a pipe": (pipe, "log.csv cannot be read: it is a pipe, not a regular file. Save what comes out of it to a file"),
-    "a folder": (lambda folder: folder, "is a folder; expected a file. It holds no CSV, Parquet or NPZ file"),
+    "a folder": (
+        lambda folder: folder,
+        "is a folder without a CSV or Parquet file, and no LeRobot or Minari dataset. It is empty",
+    ),
     "a device": (lambda _: "/dev/zero", "/dev/zero cannot be read: it is a device, not a regular file. Save what"),
     "no such file": (lambda folder: folder / "log.csv", "There is no file .*log.csv"),
     "a name with NUL": (lambda folder: f"{folder}/a\0.csv", "There is no file"),

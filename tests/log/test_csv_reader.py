@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -281,3 +282,43 @@ def test_equal_labels_share_their_memory(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(reader, "BLOCK", 64)
     column = columns(tmp_path, "a,b\n" + "left,1\nright,2\n" * 100)["a"]
     assert len({id(label) for label in column}) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["[0.1 0.2]", "[3 -4e5]"], [[0.1, 0.2], [3, -4e5]]),
+        (["[ 0.1  0.2 ]", "[1.   2. ]"], [[0.1, 0.2], [1, 2]]),
+        (['"[0.1, 0.2]"', '"[1,2]"'], [[0.1, 0.2], [1, 2]]),
+        (['"(0.1, 0.2)"', '"(nan, inf)"'], [[0.1, 0.2], [np.nan, np.inf]]),
+        (['"[0.1\n 0.2]"', "[1 2]"], [[0.1, 0.2], [1, 2]]),
+        (["[7]", "[8]"], [[7], [8]]),
+    ],
+)
+def test_rows_that_are_written_in_a_cell(tmp_path: Path, cells: list[str], expected: Any) -> None:
+    column = columns(tmp_path, "x,y\n" + "".join(f"{cell},0\n" for cell in cells))["x"]
+    np.testing.assert_array_equal(column, np.array(expected))
+
+
+@pytest.mark.parametrize(
+    "cells", [["[left]", "[right]"], ["[1 2]", "wait"], ["[]", "[]"], ["[1 2]", ""], ["[a b]", "[1 2]"]]
+)
+def test_words_in_brackets_are_labels(tmp_path: Path, cells: list[str]) -> None:
+    column = columns(tmp_path, "x,y\n" + "".join(f"{cell},0\n" for cell in cells))["x"]
+    assert column.tolist() == [cell or None for cell in cells]
+
+
+def test_what_numpy_prints_is_read(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 30))
+    text = "episode,obs,action,reward\n" + "".join(f'0,"{row}",{k % 2},1\n' for k, row in enumerate(rows))
+    assert "\n " in text
+    log = read_log(write(tmp_path, text))
+    np.testing.assert_allclose(log.states, rows, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.tsv.gz", "log.csv", "LOG.CSV.GZ"])
+def test_gzipped_files(tmp_path: Path, name: str) -> None:
+    separator = "\t" if "tsv" in name else ","
+    text = "episode,x,action,reward\n" + "".join(f"{k // 10},{k / 7},{k % 2},1\n" for k in range(5000))
+    log = read_log(write(tmp_path, gzip.compress(text.replace(",", separator).encode()), name))
+    assert log.fingerprint() == read_log(write(tmp_path, text, "plain.csv")).fingerprint()

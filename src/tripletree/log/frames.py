@@ -113,12 +113,12 @@ def write_csv(log: Log, path: Path) -> None:
         columns = {name: column for name, column in columns.items() if name not in names[-log.n_features :]}
     rows = zip(*(_cells(column) for column in columns.values()), strict=True)
     try:
-        with replacing(path) as stream, TextIOWrapper(stream, "utf-8", newline="", write_through=True) as text:
+        with replacing(path) as stream:
+            text = TextIOWrapper(stream, "utf-8", newline="")
             writer = csv.writer(text, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", lineterminator="\n")
             writer.writerow(columns)
             writer.writerows(rows)
-            text.flush()
-            text.detach()
+            text.detach()  # the stream is closed by whoever has opened it
     except OSError as error:
         raise LogError(f"The log cannot be written to {shown(path)}: {reason(error)}.") from error
 
