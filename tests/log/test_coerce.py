@@ -308,3 +308,11 @@ def test_other_text_is_not_a_number(texts: list[str]) -> None:
     findings = Findings()
     assert coerce.as_numbers(np.array(texts, object), "It", findings) is None
     assert findings.items[0].code == "not-numeric"
+
+
+@given(rows=st.integers(1, 700), columns=st.integers(1, 300), seed=st.integers(0, 9))
+def test_extremes_are_those_of_each_column(rows: int, columns: int, seed: int) -> None:
+    matrix = np.random.default_rng(seed).normal(size=(rows, columns))
+    low, high = coerce.extremes(matrix)
+    np.testing.assert_array_equal(low, matrix.min(axis=0))
+    np.testing.assert_array_equal(high, matrix.max(axis=0))

@@ -258,3 +258,15 @@ def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match=r"^There is no file .*run\.cvs\. Did you mean `run\.csv`\?$") as caught:
         read_log(tmp_path / "run.cvs")
     assert isinstance(caught.value, LogError)
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet"])
+def test_options_that_repeat_the_schema_change_nothing(tmp_path: Path, ending: str) -> None:
+    log = random_log()
+    path = tmp_path / f"log.{ending}"
+    getattr(log, f"to_{ending}")(path)
+    schema = log.schema
+    names = list(schema.feature_names)
+    again = read_log(path, features=names, action=list(schema.action.names), action_kind=schema.action.kind)
+    assert again.fingerprint() == log.fingerprint()
+    assert "guessed" not in again.reading

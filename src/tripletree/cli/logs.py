@@ -33,8 +33,8 @@ LANDER = "lander"
 def check(ctx: click.Context, /, log: Path, as_json: bool, **options: Any) -> None:
     """List every problem in a log at once.
 
-    LOG is a .csv, .tsv, .parquet or .npz file with one row per step. Prints how the log was read and what deserves a
-    look; the exit code is 1 when the log cannot be used.
+    LOG is a .csv, .tsv, .parquet, .npz or .hdf5 file with one row per step, a folder of such tables, or the name of a
+    Minari dataset. Prints how the log was read and what deserves a look; the exit code is 1 when it cannot be used.
     """
     from tripletree.log.doctor import check as examine
     from tripletree.log.files import read_log

@@ -224,21 +224,32 @@ def _read_all(folder: Path, encoding: str) -> Table:
     return table
 
 
+def _repeats(roles: Roles, schema: Schema) -> bool:
+    """Return whether options only say what the schema says, as those of a model that was grown on such a log do."""
+    said: dict[str, Any] = {
+        "features": list(schema.feature_names),
+        "action": [column for name in schema.action.names for column in name.split(", ")],
+        "action_kind": schema.action.kind,
+    }
+    return all(role in said and said[role] == given for role, given in roles.items())
+
+
 def _restore(table: Table, roles: Roles) -> Log | None:
     """Return the log that one of our own writers wrote; None for a table that was changed since, or read otherwise."""
     name = table.source
-    if roles and table.writer == WRITER:
-        raise ParameterError(
-            Message(
-                "{} was written by {} and has its own schema; {} cannot be given. Read it without options.",
-                name,
-                WRITER,
-                joined(", ", map(Option, roles)),
-            )
-        )
     try:
-        known = Schema.from_dict(json.loads(str(table.schema)))
-        fields = None if roles else table.restore(table, known)
+        content = json.loads(str(table.schema))
+        repeated = _repeats(roles, Schema.from_dict(content))
+        if not repeated and table.writer == WRITER:
+            raise ParameterError(
+                Message(
+                    "{} was written by {} and has its own schema; {} cannot be given. Read it without options.",
+                    name,
+                    WRITER,
+                    joined(", ", map(Option, roles)),
+                )
+            )
+        fields = table.restore(table, content) if repeated else None
         if fields is None:
             return None
         log = Log(**fields, reading=describe(fields, name))
@@ -249,6 +260,8 @@ def _restore(table: Table, roles: Roles) -> Log | None:
                 raise LogError(f"Log.{key} goes beyond {LARGEST:g}; its squares would overflow. {RESCALE}")
         return log
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+        if isinstance(error, ParameterError):
+            raise
         if isinstance(error, LogError):
             raise LogError(Message("{} is damaged: {}", name, message_of(error))) from None
         raise LogError(

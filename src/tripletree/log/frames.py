@@ -102,7 +102,6 @@ def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | No
 def write_csv(log: Log, path: Path) -> None:
     """Write a log to a CSV file: numbers with all their digits, an empty cell where a final state is not known."""
     columns = table_of(log)
-    names = column_names(log.schema)
     unknown = log.endings == UNKNOWN
     if unknown.any():
         # Neither terminated nor truncated, and still over.
@@ -110,7 +109,9 @@ def write_csv(log: Log, path: Path) -> None:
         done[log.starts[1:] - 1] = True
         columns["done" if "done" not in columns else "done_"] = done
     if np.isnan(log.final_states[:, 0]).all():
-        columns = {name: column for name, column in columns.items() if name not in names[-log.n_features :]}
+        at = len(BEFORE) + log.n_features + len(log.schema.action.names) + len(AFTER)
+        for name in list(columns)[at : at + log.n_features]:
+            del columns[name]
     rows = zip(*(_cells(column) for column in columns.values()), strict=True)
     try:
         with replacing(path) as stream:

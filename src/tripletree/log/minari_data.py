@@ -6,7 +6,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -219,7 +219,7 @@ def write_minari(log: Log, name: str) -> Any:
     return dataset
 
 
-def _restored(table: Table, schema: Schema) -> dict[str, Any]:
+def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of the log that `write_minari` wrote."""
     columns = dict(zip(table.names, table.columns, strict=True))
     if table.starts is None or table.finals is None:
@@ -233,6 +233,6 @@ def _restored(table: Table, schema: Schema) -> dict[str, Any]:
         "starts": table.starts,
         "final_states": table.finals["observations"],
         "endings": np.select(ended, [TERMINATED, TRUNCATED]).astype(np.uint8),
-        "episode_ids": np.array(json.loads(str(table.schema))["episode_ids"])[table.ids],
-        "schema": schema,
+        "episode_ids": np.array(content["episode_ids"])[table.ids],
+        "schema": Schema.from_dict(content),
     }

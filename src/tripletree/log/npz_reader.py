@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,9 @@ def read_npz(path: Path) -> Table:
 WRITER = "Log.to_npz"
 
 
-def _restored(table: Table, schema: Schema) -> dict[str, Any]:
-    return {**{name: freeze(array) for name, array in zip(table.names, table.columns, strict=True)}, "schema": schema}
+def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any]:
+    arrays = {name: freeze(array) for name, array in zip(table.names, table.columns, strict=True)}
+    return {**arrays, "schema": Schema.from_dict(content)}
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,9 @@ def transition_table(steps: Sequence[Any]) -> Table:
 
 
 def _column(values: list[Any]) -> Any:
-    """Return values as an array, where they are arrays of one shape: much faster than one by one."""
+    """Return values as an array, where they are arrays of one shape or of one plain type: faster than one by one."""
+    if set(map(type, values)) in ({float}, {bool}):
+        return np.array(values)
     if all(isinstance(one, np.ndarray) and one.shape == values[0].shape for one in values):
         block = np.array(values)
         return block.reshape(len(values), -1) if block.ndim == 2 or block[0].size == 1 else block

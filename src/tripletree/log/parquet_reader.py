@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -48,8 +48,8 @@ def read_parquet(path: Path, only: Collection[str] | None = None) -> Table:
         raise LogError(f"{shown(path)} is not a Parquet file, or damaged: {reason(error)}. Write it again.") from None
 
 
-def _restored(table: Table, schema: Schema) -> dict[str, Any] | None:
-    return fields_of(dict(zip(table.names, table.columns, strict=True)), schema)
+def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any] | None:
+    return fields_of(dict(zip(table.names, table.columns, strict=True)), Schema.from_dict(content))
 
 
 def _values(metadata: Any, only: Collection[str] | None) -> int:

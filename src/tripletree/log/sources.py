@@ -48,8 +48,8 @@ class Table:
     files : sequence of (str, int)
         The files that the rows come from, in order, and the first row of each; empty for a single source.
     schema, writer, restore : str, str, function
-        Of a log that we wrote: the text of its schema, the method that wrote it, and what makes its fields of the table
-        and the schema, or None for a table that was changed since.
+        Of a log that we wrote: its schema as JSON, the method that wrote it, and what makes its fields of the table and
+        that JSON, or None for a table that was changed since.
     """
 
     names: list[str]
@@ -65,7 +65,7 @@ class Table:
     files: Sequence[tuple[str, int]] = ()
     schema: str | None = None
     writer: str = ""
-    restore: Callable[[Table, Any], dict[str, Any] | None] = lambda *_: None
+    restore: Callable[[Table, Mapping[str, Any]], dict[str, Any] | None] = lambda *_: None
 
 
 @dataclass(frozen=True)
