@@ -55,12 +55,52 @@ def plain(values: Any) -> Any:
     if type(kind).__name__ == "DictionaryType":
         # Categories: a missing value has the code -1, which as a position would be the last of them.
         values = values.cast(kind.value_type)
+    if type(getattr(values, "dtype", None)).__name__ == "List":
+        values = values.to_arrow()  # of polars, whose own way makes an object of each row
+    matrix = _list_matrix(values)
+    if matrix is not None:
+        return matrix
     dtype = getattr(values, "dtype", None)
     if getattr(dtype, "tz", None) is not None:
         return values.to_numpy(f"datetime64[{getattr(dtype, 'unit', 'ns')}]")
     if hasattr(values, "to_pylist") and not hasattr(values, "num_chunks"):
         return values.to_numpy(zero_copy_only=False)
     return values.to_numpy() if hasattr(values, "to_numpy") else values
+
+
+def _list_matrix(column: Any) -> Array | None:
+    """Return an Arrow column of lists of numbers, all of the same length, as a matrix; None for anything else."""
+    kind: Any = getattr(column, "type", None)
+    size = getattr(kind, "list_size", None)
+    if size is None and type(kind).__name__ not in ("ListType", "LargeListType"):
+        return None
+    if column.null_count:
+        return None
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    parts = []
+    for chunk in chunks:
+        if not len(chunk):
+            continue
+        values = chunk.flatten()
+        width, rest = divmod(len(values), len(chunk))
+        # Lengths are looked at as offsets, all at once.
+        if rest or not width or values.null_count or (size is None and not _even(chunk, width)):
+            return None
+        if str(values.type) not in _NUMBERS:
+            return None
+        parts.append(values.to_numpy(zero_copy_only=False).reshape(len(chunk), width))
+    if not parts or any(part.shape[1] != parts[0].shape[1] for part in parts):
+        return None
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+_NUMBERS = frozenset(
+    {"float", "double", "halffloat", "bool", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))}
+)
+
+
+def _even(chunk: Any, width: int) -> bool:
+    return bool((np.diff(chunk.offsets.to_numpy()) == width).all())
 
 
 def as_array(values: object, what: str, findings: Findings) -> Array | None:
@@ -261,6 +301,8 @@ def _from_objects(array: Array, what: str, findings: Findings) -> Array | None:
         return _from_mixture(array, what, findings)
     if number and types <= number | missing:
         return _from_numbers(items, types, missing, array.shape, what, findings)
+    if types == {np.ndarray} and array.ndim == 1 and len({(item.dtype.str, item.shape) for item in items}) == 1:
+        return as_array(np.stack(items), what, findings)
     if types and all(issubclass(t, (list, tuple, np.ndarray)) for t in types) and array.ndim == 1:
         return as_array([np.asarray(item).tolist() for item in items], what, findings)
     if types and types == missing:

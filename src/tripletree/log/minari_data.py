@@ -20,7 +20,7 @@ from tripletree.log.endings import TERMINATED, TRUNCATED
 from tripletree.log.frames import OWN
 from tripletree.log.hdf5_reader import BESIDE, feature_name, opened, read_minari, state_columns
 from tripletree.log.npz_reader import refuse_bomb
-from tripletree.log.parquet_reader import INSTALL, list_matrix
+from tripletree.log.parquet_reader import INSTALL
 from tripletree.log.schema import Schema
 from tripletree.log.sources import Stack, Table, library, natural, refuse_images
 from tripletree.text import Message, Option
@@ -100,8 +100,7 @@ def _read_arrow(files: Sequence[Path], source: str) -> Table:
             if name.partition("/")[0] in ("infos", "episode_id"):
                 beside["infos"] = BESIDE
                 continue
-            matrix = list_matrix(column)
-            columns[feature_name(name)] = np.asarray(plain(column)) if matrix is None else matrix
+            columns[feature_name(name)] = np.asarray(plain(column))
         features = features or state_columns(columns, source)
         rows = len(columns.get("rewards", ()))
         stack.add(rows - 1, {k: v if k in features else v[:-1] for k, v in columns.items()}, int(file.parent.name))

@@ -6,10 +6,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from tripletree.errors import LogError
-from tripletree.log.coerce import Array, plain
+from tripletree.log.coerce import plain
 from tripletree.log.frames import OWN, fields_of
 from tripletree.log.npz_reader import refuse_bomb
 from tripletree.log.schema import Schema, is_unicode
@@ -35,7 +33,7 @@ def read_parquet(path: Path, only: Collection[str] | None = None) -> Table:
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
                 # A thread of Arrow's would gain nothing here, and hold some memory until it gets round to freeing it.
-                columns = [_array(file.read(columns=[name], use_threads=False).column(0)) for name in names]
+                columns = [plain(file.read(columns=[name], use_threads=False).column(0)) for name in names]
                 schema = (file.schema_arrow.metadata or {}).get(OWN.encode())
                 if schema is None:
                     return Table(names, columns, shown(path.name))
@@ -57,44 +55,6 @@ def _values(metadata: Any, only: Collection[str] | None) -> int:
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
     return sum(c.num_values for c in chunks if only is None or c.path_in_schema.startswith(tuple(only)))
-
-
-def _array(column: Any) -> Array:
-    matrix = list_matrix(column)
-    return np.asarray(plain(column)) if matrix is None else matrix
-
-
-def list_matrix(column: Any) -> Array | None:
-    """Return an Arrow column of lists of numbers, all of the same length, as a matrix; None for any other column."""
-    kind: Any = getattr(column, "type", None)
-    size = getattr(kind, "list_size", None)
-    if column.null_count or (size is None and type(kind).__name__ not in ("ListType", "LargeListType")):
-        return None
-    chunks = column.chunks if hasattr(column, "chunks") else [column]
-    parts = []
-    for chunk in chunks:
-        if not len(chunk):
-            continue
-        values = chunk.flatten()
-        width, rest = divmod(len(values), len(chunk))
-        # Lengths are looked at as offsets, all at once.
-        if rest or not width or values.null_count or (size is None and not _even(chunk, width)):
-            return None
-        if str(values.type) not in _NUMBERS:
-            return None
-        parts.append(values.to_numpy(zero_copy_only=False).reshape(len(chunk), width))
-    if not parts or any(part.shape[1] != parts[0].shape[1] for part in parts):
-        return None
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-_NUMBERS = frozenset(
-    {"float", "double", "halffloat", "bool", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))}
-)
-
-
-def _even(chunk: Any, width: int) -> bool:
-    return bool((np.diff(chunk.offsets.to_numpy()) == width).all())
 
 
 def _name_for_arrow(path: Path, stream: BinaryIO) -> str:
