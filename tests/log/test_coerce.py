@@ -352,3 +352,14 @@ def test_arrays_in_a_data_frame_are_a_matrix() -> None:
     found = coerce.as_array(frame["obs"], "Column `obs`", Findings())
     assert found is not None
     np.testing.assert_array_equal(found, np.arange(12.0).reshape(4, 3))
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_texts_are_shared_and_missing_ones_stay_missing(kind: Any) -> None:
+    texts = ["left", None, "right", "left", "", "none"] * 3
+    whole = pa.array(texts, kind)
+    for column in (whole, pa.chunked_array([whole[:4], whole[4:4], whole[4:]]), whole.slice(3)):
+        found = coerce.plain(column)
+        assert found.tolist() == column.to_pylist()
+    assert len({id(text) for text in coerce.plain(whole).tolist()}) == 5
+    assert coerce.plain(pa.chunked_array([], kind)).tolist() == []

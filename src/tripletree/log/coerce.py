@@ -55,11 +55,13 @@ def plain(values: Any) -> Any:
     if type(kind).__name__ == "DictionaryType":
         # Categories: a missing value has the code -1, which as a position would be the last of them.
         values = values.cast(kind.value_type)
-    if type(getattr(values, "dtype", None)).__name__ == "List":
+    if type(getattr(values, "dtype", None)).__name__ in ("List", "String"):
         values = values.to_arrow()  # of polars, whose own way makes an object of each row
-    matrix = _list_matrix(values)
-    if matrix is not None:
-        return matrix
+    made = _list_matrix(values)
+    if made is None:
+        made = _shared_texts(values)
+    if made is not None:
+        return made
     dtype = getattr(values, "dtype", None)
     if getattr(dtype, "tz", None) is not None:
         return values.to_numpy(f"datetime64[{getattr(dtype, 'unit', 'ns')}]")
@@ -92,6 +94,22 @@ def _list_matrix(column: Any) -> Array | None:
     if not parts or any(part.shape[1] != parts[0].shape[1] for part in parts):
         return None
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _shared_texts(column: Any) -> Array | None:
+    """Return an Arrow column of text with one object for each different text; None for anything else.
+
+    Labels are few. As an object for each row they take ten times as long to make, and to compare.
+    """
+    kind: Any = getattr(column, "type", None)
+    if str(kind) not in ("string", "large_string"):
+        return None
+    coded = column.dictionary_encode()
+    parts = []
+    for chunk in coded.chunks if hasattr(coded, "chunks") else [coded]:
+        known = np.array([*chunk.dictionary.to_pylist(), None], object)
+        parts.append(known[chunk.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
+    return np.concatenate(parts) if parts else np.empty(0, object)
 
 
 _NUMBERS = frozenset(
