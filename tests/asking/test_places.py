@@ -202,12 +202,11 @@ def test_of_a_feature_of_whole_numbers_only_these_count():
 def test_starts(fitted, log, start, share, text):
     found = read_start(fitted, count_transitions(fitted.tree, log), start)
     assert found.share.tolist() == share
-    assert (found.text, found.outside) == (text, False)
+    assert found.text == text
 
 
 def test_starts_that_are_none(fitted, log):
     found = count_transitions(fitted.tree, log)
-    assert read_start(fitted, found, [9, 7]).outside
     with pytest.raises(ParameterError, match="start must hold a leaf: nothing follows the end"):
         read_start(fitted, found, "end")
     with pytest.raises(ParameterError, match="start must be one state; got 2 of them"):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.graph.chains import random_transitions, transitions
-from tripletree.graph.chain import Chain, after, interval, occupancy, reach, reach_within, reachable, rollouts, steps_to
+from tripletree.graph.chain import Chain, after, occupancy, reach, reach_within, reachable, rollouts, steps_to
 
 
 def places(n_leaves, *chosen):
@@ -152,41 +152,3 @@ def test_rollouts_repeat_with_their_seed():
     start = at(12, 0)
     one, two = (rollouts(chain, start, 50, 30, np.random.default_rng(7)) for _ in range(2))
     assert one.tolist() == two.tolist()
-
-
-def test_intervals_cover_the_truth():
-    # A gambler whose true chance of 0.5 is known; logs of 40 games at each number of coins.
-    rng = np.random.default_rng(3)
-    n, games, covered, asked = 4, 40, 0, 60
-    goal, start = places(n + 1, n), at(n + 1, 2)
-    for _ in range(asked):
-        won = rng.binomial(games - 2, 0.5, n) + 1
-        edges = {(c, c + 1): int(won[c]) for c in range(1, n)} | {(c, c - 1): int(games - won[c]) for c in range(1, n)}
-        found = transitions(n + 1, edges | {(0, n + 1): games, (n, n + 1): games})
-        low, high = interval(found, lambda chain, first: first @ reach(chain, goal), start, 100, rng)
-        covered += low <= 0.5 <= high
-    assert covered >= 0.85 * asked
-
-
-def test_the_interval_of_a_share_is_that_of_its_counts():
-    found = transitions(2, {(0, 1): 30, (0, 2): 70, (1, 2): 5})
-    low, high = interval(
-        found, lambda chain, start: start @ reach(chain, places(2, 1)), at(2, 0), 1_000, np.random.default_rng(0)
-    )
-    assert (low, high) == (pytest.approx(0.215, abs=0.02), pytest.approx(0.392, abs=0.02))
-
-
-def test_intervals_hold_their_answer_however_few_the_counts():
-    # Leaves visited once or twice: drawn chains dawdle, for the mean of 1 / p is above 1 / the mean of p.
-    edges = {(0, 1): 1, (0, 3): 1, (1, 0): 1, (1, 2): 1, (2, 1): 1, (2, 3): 1}
-    found, start = transitions(3, edges, 4), at(3, 0)
-    chain, end = Chain.of(found), places(3, 3)
-    rng = np.random.default_rng(0)
-    low, high = interval(found, lambda drawn, first: first @ steps_to(drawn, end)[1], start, 200, rng, times=True)
-    assert low < start @ steps_to(chain, end)[1] < high
-    low, high = interval(found, lambda drawn, first: after(drawn, first, 9), start, 200, rng)
-    assert ((low < after(chain, start, 9)) & (after(chain, start, 9) < high)).all()
-    assert ((low >= 0) & (high <= 1)).all()
-    # Nothing to draw, nothing to move.
-    sure = transitions(1, {(0, 1): 5})
-    assert interval(sure, lambda drawn, first: after(drawn, first, 1), at(1, 0), 20, rng).tolist() == [[0, 1]] * 2

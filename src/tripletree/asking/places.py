@@ -74,16 +74,10 @@ class Start:
         Distribution over places.
     text : str
         The start in words.
-    episodes : int64 array of shape (leaves + 1,), or None
-        The counts behind ``share`` when these are the log's own starts.
-    outside : bool
-        Whether it is a state outside the range of the training log.
     """
 
     share: F64
     text: str
-    episodes: npt.NDArray[np.int64] | None = None
-    outside: bool = False
 
 
 def read_zone(fitted: Fitted, zone: Any, name: str = "zone", *, may_be_empty: bool = False) -> Zone:
@@ -149,14 +143,13 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     size = fitted.tree.n_leaves
     if start is None:
         episodes = np.append(transitions.starts, 0)
-        return Start(episodes / episodes.sum(), conditions.STARTS, episodes)
+        return Start(episodes / episodes.sum(), conditions.STARTS)
     start = read_place(fitted, start, "start")
     if is_state(fitted, start):
         state = read_state(start, fitted.schema, "start", finite=False)
         share = np.zeros(size + 1)
         share[fitted.tree.apply(state[None])[0]] = 1.0
-        text = conditions.state(fitted.schema, state.tolist())
-        return Start(share, text, outside=bool(fitted.outside(state)))
+        return Start(share, conditions.state(fitted.schema, state.tolist()))
     zone = read_zone(fitted, start, "start")
     weight = np.where(zone.mask, np.append(transitions.samples, 0), 0).astype(np.float64)
     if not zone.leaves.size:

@@ -6,7 +6,6 @@ end. Sets of places are boolean arrays and distributions float64 arrays, both of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -43,21 +42,6 @@ class Chain:
     def of(cls, transitions: Transitions) -> Chain:
         """Return the chain with the shares that were counted."""
         return cls(transitions.source, transitions.target, transitions.probability, transitions.leave)
-
-    @classmethod
-    def drawn(cls, transitions: Transitions, rng: np.random.Generator) -> Chain:
-        """Return a chain that the counts might as well have come from.
-
-        Each leaf's probabilities are drawn from the Dirichlet distribution whose parameters are its counts: moves to
-        each target, and steps that stayed. What was never seen stays impossible.
-        """
-        n = transitions.n_leaves
-        weight = rng.standard_gamma(transitions.count.astype(np.float64))
-        stay = rng.standard_gamma((transitions.exposure - transitions.sequences).astype(np.float64))
-        total = np.bincount(transitions.source, weight, n)
-        move = weight / np.maximum(total[transitions.source], np.finfo(np.float64).tiny)
-        leave = np.divide(total, total + stay, out=np.zeros(n), where=total > 0)
-        return cls(transitions.source, transitions.target, move, leave)
 
     @property
     def n_places(self) -> int:
@@ -163,51 +147,6 @@ def occupancy(chain: Chain, start: F64) -> F64:
 def reachable(chain: Chain, start: F64) -> Mask:
     """Return which places can be reached from ``start`` at all (its own places included)."""
     return _search(chain.n_places, chain.source, chain.target, np.asarray(start) > 0)
-
-
-def interval(
-    transitions: Transitions,
-    ask: Callable[[Chain, F64], Any],
-    start: F64,
-    draws: int,
-    rng: np.random.Generator,
-    episodes: npt.NDArray[np.int64] | None = None,
-    times: bool = False,
-) -> F64:
-    """Return the 95 % sampling interval of an answer, shape (2, ...).
-
-    The question is asked of ``draws`` chains (see :meth:`Chain.drawn`); ``start`` is drawn too where ``episodes`` are
-    the counts behind it. The interval is from the 2.5th to the 97.5th percentile of their answers, moved so that their
-    median comes to lie on the answer itself (few counts make drawn chains dawdle): probabilities on the logit scale,
-    ``times`` on the logarithmic one. NaN answers (nothing to average) are left out.
-    """
-    answers = np.array(
-        [
-            ask(Chain.drawn(transitions, rng), start if episodes is None else _drawn_share(episodes, rng))
-            for _ in range(draws)
-        ]
-    )
-    if np.isnan(answers).all(axis=0).any():
-        return np.full((2, *answers.shape[1:]), np.nan)
-    low, middle, high = np.nanquantile(answers, [0.025, 0.5, 0.975], axis=0)
-    answer = np.asarray(ask(Chain.of(transitions), start), np.float64)
-
-    def odds(x: F64) -> F64:
-        return np.maximum(x, 1e-300) / (1.0 if times else np.maximum(1.0 - x, 1e-300))
-
-    # Never and always have no odds to move.
-    sure = (np.minimum(answer, middle) <= 0) | (not times) & (np.maximum(answer, middle) >= 1)
-    factor = np.where(sure, 1.0, odds(answer) / odds(middle))
-    moved = np.stack([odds(low) * factor, odds(high) * factor])
-    if not times:
-        moved = np.where(np.isinf(moved), 1.0, moved / (1.0 + np.where(np.isinf(moved), 0.0, moved)))
-    return np.where(sure, np.stack([low, high]), moved)
-
-
-def _drawn_share(counts: npt.NDArray[np.int64], rng: np.random.Generator) -> F64:
-    weight = rng.standard_gamma(counts.astype(np.float64))
-    share: F64 = weight / weight.sum()
-    return share
 
 
 def _towards(chain: Chain, goal: Mask, avoid: Mask | None) -> npt.NDArray[np.int64]:
