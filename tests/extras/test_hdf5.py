@@ -112,11 +112,13 @@ def references(h5py: Any, path: Path) -> None:
         file.create_dataset("hidden", (6,), h5py.ref_dtype)
 
 
-def circle(h5py: Any, path: Path) -> None:
+def circles(h5py: Any, path: Path) -> None:
     with h5py.File(path, "w") as file:
-        group = file.create_group("a")
-        group["a"] = group
-        group["b"] = np.ones(3)
+        groups = [file.create_group(f"a{number}") for number in range(30)]
+        for one in groups:
+            for number, other in enumerate(groups):
+                one[f"to{number}"] = other
+        groups[0]["b"] = np.ones(3)
 
 
 def other_layout(h5py: Any, path: Path) -> None:
@@ -170,7 +172,7 @@ BAD: dict[str, tuple[Callable[[Any, Path], Any], str]] = {
     "lists": (lists, r"holds objects in `/hidden` .*Save arrays of numbers, every row of the same length"),
     "records": (records, "holds records in `/hidden`.*Save each field as a dataset of its own"),
     "references": (references, "holds objects in `/hidden`"),
-    "a circle": (circle, "has no layout that is known"),
+    "circles": (circles, "has no layout that is known"),
     "another layout": (
         other_layout,
         r"no layout that is known \(D4RL, robomimic, Minari, d3rlpy\)\. It holds `run/sensor/speed \(4,\)`, .*h5py",

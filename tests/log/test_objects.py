@@ -138,6 +138,30 @@ def test_trajectories_of_imitation(raw: Raw) -> None:
     assert log.endings.tolist() == np.where(raw.terminated, 1, 2).tolist()
 
 
+@dataclass(frozen=True)
+class TransitionsWithRew:
+    """What ``imitation.data.types.TransitionsWithRew`` has: one row for each step of all trajectories."""
+
+    obs: Any
+    acts: Any
+    infos: Any
+    next_obs: Any
+    dones: Any
+    rews: Any
+
+
+def test_flattened_transitions_of_imitation() -> None:
+    obs = np.arange(8.0).reshape(4, 2)
+    infos = np.array([{"value": 1}] * 4)
+    flat = TransitionsWithRew(obs, np.array([0, 1, 0, 1]), infos, obs + 2, np.array([0, 1, 0, 1], bool), np.ones(4))
+    log = read_log(flat)
+    assert log.schema.feature_names == ("obs_0", "obs_1")
+    assert log.starts.tolist() == [0, 2, 4]
+    assert log.final_states.tolist() == [[4, 5], [8, 9]]
+    with pytest.raises(LogError, match=r"`obs` of the transitions holds images or other blocks \(8 x 8 x 3 values"):
+        read_log(TransitionsWithRew(np.zeros((4, 8, 8, 3)), flat.acts, infos, flat.next_obs, flat.dones, flat.rews))
+
+
 def test_trajectories_without_rewards() -> None:
     trajectory = TrajectoryWithRew(np.zeros((3, 1)), [0, 1], None, True, None)
     with pytest.raises(LogError, match=r"Episode 0 \(TrajectoryWithRew\) has no rewards"):

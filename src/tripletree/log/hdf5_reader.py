@@ -19,7 +19,7 @@ from tripletree.writing import open_regular, shown
 
 INSTALL = '"tripletree[hdf5]"'
 MOST_DEPTH = 6
-"""Groups inside groups; a link may lead back to its own group."""
+"""Groups inside groups that are looked into."""
 _DEMO = re.compile(r"demo_\d+")
 _EPISODE = re.compile(r"episode_\d+")
 _OFFLINE = re.compile(r"observations_\d+")
@@ -55,15 +55,22 @@ def read_hdf5(path: Path) -> Table:
         return _read_flat(file, source, path)
 
 
-def contents(group: Any, prefix: str = "", depth: int = 0) -> dict[str, Any]:
+def contents(group: Any, prefix: str = "", seen: set[int] | None = None) -> dict[str, Any]:
     """Return all datasets below a group by their path; links to other files are refused."""
+    h5py = library("h5py", "Reading HDF5 files", INSTALL)
+    place = h5py.h5o.get_info(group.id).addr
+    seen = set() if seen is None else seen
     found: dict[str, Any] = {}
+    # Links may lead in circles, and groups may be linked so that there are more paths than anyone can follow.
+    if place in seen or prefix.count("/") > MOST_DEPTH:
+        return found
+    seen.add(place)
     for name in group:
         item = _item(group, name)
         if _is_dataset(item):
             found[prefix + name] = item
-        elif depth < MOST_DEPTH:
-            found |= contents(item, f"{prefix}{name}/", depth + 1)
+        else:
+            found |= contents(item, f"{prefix}{name}/", seen)
     return found
 
 

@@ -239,10 +239,23 @@ def _minari_table(dataset: Any, _: str) -> Table:
     return read_minari_folder(Path(dataset.spec.data_path), {int(number) for number in dataset.episode_indices})
 
 
+def _flattened_table(transitions: Any, _: str) -> Table:
+    """Return the transitions of imitation, one row a step; what it has no rewards for has none here."""
+    names = {"obs": "obs", "acts": "action", "rews": "reward", "next_obs": "next_obs", "dones": "done"}
+    columns = {name: getattr(transitions, part) for part, name in names.items() if hasattr(transitions, part)}
+    refuse_images("obs", np.shape(columns["obs"]), "the transitions")
+    return Table(list(columns), list(columns.values()), "transitions", features=["obs"])
+
+
+def _is_flattened(source: Any) -> bool:
+    return all(hasattr(source, name) for name in ("obs", "acts", "next_obs", "dones"))
+
+
 OBJECTS = (
     Reader("SB3 buffer", _comes_from("stable_baselines3", "observations", "n_envs"), _buffer_table),
     Reader("d3rlpy", _comes_from("d3rlpy", "episodes"), _d3rlpy_table),
     Reader("Minari", _comes_from("minari", "episode_indices", "spec"), _minari_table),
+    Reader("imitation transitions", _is_flattened, _flattened_table),
     Reader("dict of columns", lambda source: isinstance(source, Mapping), lambda source, _: dict_table(source)),
     Reader("table", _is_frame, lambda source, _: frame_table(source)),
     Reader(
