@@ -214,6 +214,7 @@ class _Content:
         self.n = 0 if reward is None else len(reward)
         self.starts: npt.NDArray[np.int64] | None = None
         self.reward: Array | None = None
+        self.totals: Array | None = None
         self.actions = [table[name] for name in roles.action if name in table]
         # A source that cannot become a log is refused later, with all that is wrong.
         if reward is None or self.n < LEAST_ROWS or any(len(c) != self.n for c in (*single.values(), *self.actions)):
@@ -288,8 +289,11 @@ class _Content:
     def _is_total(self, column: Array, slack: float) -> bool:
         if self.starts is None or self.reward is None or len(self.starts) <= LEAST_EPISODES:
             return False
-        total = np.add.reduceat(self.reward.astype(np.float64), self.starts[:-1])
-        return bool((np.abs(column - np.repeat(total, np.diff(self.starts))) <= slack).all())
+        if self.totals is None:
+            total = np.add.reduceat(self.reward.astype(np.float64), self.starts[:-1])
+            self.totals = np.repeat(total, np.diff(self.starts))
+        totals = self.totals
+        return all(bool((np.abs(column[:rows] - totals[:rows]) <= slack).all()) for rows in (GLANCE, None))
 
 
 def _varies(column: Array) -> bool:

@@ -27,6 +27,8 @@ from tripletree.writing import open_regular, shown
 
 # Bytes that are read together: few enough for a cache, enough that a call for each of them costs nothing.
 BLOCK = 2**22
+# Bytes in which the header is looked for first.
+HEAD = 2**16
 # No row may be longer, in bytes: a file without line ends must not be held as one row.
 LONGEST_ROW = 2**24
 SEPARATORS = ",;\t|"
@@ -268,12 +270,14 @@ def _pieces(
 def _separator(source: _Source) -> str:
     """Return the separator that is most frequent in the first line that is not blank."""
     while True:
-        lines = source.pending.replace(b"\r", b"\n").split(b"\n")
-        complete = lines if source.ended else lines[:-1]
-        for line in complete:
-            text = line.decode("utf-8", "replace")
-            if text.strip():
-                return max(SEPARATORS, key=text.count)
+        # The header is near the beginning, and what is pending may be long.
+        for size in (HEAD, len(source.pending)):
+            lines = source.pending[:size].replace(b"\r", b"\n").split(b"\n")
+            complete = lines if source.ended and size >= len(source.pending) else lines[:-1]
+            for line in complete:
+                text = line.decode("utf-8", "replace")
+                if text.strip():
+                    return max(SEPARATORS, key=text.count)
         if source.ended or len(source.pending) >= LONGEST_ROW:
             return SEPARATORS[0]
         source.more()

@@ -121,7 +121,8 @@ def _by_ids(markers: Markers, files: Sequence[tuple[str, int]], findings: Findin
     owners: dict[Any, int] = {}
     shared: list[tuple[Any, int, int]] = []
     for number, (row, end) in enumerate(zip(first, [*first[1:], n], strict=True)):
-        for name in dict.fromkeys(ids[row:end].tolist()):
+        block = ids[row:end]
+        for name in dict.fromkeys(block[np.append(True, block[1:] != block[:-1])].tolist()):
             if name in owners:
                 shared.append((name, owners[name], number))
             owners[name] = number

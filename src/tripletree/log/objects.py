@@ -131,12 +131,16 @@ def transition_table(steps: Sequence[Any]) -> Table:
 
 def _column(values: list[Any]) -> Any:
     """Return values as an array, where they are arrays of one shape or of one plain type: faster than one by one."""
-    if set(map(type, values)) in ({float}, {bool}):
+    kinds = set(map(type, values))
+    if kinds in ({float}, {bool}):
         return np.array(values)
-    if all(isinstance(one, np.ndarray) and one.shape == values[0].shape for one in values):
+    if kinds != {np.ndarray}:
+        return values
+    try:
         block = np.array(values)
-        return block.reshape(len(values), -1) if block.ndim == 2 or block[0].size == 1 else block
-    return values
+    except ValueError:
+        return values  # of several shapes, which is refused later
+    return block.reshape(len(values), -1) if block.ndim == 2 or block[0].size == 1 else block
 
 
 def _buffer_table(buffer: Any, _: str) -> Table:
