@@ -68,6 +68,49 @@ def test_a_next_state_of_none() -> None:
     assert np.isnan(log.final_states).all()
 
 
+def test_episodes_of_transitions_that_say_nothing_about_them() -> None:
+    rows = [(0, 1), (1, 2), (2, None), (7, 8), (8, 9), (5, 6)]  # terminated, cut off, stopped
+    steps = [([now, 0.5], 0, 1.0, None if later is None else [later, 0.5]) for now, later in rows]
+    log = read_log(steps)
+    assert log.starts.tolist() == [0, 3, 5, 6]
+    assert log.endings.tolist() == [1, 0, 0]
+    assert log.final_states[1:].tolist() == [[9, 0.5], [6, 0.5]]
+    assert np.isnan(log.final_states[0]).all()
+    assert [finding.text for finding in log.findings if finding.code == "episodes"] == [
+        "Episodes end where a next state is None, or is not the state of the next transition: no part says more."
+    ]
+    named = [{"s": now, "a": 0, "r": 1.0, "s_": later} for now, _, _, later in steps]
+    assert read_log(named, action_names=["action"]).fingerprint() == log.fingerprint()
+
+
+class Tensor:
+    """What an array of another library offers."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = np.array(values)
+        self.shape = self.values.shape
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.array(self.values, dtype)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def test_tensors_in_namedtuples() -> None:
+    """As in the tutorial of PyTorch, where each part has a dimension for the batch."""
+    kind = namedtuple("Transition", ("state", "action", "next_state", "reward"))
+    steps = [
+        kind(Tensor([[k, 0.5]]), Tensor([[k % 2]]), None if k == 2 else Tensor([[k + 1, 0.5]]), Tensor([1.0]))
+        for k in range(3)
+    ]
+    log = read_log([*steps, *steps])
+    assert log.schema.feature_names == ("state_0", "state_1")
+    assert log.schema.action.labels == ("0", "1")
+    assert log.starts.tolist() == [0, 3, 6]
+    assert log.endings.tolist() == [1, 1]
+
+
 def test_arrays_of_one_value_are_single_numbers() -> None:
     steps = [(np.array([k]), np.array([1]), np.array(1.0), np.array([k + 1]), np.array(k == 1)) for k in range(2)]
     log = read_log(steps)
@@ -86,7 +129,7 @@ def test_arrays_of_one_value_are_single_numbers() -> None:
             [{"state": [1], "action": 0, "reward": 1.0, "done": True}, {"state": [1]}],
             "Transition 1 differs from the first",
         ),
-        ([([0.5], 0, 1.0, [1.5])], "Nothing says where episodes begin or end"),
+        ([{"x": 0.5, "action": 0, "reward": 1.0}], "Nothing says where episodes begin or end"),
         (
             [([0.5], 0, 1.0, [1.5], True), ([0.5, 1], 0, 1.0, [1.5], True)],
             "`state` is ragged: row 0 has 1 value, row 1",

@@ -13,13 +13,22 @@ from typing import Any
 import numpy as np
 
 from tripletree.errors import LogError
+from tripletree.log.bookkeeping import folded
+from tripletree.log.boundaries import FLAGS
 from tripletree.log.coerce import Array
+from tripletree.log.endings import TERMINATED, UNKNOWN
 from tripletree.log.hdf5_reader import add_d3rlpy
 from tripletree.log.minari_data import read_minari_folder
+from tripletree.log.roles import SYNONYMS
 from tripletree.log.sources import Reader, Stack, Table, library, refuse_images
 
 TRANSITION = ("state", "action", "reward", "next_state", "done")
 """What the places of a tuple are; one of six has terminated and truncated at the end."""
+STATES = ("state", "obs", "observation")
+RENAMED = {"s": "state", "s_": "next_state"}
+"""Short names of states."""
+MARKERS = frozenset(name for role in ("episode", "step", *FLAGS) for name in SYNONYMS[role])
+"""Names of parts that say where episodes begin or end."""
 _REWARD = ("reward", "rewards", "rew", "r")
 
 
@@ -85,7 +94,7 @@ def is_transition(item: Any) -> bool:
         reward = item[2]
     else:
         return False
-    return isinstance(reward, (numbers.Real, np.bool_)) or (hasattr(reward, "shape") and np.size(reward) == 1)
+    return isinstance(reward, (numbers.Real, np.bool_)) or (hasattr(reward, "shape") and np.asarray(reward).size == 1)
 
 
 def transition_table(steps: Sequence[Any]) -> Table:
@@ -95,10 +104,7 @@ def transition_table(steps: Sequence[Any]) -> Table:
     rows: list[Sequence[Any]]
     if isinstance(first, Mapping):
         names = list(first)
-        odd = next(
-            (number for number, step in enumerate(steps) if not isinstance(step, Mapping) or set(step) != set(names)),
-            None,
-        )
+        odd = next((k for k, one in enumerate(steps) if not isinstance(one, Mapping) or set(one) != set(names)), None)
         if odd is not None:
             raise LogError(
                 f"Transition {odd} differs from the first one: each must be a dict with the keys "
@@ -109,28 +115,49 @@ def transition_table(steps: Sequence[Any]) -> Table:
         names = list(getattr(first, "_fields", ())) or list(
             TRANSITION[: len(first)] if len(first) < 6 else (*TRANSITION[:4], "terminated", "truncated")
         )
-        odd = next(
-            (number for number, step in enumerate(steps) if not hasattr(step, "__len__") or len(step) != len(names)),
-            None,
-        )
+        odd = next((k for k, one in enumerate(steps) if not hasattr(one, "__len__") or len(one) != len(names)), None)
         if odd is not None:
             raise LogError(
                 f"Transition {odd} has another number of parts than the first one; expected ({', '.join(names)})."
             )
         rows = list(steps)
-    columns = {str(name): _column([row[k] for row in rows]) for k, name in enumerate(names)}
-    # A next state of None is how some write that there is none.
-    state = next((columns[name] for name in ("state", "obs", "observation", "s") if name in columns), None)
-    for name in ("next_state", "next_obs", "next_observation", "s_"):
-        if name in columns and isinstance(columns[name], list) and isinstance(state, np.ndarray):
-            blank = np.full(state.shape[1:], np.nan)
-            columns[name] = np.array([blank if one is None else one for one in columns[name]])
-    renamed = {"s": "state", "s_": "next_state"}
-    return Table([renamed.get(name, name) for name in columns], list(columns.values()), "a list of transitions")
+    columns = {RENAMED.get(str(name), str(name)): _column([row[k] for row in rows]) for k, name in enumerate(names)}
+    table = Table(list(columns), [], "a list of transitions")
+    state = next((name for name in STATES if name in columns and f"next_{name}" in columns), None)
+    if state is not None:
+        following = columns[f"next_{state}"]
+        final = (
+            np.array([one is None for one in following]) if isinstance(following, list) else np.zeros(len(rows), bool)
+        )
+        if final.any():
+            blank = np.full(np.shape(columns[state][0]), np.nan)
+            columns[f"next_{state}"] = _column([blank if one is None else np.asarray(one) for one in following])
+        if not {folded(name) for name in columns}.intersection(MARKERS):
+            _find_ends(table, columns[state], columns[f"next_{state}"], final)
+    table.columns += columns.values()
+    return table
+
+
+def _find_ends(table: Table, states: Any, following: Any, final: Array) -> None:
+    """Let episodes end where the next state is None, or not the state of the next transition."""
+    try:
+        now, later = (np.asarray(rows, np.float64).reshape(len(final), -1) for rows in (states, following))
+    except (TypeError, ValueError):
+        return  # no numbers, which is said when the columns are read
+    begins = np.append(True, final[:-1])
+    begins[1:] |= (now[1:] != later[:-1]).any(axis=1) if now.shape == later.shape else False
+    table.starts = np.append(np.flatnonzero(begins), len(final)).astype(np.int64)
+    table.endings = np.where(final[table.starts[1:] - 1], TERMINATED, UNKNOWN).astype(np.uint8)
+    table.said = (
+        "Episodes end where a next state is None, or is not the state of the next transition: no part says more."
+    )
 
 
 def _column(values: list[Any]) -> Any:
     """Return values as an array, where they are arrays of one shape or of one plain type: faster than one by one."""
+    if hasattr(values[0], "__array__") and not isinstance(values[0], np.generic):
+        # Tensors are arrays as well, but not where some are None.
+        values = [one if one is None else np.asarray(one) for one in values]
     kinds = set(map(type, values))
     if kinds in ({float}, {bool}):
         return np.array(values)
@@ -140,7 +167,9 @@ def _column(values: list[Any]) -> Any:
         block = np.array(values)
     except ValueError:
         return values  # of several shapes, which is refused later
-    return block.reshape(len(values), -1) if block.ndim == 2 or block[0].size == 1 else block
+    # A batch of one step is that step.
+    flat = block.ndim == 1 or set(block.shape[1:-1]) <= {1}
+    return block.reshape(len(values), -1) if flat else block
 
 
 def _buffer_table(buffer: Any, _: str) -> Table:

@@ -45,6 +45,8 @@ class Table:
         The state after each episode's last step, by the name of the feature.
     starts, endings, ids : array, optional
         Where episodes begin, how they end and what they are called, where the format knows.
+    said : str
+        How the reader found the episodes, where it had to guess: said to the user.
     files : sequence of (str, int)
         The files that the rows come from, in order, and the first row of each; empty for a single source.
     schema, writer, restore : str, str, function
@@ -62,6 +64,7 @@ class Table:
     starts: npt.NDArray[np.int64] | None = None
     endings: npt.NDArray[np.uint8] | None = None
     ids: Array | None = None
+    said: str = ""
     files: Sequence[tuple[str, int]] = ()
     schema: str | None = None
     writer: str = ""

@@ -48,6 +48,8 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
     for reason in dict.fromkeys(source.beside.values()):
         beside = [name for name, why in source.beside.items() if why == reason]
         findings.note("set-aside", f"{listing(beside)} {plural(len(beside), 'was', 'were')} not read ({reason}).")
+    if source.said:
+        findings.note("episodes", source.said)
     feature_names = chosen_names(roles.get("feature_names"), result.features, "feature", findings)
     action_names = chosen_names(roles.get("action_names"), result.action, "action", findings)
     findings.stop_if_failed()
