@@ -53,7 +53,8 @@ CASES: tuple[Case, ...] = (
     ("explain, leaves", (500, 1_000, 2_000, 4_000), lambda k: _explain(tree_of(k)), 1.0),
     ("rules, leaves", (500, 1_000, 2_000, 4_000), lambda k: tree_of(k).rules, 1.0),
     ("chance, leaves", (250, 500, 1_000, 2_000), lambda k: _chance(tree_of(k)), 1.5),
-    ("simulate between zones, leaves", (250, 500, 1_000), lambda k: _simulate(tree_of(k)), 1.5),
+    ("simulate between states, samples", (50_000, 100_000, 200_000, 400_000), lambda n: _simulate(n), 1.0),
+    ("simulate between zones as in the paper, leaves", (250, 500, 1_000), lambda k: _search(tree_of(k)), 1.5),
 )
 
 
@@ -63,11 +64,21 @@ def _explain(tree: Any) -> Callable[[], object]:
 
 
 def _chance(tree: Any) -> Callable[[], object]:
-    return lambda: tree.chance("end", within=100, draws=5)
+    return lambda: tree.chance("end", within=100)
 
 
-def _simulate(tree: Any) -> Callable[[], object]:
-    return lambda: tree.simulate("s0 < 0", "s0 >= 0", pairs=20)
+def _simulate(samples: int) -> Callable[[], object]:
+    from tripletree import TripleTree
+
+    log = log_of(samples, 8)
+    tree = TripleTree(50, threads=1).fit(log)
+    start, end = log.states[[10, 60]] + 0.1
+    tree.simulate(start, end)  # decodes the track, once
+    return lambda: tree.simulate(start, end)
+
+
+def _search(tree: Any) -> Callable[[], object]:
+    return lambda: tree.simulate("s0 < 0", "s0 >= 0", pairs=20, method="paper")
 
 
 def exponent(sizes: tuple[int, ...], seconds: list[float]) -> float:

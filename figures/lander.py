@@ -71,16 +71,36 @@ def tutorial() -> Any:
     return plot.leaf_map(tree(), "v_y", "y", colour="main engine", at=state).explanation(answer)
 
 
-def trajectories(x: str, y: str, starts: Sequence[dict[str, Any]], end: dict[str, Any], most: int = 15) -> Any:
-    """Figure 10: the most probable ways from recorded states of a start zone to an end zone, as opaque as probable.
+Zone = dict[str, Any]
+
+PLANES: dict[str, tuple[str, str, tuple[Zone, ...], Zone]] = {
+    "approach": (
+        "x",
+        "y",
+        ({"x": (None, -0.15), "y": (1.1, None)}, {"x": (0.15, None), "y": (1.1, None)}),
+        {"x": (-0.2, 0.2), "y": (None, 0.1)},
+    ),
+    "speed": ("y", "v_y", ({"y": (1.2, None)},), {"y": (None, 0.1)}),
+    "tilt": (
+        "phi",
+        "v_phi",
+        ({"phi": (None, -0.2)}, {"phi": (0.15, None)}),
+        {"phi": (-0.05, 0.05), "v_phi": (-0.1, 0.1)},
+    ),
+}
+
+
+def searched(plane: str, start: Zone, most: int = 15) -> list[Any]:
+    """Return the paper's most probable ways from recorded states of a start zone to the end zone.
 
     A leaf belongs to the end zone when it lies in it by more than half: most leaves have no bound in most features, so
     that they touch any zone.
     """
+    x, y, _, end = PLANES[plane]
     boxes = read_view(tree(), x, y).boxes
     names, states = tree().fitted_.schema.feature_names, logs()[0].states
 
-    def limits(zone: dict[str, Any]) -> dict[int, tuple[float, float]]:
+    def limits(zone: Zone) -> dict[int, tuple[float, float]]:
         found = {}
         for name, wish in zone.items():
             f = names.index(name)
@@ -88,17 +108,45 @@ def trajectories(x: str, y: str, starts: Sequence[dict[str, Any]], end: dict[str
         return found
 
     goal = set(np.flatnonzero(within(boxes, limits(end)) > 0.5).tolist())
+    inside = np.all([(states[:, f] >= low) & (states[:, f] < high) for f, (low, high) in limits(start).items()], 0)
+    rows = np.flatnonzero(inside)
+    chosen = states[rows[np.linspace(0, len(rows) - 1, most).astype(int)]]
+    return [way for state in chosen for way in tree().simulate(state, goal, method="paper")]
+
+
+def trajectories(plane: str) -> Any:
+    """Figure 10: the paper's ways from recorded states of a start zone to an end zone, as opaque as probable."""
+    x, y, starts, end = PLANES[plane]
     picture = plot.leaf_map(tree(), x, y, colour=None, arrows=True)
     for start in starts:
-        inside = np.all([(states[:, f] >= low) & (states[:, f] < high) for f, (low, high) in limits(start).items()], 0)
-        rows = np.flatnonzero(inside)
-        chosen = states[rows[np.linspace(0, len(rows) - 1, most).astype(int)]]
-        found = [way for state in chosen for way in tree().simulate(state, goal)]
+        found = searched(plane, start)
         picture.trajectories(found, f"from {len(found)} states with {read_zone(tree().fitted_, start).text}")
     picture.zone(end, f"to {read_zone(tree().fitted_, end).text}")
-    if (x, y) == ("x", "y"):
+    if plane == "approach":
         picture.mark(*PAD)
     return picture
+
+
+def fans(most: int = 15) -> Any:
+    """Figure 10 beside what recorded flights did: fans of ways between the same zones."""
+    rows = []
+    for method in ("recorded", "paper"):
+        scenes: list[Scene] = []
+        for plane, (x, y, starts, end) in PLANES.items():
+            view = read_view(tree(), x, y)
+            scene = leaf_map(view, None)
+            for number, start in enumerate(starts):
+                ways = tree().simulate(start, end, pairs=most) if method == "recorded" else searched(plane, start, most)
+                label = f"from {read_zone(tree().fitted_, start).text}"
+                scene = overlays.add(scene, overlays.trajectories(view, ways, label, number))
+            scene = overlays.add(scene, overlays.zone(view, end, "to the box", len(starts)))
+            scenes.append(replace(scene, title=f"{plane}, {method}", subtitle="", note=""))
+        rows.append(tuple(scenes))
+    title = "The lander between two zones: what recorded flights did, and the paper's search and alignment"
+    note = (
+        f"{most} ways from each zone. Recorded: the wider, the more flights; paper: the more opaque, the more probable."
+    )
+    return SheetPicture(Sheet(title, tuple(rows), note), size=(9.2, 6.4))
 
 
 FIGURES: dict[str, Callable[[], Any]] = {
@@ -113,21 +161,12 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "lander-why-not-side": partial(
         why_not, [0.05, 0.4, 0.0, -0.3, 0.1, 0.0, 0, 0], {"side engine": (None, -0.2)}, "phi"
     ),
+    "lander-after": lambda: plot.after(tree(), 250),
+    "lander-after-x-y": lambda: plot.leaf_map(tree(), "x", "y", colour="value").after(120).mark(*PAD),
     "lander-tutorial": tutorial,
     "lander-flight": lambda: plot.episode(tree(), logs()[1], 42, about="main engine", levels=[0]),
-    "lander-trajectories-x-y": partial(
-        trajectories,
-        "x",
-        "y",
-        ({"x": (None, -0.15), "y": (1.1, None)}, {"x": (0.15, None), "y": (1.1, None)}),
-        {"x": (-0.2, 0.2), "y": (None, 0.1)},
-    ),
-    "lander-trajectories-y-vy": partial(trajectories, "y", "v_y", ({"y": (1.2, None)},), {"y": (None, 0.1)}),
-    "lander-trajectories-phi": partial(
-        trajectories,
-        "phi",
-        "v_phi",
-        ({"phi": (None, -0.2)}, {"phi": (0.15, None)}),
-        {"phi": (-0.05, 0.05), "v_phi": (-0.1, 0.1)},
-    ),
+    "lander-trajectories-x-y": partial(trajectories, "approach"),
+    "lander-trajectories-y-vy": partial(trajectories, "speed"),
+    "lander-trajectories-phi": partial(trajectories, "tilt"),
+    "lander-fans": fans,
 }

@@ -98,10 +98,10 @@ def value() -> Any:
 
 
 def trajectories(agent: str, ways: tuple[tuple[Any, Any], ...]) -> Any:
-    """Figure 6: simulated trajectories among the moves of the leaves."""
+    """Figure 6: the paper's trajectories among the moves of the leaves."""
     picture = plot.leaf_map(tree(agent), "pos", "speed", colour=None, arrows=True)
     for start, end in ways:
-        picture.trajectories(tree(agent).simulate(start, end))
+        picture.trajectories(tree(agent).simulate(start, end, method="paper"))
     return picture
 
 

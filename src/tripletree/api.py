@@ -17,6 +17,7 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.factual import Factual
+from tripletree.answers.futures import Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
 from tripletree.answers.outline import Outline
@@ -42,6 +43,7 @@ from tripletree.questions.counterfactuals import counterfactual, counterfactuals
 from tripletree.questions.evidence import Evidence, evidence
 from tripletree.questions.explain import factual
 from tripletree.questions.explain_change import explain_change, explain_changes
+from tripletree.questions.futures import futures
 from tripletree.questions.importance import importance
 from tripletree.questions.judge import calibration, held_out, trust
 from tripletree.questions.outline import outline
@@ -705,14 +707,52 @@ class TripleTree:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
         return chance.occupancy(self.fitted_, *self._known(log), start)
 
+    @question
+    def futures(self, start: Any = None, k: int = 3, *, regions: int = 10, log: Log | None = None) -> Futures:
+        """Return the commonest futures from here: where it goes next, how often, when, and with which outcome.
+
+        Counted over recorded episodes with one vote each; from a zone, by their first step in it.
+
+        Parameters
+        ----------
+        start : None, state, leaf or zone
+            As in :meth:`chance`: None is where episodes begin.
+        k : int
+            How many futures, at most.
+        regions : int
+            How many regions there are, at most: the leaves of the tree when it had that many, as in :meth:`outline`.
+            The more there are, the sooner the next one comes.
+        log : Log or None
+            Whose episodes to count; None: those of the training log that the model keeps.
+
+        Returns
+        -------
+        Futures
+            One :class:`~tripletree.answers.Future` each, the commonest first; false when no episode was there.
+
+        Examples
+        --------
+        >>> from tripletree import TripleTree
+        >>> from tripletree.demos import road
+        >>> tree = TripleTree(max_leaves=40).fit(road.record("either", n_samples=2_000))
+        >>> found = tree.futures("pos = 1.2, speed = 0", k=2)
+        >>> [(one.where, one.episodes) for one in found]
+        [(('pos < 0.895', 'speed < -0.04'), 15), (('pos < 1.45', 'speed >= 0.0075'), 7)]
+        """
+        return futures(self.fitted_, self._episodes(log), start, k, regions)
+
     def _known(self, log: Log | None) -> tuple[Evidence | None, Transitions | None]:
         """Return the episodes to count and the chain's transitions, each as far as they are known."""
         fitted = self.fitted_
-        check_log(log, "log", none="the training log")
-        if log is not None:
-            log = in_labels(fitted.schema, log)
+        found = self._episodes(log)
         known = log is not None or fitted.track is not None or fitted.transitions is not None
-        return evidence(fitted, log, self._threads()), self._transitions(log) if known else None
+        return found, self._transitions(None if log is None else in_labels(fitted.schema, log)) if known else None
+
+    def _episodes(self, log: Log | None) -> Evidence | None:
+        """Return the episodes to count, as far as they are known."""
+        fitted = self.fitted_
+        check_log(log, "log", none="the training log")
+        return evidence(fitted, None if log is None else in_labels(fitted.schema, log), self._threads())
 
     @question
     def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
@@ -737,29 +777,21 @@ class TripleTree:
 
     @question
     def paths(
-        self, start: Any, end: Any, k: int = 1, *, pairs: bool | int = False, log: Log | None = None
+        self,
+        start: Any,
+        end: Any,
+        k: int = 1,
+        *,
+        method: str = "recorded",
+        pairs: bool | int = False,
+        log: Log | None = None,
     ) -> Trajectories:
-        """Return the most probable sequences of leaves from one place to another.
+        """Return the leaves on the way from one place to another; arguments as in `simulate`.
 
-        Parameters
-        ----------
-        start, end : state, leaf or zone
-            As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode.
-        k : int
-            Number of paths, the most probable first; none of them visits a leaf twice.
-        pairs : bool or int
-            Instead of the ``k`` best: the best path for every connected pair of a start and an end leaf; a number
-            limits how many, keeping the most probable.
-        log : Log or None
-            Whose moves to go by; None: the training log's.
-
-        Returns
-        -------
-        Trajectories
-            False when there is no path; it then says what can be reached.
+        With ``method="paper"`` they are the most probable sequences of leaves by the chain, none of which visits a leaf
+        twice.
         """
-        moves = self.transitions(log)
-        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, aligned=False)
+        return self._ways(start, end, k, method, pairs, log, aligned=False)
 
     @question
     def simulate(
@@ -768,25 +800,61 @@ class TripleTree:
         end: Any,
         k: int = 1,
         *,
+        method: str = "recorded",
         pairs: bool | int = False,
         log: Log | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Trajectories:
-        """Return realistic trajectories from one place to another (paper, "Trajectory Simulation").
+        """Return trajectories from one place to another: what recorded episodes did, bent to the states asked for.
 
-        Each follows a most probable sequence of leaves as straight segments that are aligned with the mean derivatives
-        of the leaves that they cross.
+        Where no recorded episode can be followed, the answer is a guess, and says so and why.
 
         Parameters
         ----------
-        start, end, k, pairs, log
-            As in :meth:`paths`. From or to a state, the trajectory begins or ends exactly there; from a leaf or
-            zone, on the boundary of a leaf.
+        start, end : state, leaf or zone
+            As in :meth:`chance`; ``end`` may be ``"end"``, the end of the episode. From or to a state, the trajectory
+            begins or ends exactly there; between zones, it goes from the last moment in the one to the first in the
+            other, just as recorded.
+        k : int
+            Number of ways: the most typical first, and then others from other episodes.
+        method : {"recorded", "paper"}
+            Follow recorded episodes; or, as in the paper ("Trajectory Simulation"), lay straight segments through the
+            most probable sequence of leaves, aligned with the mean derivatives of the leaves that they cross.
+        pairs : bool or int
+            Instead of ``k`` ways a fan: so many (at most 100) that stand for all episodes between the two places, each
+            with the ``share`` of the episodes that it stands for; True for all that were recorded. With
+            ``method="paper"``, the best way for every connected pair of a start and an end leaf, or the most probable
+            of these.
+        log : Log or None
+            Whose episodes to follow; None: those of the training log that the model keeps.
         progress : function of (trajectories so far, all), or None
-            Called after each trajectory.
+            Called now and then.
+
+        Returns
+        -------
+        Trajectories
+            False when there is no way; it then says what can be reached.
         """
-        moves = self.transitions(log)
-        return simulate(self.fitted_, moves, start, end, k=k, pairs=pairs, progress=progress)
+        return self._ways(start, end, k, method, pairs, log, progress=progress)
+
+    def _ways(
+        self, start: Any, end: Any, k: int, method: str, pairs: bool | int, log: Log | None, **options: Any
+    ) -> Trajectories:
+        fitted = self.fitted_
+        check_log(log, "log", none="the training log")
+        if log is not None:
+            log = in_labels(fitted.schema, log)
+        return simulate(
+            fitted,
+            evidence(fitted, log, self._threads()),
+            lambda: self._transitions(log),
+            start,
+            end,
+            k=k,
+            method=method,
+            pairs=pairs,
+            **options,
+        )
 
     @question
     def report(self, log: Log, path: str | os.PathLike[str], *, title: str | None = None) -> None:

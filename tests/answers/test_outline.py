@@ -42,10 +42,9 @@ def test_what_follows_a_region():
 @pytest.mark.parametrize(
     ("regions", "steps", "text"),
     [
-        ((0,), 0.2, "Region 1, then the end: 25 % of the time, about 1 step."),
-        ((0,), 1.4, "Region 1, then the end: 25 % of the time, about 1 step."),
-        ((2, 0), 1.6, "Regions 3, 1, then the end: 25 % of the time, about 2 steps."),
-        ((2, 0, 1), 1234.4, "Regions 3, 1, 2, then the end: 25 % of the time, about 1,234 steps."),
+        ((0,), 1, "Region 1, then the end: 25 % of them, 1 step (median)."),
+        ((2, 0), 2, "Regions 3, 1, then the end: 25 % of them, 2 steps (median)."),
+        ((2, 0, 1), 1234, "Regions 3, 1, 2, then the end: 25 % of them, 1,234 steps (median)."),
     ],
 )
 def test_a_route_is_told_by_the_numbers_of_its_regions(regions, steps, text):
@@ -64,8 +63,8 @@ def test_four_regions_in_which_episodes_end_are_named_and_the_others_summed_up()
 
 
 def test_an_outline_is_its_regions_line_by_line():
-    outline = Outline((region(), region(1)), (Route((0, 1), 0.5, 3.0),), 4)
+    outline = Outline((region(), region(1)), (Route((0, 1), 0.5, 3),), 4)
     assert str(outline) == f"{region()}\n{region(1)}"
     data = json.loads(json.dumps(outline.to_dict(), allow_nan=False))
     assert data["regions"][1]["following"] == [[1, 0.8], [None, 0.2]]
-    assert data["routes"] == [{"regions": [0, 1], "probability": 0.5, "steps": 3.0}]
+    assert data["routes"] == [{"regions": [0, 1], "probability": 0.5, "steps": 3}]

@@ -7,6 +7,7 @@ import csv
 import pytest
 
 import tripletree
+from tests.test_api import quietly_fitted
 
 MODEL = "run.tripletree"
 
@@ -75,15 +76,44 @@ def test_ways(run, tree):
     options = ["--from", "pos=1.2, speed=0", "--to", "end"]
     assert run("paths", MODEL, *options).out == f"{tree.paths('pos=1.2, speed=0', 'end')}\n"
     three = run("paths", MODEL, *options, "-k", 3).lines
-    assert [line[:3] for line in three] == ["1. ", "2. ", "3. "]
+    assert [line[:3] for line in three] == ["1. ", "2. ", "3. ", "The"]
+    assert three[0].startswith("1. Follows episode ")
+    assert "(median)" in three[3]
+    assert run("simulate", MODEL, *options).out == f"{tree.simulate('pos=1.2, speed=0', 'end')}\n"
     data = run("simulate", MODEL, *options, "--json").json()
     assert data["found"][0]["nodes"][0] == [1.2, 0.0]
-    pairs = run("paths", MODEL, "--from", "pos > 2", "--to", "pos < 1", "--pairs", 4, "--json").json()
+    assert data["found"][0]["sources"][0].keys() == {"episode", "first", "last"}
+    assert (data["method"], len(data["steps"])) == ("segment", 3)
+    zones = ["--from", "pos > 2", "--to", "pos > 2.5"]
+    pairs = run("paths", MODEL, *zones, "--pairs", 4, "--json").json()
     assert len(pairs["found"]) == 4
+    assert sum(way["share"] for way in pairs["found"]) == pytest.approx(1)
     told = run("paths", MODEL, "--from", "pos > 2", "--to", "pos < 1", "--pairs", 0)
     assert (told.code, "whole number from 1 to 100,000; got 0" in told.err) == (1, True)
     told = run("simulate", MODEL, "--from", "pos=1.2", "--to", "emd")
     assert (told.code, "simulate" in told.err) == (1, False)
+
+
+@pytest.mark.parametrize("command", ["paths", "simulate"])
+def test_the_papers_ways(run, tree, command):
+    options = ["--from", "pos=1.2, speed=0", "--to", "end", "--method", "paper"]
+    expected = getattr(tree, command)("pos=1.2, speed=0", "end", method="paper")
+    assert run(command, MODEL, *options).out == f"{expected}\n"
+    assert [line[:3] for line in run(command, MODEL, *options, "-k", 3).lines] == ["1. ", "2. ", "3. "]
+    data = run(command, MODEL, *options, "--json").json()
+    assert data["found"][0]["probability"] == expected[0].probability
+    refused = run(command, MODEL, *options[:-1], "guess")
+    assert refused.code != 0
+    assert "--method must be 'recorded' or 'paper'; got 'guess'" in refused.err
+    assert "recorded|paper" in run(command, "--help").out
+
+
+def test_a_guess_is_named_before_the_ways(run, folder, tmp_path):
+    bare = quietly_fitted(tripletree.read_log(folder / "run.csv"), max_leaves=30, keep="leaves")
+    bare.save(tmp_path / "bare.tripletree")
+    lines = run("paths", tmp_path / "bare.tripletree", "--from", "pos=1.2, speed=0", "--to", "end", "-k", 2).lines
+    assert lines[0].startswith("No recorded episodes are kept in this model; so this is a guess")
+    assert [line[:3] for line in lines[1:]] == ["1. ", "2. "]
 
 
 def test_explanations(run, tree):

@@ -19,7 +19,7 @@ LOG = ["--log", "run.csv"]
 # The command that asks each question.
 ASKED_BY = {
     **{name: name for name in ("predict", "explain", "story", "rules", "importance", "outline", "report")},
-    **{name: name for name in ("chance", "paths", "simulate", "rollouts", "transitions")},
+    **{name: name for name in ("chance", "futures", "paths", "simulate", "rollouts", "transitions")},
     **{name: name for name in ("losses", "calibration", "trust")},
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
     "held_out": "held-out",
@@ -64,6 +64,11 @@ SAME = {
     "confidence": (
         ["calibration", MODEL, *LOG, "--about", "confidence", "--groups", 4],
         lambda tree, log: tree.calibration(log, about="confidence", groups=4),
+    ),
+    "futures": (["futures", MODEL], lambda tree, log: tree.futures()),
+    "futures of a state": (
+        ["futures", MODEL, "--from", "pos=1.2, speed=0", "-k", 2, "--regions", 5, *LOG],
+        lambda tree, log: tree.futures("pos=1.2, speed=0", 2, regions=5, log=log),
     ),
     "trust": (["trust", MODEL, *LOG], lambda tree, log: tree.trust(log)),
     "changes": (["changes", MODEL, *LOG], lambda tree, log: tree.explain_changes(log)),

@@ -33,6 +33,23 @@ def test_sheets(run, tmp_path):
     assert "A picture of kind overview has no option -x." in told.err
 
 
+def test_where_it_is_later(run, tmp_path):
+    picture = tmp_path / "fan.svg"
+    start = ["--from", "pos=1.2, speed=0"]
+    assert run("plot", "after", MODEL, "-o", picture).code == 0
+    assert "over the next 100 steps" in picture.read_text()
+    assert run("plot", "after", MODEL, "--steps", 20, *start, "--log", "run.csv", "-o", picture).code == 0
+    assert "over the next 20 steps" in picture.read_text()
+    assert run("plot", "after", MODEL, "-x", "pos", "-y", "speed", "--steps", 20, *start, "-o", picture).code == 0
+    assert "20 steps later" in picture.read_text()
+    told = run("plot", "after", MODEL, "-y", "pos", "-o", picture)
+    assert (told.code, "-x and -y are both `pos`" in told.err) == (1, True)
+    told = run("plot", "after", MODEL, "--steps", 0, "-o", picture)
+    assert (told.code, "--steps must be a whole number" in told.err) == (1, True)
+    told = run("plot", "map", MODEL, "--steps", 5, "-o", picture)
+    assert (told.code, "A picture of kind map has no option --steps." in told.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

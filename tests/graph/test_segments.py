@@ -20,11 +20,17 @@ from tripletree.graph.segments import (
     leaf_runs,
     nearest_segments,
     resample,
+    smoothed,
     typical,
     within,
 )
 
 seeds = st.integers(0, 2**32 - 1)
+
+
+def masks(first, last, n=100):
+    """The leaves of both ends, one each."""
+    return np.arange(n) == first, np.arange(n) == last
 
 
 def episodes(rng, n=12, d=2, longest=8, whole=False):
@@ -282,6 +288,32 @@ def test_of_very_many_segments_some_are_compared_and_all_are_counted(monkeypatch
     assert shares == pytest.approx([0.75, 0.25])
 
 
+def test_shares_do_not_depend_on_how_many_are_laid_out_at_once(monkeypatch):
+    rng = np.random.default_rng(1)
+    states, starts = episodes(rng, 60, longest=20)
+    some = nearest_segments(states, starts, np.zeros(2), np.ones(2), np.ones(2))
+    chosen, shares = typical(states, some, np.ones(2), 5)
+    monkeypatch.setattr(segments, "TOGETHER", 7)
+    again, once_more = typical(states, some, np.ones(2), 5)
+    assert again.tolist() == chosen.tolist()
+    assert once_more == pytest.approx(shares)
+    assert shares.sum() == pytest.approx(1)
+
+
+def test_stairs_of_rounding_become_slopes_within_what_was_rounded():
+    real = np.stack([np.linspace(0, 3, 31), np.sin(np.linspace(0, 3, 31))], axis=1)
+    stairs = np.round(real * 4) / 4
+    path = smoothed(stairs, stairs - 0.125, stairs + 0.125)
+    assert np.array_equal(path[[0, -1]], stairs[[0, -1]])
+    assert (np.abs(path - stairs) <= 0.125).all()
+    inner = slice(3, -3)
+    assert np.abs(path - real)[inner].mean() < 0.5 * np.abs(stairs - real)[inner].mean()
+    assert np.abs(np.diff(path, 2, axis=0)).max() < 0.3 * np.abs(np.diff(stairs, 2, axis=0)).max()
+    assert np.array_equal(smoothed(stairs, stairs, stairs), stairs), "what is exact is not moved"
+    for few in (stairs[:1], stairs[:2]):
+        assert np.array_equal(smoothed(few, few - 1, few + 1), few)
+
+
 def test_only_segments_about_as_near_as_the_best_are_kept():
     some = of(range(4), [0, 10, 20, 30], [5, 15, 25, 35], [2.0, 3.0, 3.1, 9.0])
     assert within(some).episode.tolist() == [0, 1]
@@ -324,16 +356,16 @@ def road():
 def test_leaf_runs_go_from_leaf_to_leaf(road):
     states, starts, leaves = road
     a, b = np.array([1.9]), np.array([6.1])
-    runs = leaf_runs(states, starts, leaves, a, b, (0, 3), np.ones(1))
+    runs = leaf_runs(states, starts, leaves, a, b, masks(0, 3), np.ones(1))
     assert (runs.episode.tolist(), runs.first.tolist(), runs.last.tolist()) == ([0], [1], [6])
     assert runs.start_gap == pytest.approx([0.9])
     assert runs.end_gap == pytest.approx([0.1])
-    assert len(leaf_runs(states, starts, leaves, a, b, (3, 0), np.ones(1))) == 0
-    assert len(leaf_runs(states, starts, leaves, a, b, (0, 0), np.ones(1))) == 0
+    assert len(leaf_runs(states, starts, leaves, a, b, masks(3, 0), np.ones(1))) == 0
+    assert len(leaf_runs(states, starts, leaves, a, b, masks(0, 0), np.ones(1))) == 0
 
 
 def test_the_nearest_leaf_run_comes_first():
     states = np.array([0.0, 1, 5, 0.4, 1.4, 5])[:, None]
     leaves = np.array([0, 0, 1, 0, 0, 1])
-    runs = leaf_runs(states, np.array([0, 3, 6]), leaves, np.array([1.4]), np.array([5.0]), (0, 1), np.ones(1))
+    runs = leaf_runs(states, np.array([0, 3, 6]), leaves, np.array([1.4]), np.array([5.0]), masks(0, 1), np.ones(1))
     assert runs.episode.tolist() == [1, 0]

@@ -29,6 +29,11 @@ from tripletree.graph.ways import (
 seeds = st.integers(0, 2**32 - 1)
 
 
+def masks(first, last, n=100):
+    """The leaves of both ends, one each."""
+    return np.arange(n) == first, np.arange(n) == last
+
+
 @pytest.fixture
 def road():
     """Episodes along a line, 0 to 9, 20 to 29 and 26 to 35, with a leaf for every two units."""
@@ -52,7 +57,7 @@ def road():
 )
 def test_what_a_way_follows_and_why(road, a, b, ends, method, reasons, episodes):
     states, starts, leaves = road
-    found = find(states, starts, leaves, np.array([a]), np.array([b]), ends, np.ones(1), far=2.0)
+    found = find(states, starts, leaves, np.array([a]), np.array([b]), masks(*ends), np.ones(1), far=2.0)
     assert (found.method, found.reasons, found.segments.episode.tolist()) == (method, reasons, episodes)
     assert found.method != SEGMENT or (found.segments.gap < 2).all()
 
@@ -63,20 +68,61 @@ def test_what_a_way_follows_and_why(road, a, b, ends, method, reasons, episodes)
 )
 def test_far_is_said_of_both_ends_together(road, a, b, method, reasons):
     states, starts, leaves = road
-    found = find(states, starts, leaves, np.array([a]), np.array([b]), (1, 3), np.ones(1))
+    found = find(states, starts, leaves, np.array([a]), np.array([b]), masks(1, 3), np.ones(1))
     assert (found.method, found.reasons) == (method, reasons)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "ends", "method", "reasons", "episodes"),
+    [
+        ((1.0, 3.0), (6.0, 8.0), (1, 3), SEGMENT, (), [0]),
+        ((25.0, 29.0), (28.5, 40.0), (13, 14), SEGMENT, (), [1, 2]),
+        ((40.0, 41.0), (6.0, 8.0), (1, 3), LEAVES, (START,), [0]),
+        ((1.0, 3.0), (40.0, 41.0), (1, 3), LEAVES, (END,), [0]),
+        ((21.0, 23.0), (33.0, 35.0), (11, 17), BRIDGE, (APART, NO_RUN), [1, 2]),
+        ((6.0, 8.0), (1.0, 3.0), (3, 1), NONE, (APART, NO_RUN, NO_BRIDGE), []),
+        # Near a state, half the gap is allowed when the other end is a zone: 2.9 is .9 from the next row, 10.5 is 1.5.
+        (2.9, (6.0, 8.0), (1, 3), SEGMENT, (), [0]),
+        ((1.0, 3.0), 10.5, (1, 4), LEAVES, (END,), [0]),
+        (22.0, (33.0, 35.0), (11, 17), BRIDGE, (APART, NO_RUN), [1, 2]),
+        ((21.0, 23.0), 34.0, (11, 17), BRIDGE, (APART, NO_RUN), [1, 2]),
+    ],
+)
+def test_between_zones_and_states_the_same_is_tried_in_the_same_order(road, a, b, ends, method, reasons, episodes):
+    states, starts, leaves = road
+    places = [
+        (states[:, 0] >= place[0]) & (states[:, 0] < place[1]) if isinstance(place, tuple) else np.array([place])
+        for place in (a, b)
+    ]
+    found = find(states, starts, leaves, *places, masks(*ends), np.ones(1), far=2.0)
+    assert (found.method, found.reasons, found.segments.episode.tolist()) == (method, reasons, episodes)
+    if method == BRIDGE:
+        path, _ = joined(states, found.segments, *places, np.ones(1))
+        first, last = states[found.segments.first[0]], states[found.segments.last[-1]]
+        assert path[0] == (first if isinstance(a, tuple) else a)
+        assert path[-1] == (last if isinstance(b, tuple) else b)
+
+
+def test_a_run_may_begin_and_end_in_any_of_several_leaves(road):
+    states, starts, leaves = road
+    ends = np.isin(np.arange(20), [0, 1, 11]), np.isin(np.arange(20), [3, 13, 14])
+    nowhere = np.zeros(len(states), bool)
+    found = find(states, starts, leaves, nowhere, nowhere, ends, np.ones(1))
+    assert (found.method, found.reasons) == (LEAVES, (START, END))
+    assert states[found.segments.first, 0].tolist() == [3.0, 23.0]
+    assert states[found.segments.last, 0].tolist() == [6.0, 26.0]
 
 
 def test_episodes_of_one_step_go_nowhere_together():
     states = np.arange(4.0)[:, None]
-    found = find(states, np.arange(5), np.arange(4), states[0], states[3], (0, 3), np.ones(1))
+    found = find(states, np.arange(5), np.arange(4), states[0], states[3], masks(0, 3), np.ones(1))
     assert (found.method, found.reasons) == (NONE, (APART, NO_RUN, NO_BRIDGE))
 
 
 def test_a_bridge_goes_over_where_two_episodes_enter_a_leaf_from_the_same_leaf(road):
     states, starts, leaves = road
     a, b = np.array([22.5]), np.array([34.0])
-    stretches = bridge(states, starts, leaves, a, b, (11, 17), np.ones(1))
+    stretches = bridge(states, starts, leaves, a, b, masks(11, 17), np.ones(1))
     # Both enter leaf 14 (28 to 30) from leaf 13; 26 is where the third episode begins, so leaf 13 would not do.
     assert states[stretches.first, 0].tolist() == [23.0, 28.0]
     assert states[stretches.last, 0].tolist() == [28.0, 34.0]
@@ -91,14 +137,14 @@ def test_a_bridge_prefers_what_is_near_its_ends():
     starts, leaves = np.array([0, 3, 6, 9, 12]), states[:, 0].astype(int)
     leaves[6::3] = 1  # the last two episodes begin in leaf 1
     for a, b, origin, goal in ((0.0, 3.0, 0, 2), (0.5, 3.4, 1, 3), (0.0, 3.4, 0, 3)):
-        stretches = bridge(states, starts, leaves, np.array([a]), np.array([b]), (0, 3), np.ones(1))
+        stretches = bridge(states, starts, leaves, np.array([a]), np.array([b]), masks(0, 3), np.ones(1))
         assert stretches.episode.tolist() == [origin, goal]
 
 
 def test_nothing_bridges_a_leaf_and_itself(road):
     states, starts, leaves = road
-    assert len(bridge(states, starts, leaves, states[0], states[1], (0, 0), np.ones(1))) == 0
-    assert len(bridge(states, starts, leaves, states[0], states[1], (0, 99), np.ones(1))) == 0
+    assert len(bridge(states, starts, leaves, states[0], states[1], masks(0, 0), np.ones(1))) == 0
+    assert len(bridge(states, starts, leaves, states[0], states[1], masks(0, 99), np.ones(1))) == 0
 
 
 def fewest(starts, leaves, ends):
@@ -132,10 +178,10 @@ def test_a_bridge_has_as_few_hand_overs_as_possible_and_each_is_allowed(seed, n,
     states = rng.normal(size=(len(leaves), 2))
     a, b = rng.normal(size=(2, 2))
     # Without scales there are no gaps, and only hand-overs count.
-    stretches = bridge(states, starts, leaves, a, b, (0, 1), np.zeros(2))
+    stretches = bridge(states, starts, leaves, a, b, masks(0, 1), np.zeros(2))
     needed = fewest(starts, leaves, (0, 1))
     assert len(stretches) == (0 if needed is None else needed + 1)
-    assert (needed == 0) == (len(leaf_runs(states, starts, leaves, a, b, (0, 1), np.ones(2))) > 0)
+    assert (needed == 0) == (len(leaf_runs(states, starts, leaves, a, b, masks(0, 1), np.ones(2))) > 0)
     if needed is None:
         return
     assert leaves[stretches.first[0]] == 0
@@ -157,7 +203,7 @@ def test_a_real_way_around_a_corner_is_nearer_than_the_straight_line():
     corner = np.array([[0.0, 0], [1, 0], [2, 0], [2, 1], [2, 2]])
     states = np.concatenate([corner + rng.normal(0, 0.02, 2) for _ in range(20)])
     starts, scale = np.arange(0, 101, 5), np.full(2, 2.0)
-    found = find(states, starts, np.zeros(100, int), corner[0], corner[4], (0, 0), scale)
+    found = find(states, starts, np.zeros(100, int), corner[0], corner[4], masks(0, 0), scale)
     near = within(found.segments)
     chosen = int(typical(states, near, scale, a=corner[0], b=corner[4])[0][0])
     path, moved = bent(states[near.first[chosen] : near.last[chosen] + 1], corner[0], corner[4], scale)
@@ -173,7 +219,7 @@ def test_gaps_of_a_bridge_are_distances_from_where_its_path_goes(seed):
     starts, leaves = np.arange(0, 61, 6), rng.integers(0, 5, 60)
     states, scale = rng.normal(size=(60, 3)), rng.uniform(0.5, 2, 3)
     a, b = rng.normal(size=(2, 3))
-    stretches = bridge(states, starts, leaves, a, b, (0, 1), scale)
+    stretches = bridge(states, starts, leaves, a, b, masks(0, 1), scale)
     if not len(stretches):
         return
     path, _ = joined(states, stretches, a, b, scale)

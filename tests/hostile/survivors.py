@@ -171,6 +171,7 @@ def questions(tree: TripleTree, log: Log) -> list[Callable[[], object]]:
         lambda: str(tree.chance(f"leaf {last}", start="leaf 0", within=20)),
         lambda: str(tree.chance("end", start=dict(zip(names, state.tolist(), strict=True)))),
         lambda: str(tree.expected_steps("end")),
+        lambda: str(tree.futures(start="leaf 0")),
         lambda: str(tree.simulate("leaf 0", f"leaf {last}")),
         lambda: str(tree.held_out(log)),
         lambda: str(tree.trust(log)),

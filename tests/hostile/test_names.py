@@ -62,6 +62,7 @@ def commands(log):
         ("explain", "run.tripletree", "--state", "0.5,0,1,3", "--foil", "value > 1"),
         ("story", "run.tripletree", "--log", "run.npz", "--episode", log.episode_ids[2]),
         ("chance", "run.tripletree", "--reach", "value > 1"),
+        ("futures", "run.tripletree", "--from", "value < 1"),
         ("paths", "run.tripletree", "--from", "value < 1", "--to", "end"),
         # Mistakes, whose messages repeat what was given.
         ("explain", "run.tripletree", "--state", "0.5,0,1,3", "--about", first),
@@ -142,6 +143,7 @@ def test_pictures_are_drawn(begin, tmp_path):
         ("transitions", plot.transitions(coarse, log=log)),
         ("episode", plot.episode(tree, log, 3)),
         ("overview", plot.overview(tree)),
+        ("after", plot.after(tree, 5, f"leaf {tree.n_leaves_ - 1}")),
     ):
         picture.save(tmp_path / f"{name}.svg")
         picture.save(tmp_path / f"{name}.png", dpi=40)

@@ -275,3 +275,17 @@ def test_rare_states_far_away_are_not_rounded_more_than_a_hundredth_of_the_range
     assert np.abs(back - states).max() < np.ptp(states) / 100
     near = np.abs(states) < 0.003
     assert np.abs(back - states)[near].max() < 0.001
+
+
+def test_what_decoded_states_may_have_been() -> None:
+    rng = np.random.default_rng(3)
+    states = np.stack([rng.normal(size=4_000), rng.integers(0, 9, 4_000), rng.normal(size=4_000) ** 3], axis=1)
+    log = make_log(states, np.zeros(4_000), np.zeros(4_000), [0, 1_500, 4_000])
+    track = kept(log)
+    low, high = track.rounded_from(track.recording.states)
+    assert ((low <= track.recording.states) & (track.recording.states <= high)).all()
+    assert np.array_equal(low[:, 1], high[:, 1]), "nine values are exact"
+    # A bin reaches at most to the next value on each side, so hardly any state was rounded from beyond halfway.
+    inside = (low <= states) & (states <= high)
+    assert inside.mean() > 0.9
+    assert (high - low)[:, 0].max() < 0.05 * np.ptp(states[:, 0])

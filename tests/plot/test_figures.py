@@ -148,6 +148,28 @@ def test_a_simplex_has_one_colour_bar_for_all_sizes():
     inside(picture.figure_)
 
 
+@pytest.mark.parametrize("model", [road_tree(), walk(24), gears()])
+@pytest.mark.parametrize("start", [None, "leaf 0", "state"])
+def test_a_fan_is_drawn_with_all_text_inside(model, start):
+    fitted = getattr(model, "fitted_", model)
+    place = fitted.track.recording.states[3] if start == "state" else start
+    picture = plot.after(model, 12, place)
+    inside(picture.figure_)
+    assert len(picture.axes_) == len(picture.sheet_.rows)
+    assert picture.axes_[-1][0].get_xlabel() == "steps later"
+    assert all(axes[0].get_ylabel() for axes in picture.axes_)
+    assert len(picture.axes_) <= 9
+
+
+def test_a_map_shows_where_it_is_later():
+    picture = plot.leaf_map(road_tree(), "pos", "speed", colour="value")
+    assert picture.after(10, [1.2, 0.0]).after(10, "pos > 2") is picture
+    # Each call has its own colour.
+    lines = {entry.colour for entry in picture.scene_.legend if entry.symbol == "line"}
+    assert len(lines) == 2
+    inside(picture.figure_)
+
+
 def test_an_episode_is_drawn_row_by_row():
     log = road.record("left", n_samples=2_000)
     picture = plot.episode(road_tree(), log, 1)

@@ -66,6 +66,20 @@ def test_three_routes_lead_to_the_end():
     assert len(outline(tree.fitted_, log, ways=1).routes) == 1
 
 
+def test_routes_are_counted_without_detours_and_their_steps_are_recorded_ones():
+    places = [0, 1, 0, 1, 2], [0, 1, 2], [0, 1, 1, 1, 1, 1, 2], [0, 2], [1, 2]
+    states = np.concatenate(places)[:, None].astype(float)
+    starts = np.append(0, np.cumsum([len(one) for one in places]))
+    endings = [TERMINATED] * 5
+    log = make_log(states, states[:, 0].astype(int), states[:, 0], starts, endings=endings, labels=("a", "b", "c"))
+    found = quietly_fitted(log, max_leaves=3, gamma=0.0, theta=(0, 1, 0)).outline(log)
+    # The regions by their size: the middle one, then the first and the last.
+    assert [one.leaf for one in found.regions] == [1, 0, 2]
+    assert [route.regions for route in found.routes] == [(1, 0, 2), (1, 2)]
+    assert [route.probability for route in found.routes] == [0.75, 0.25]
+    assert [route.steps for route in found.routes] == [5, 2]
+
+
 def test_without_ends_there_are_no_routes():
     tree, log = hub([2, 1], TRUNCATED)
     found = tree.outline(log)

@@ -117,8 +117,20 @@ def test_numbers_make_levels_that_are_said_once():
     assert str(tree.story(0, log=log, about="derivative of x1")).split("\n")[1].startswith("First change of x1 ")
 
 
-def test_trajectories_have_stories(tree):
+def test_recorded_ways_are_told_step_by_step(tree):
     ways = tree.simulate([0.5, 0.05], {"pos": (2.0, None)})
+    told, steps = tree.story(ways), int(ways[0].duration)
+    assert not told.simulated
+    assert (told.steps, told.phases[-1].end, told.ending) == (steps, steps, None)
+    assert re.match(rf"This trajectory lasts {steps} steps\.\nFirst action = -?0.001 for \d+ step", str(told))
+    assert str(tree.story(ways[0])) == str(told)
+    assert tree.story(tree.simulate(ways[0].nodes[0], {"pos": (0, 3)})).steps == 0, "it is there already"
+    ending = quietly_fitted(road.record("either", n_samples=3000), max_leaves=40)
+    assert "Then the episode ends." in str(ending.story(ending.simulate([1.2, 0.03], "end")))
+
+
+def test_the_papers_ways_are_told_leaf_by_leaf(tree):
+    ways = tree.simulate([0.5, 0.05], {"pos": (2.0, None)}, method="paper")
     told = tree.story(ways)
     assert told.simulated
     assert told.ending is None
@@ -128,7 +140,7 @@ def test_trajectories_have_stories(tree):
     assert len(told.changes) == len(told.phases) - 1
     assert str(tree.story(ways[0])) == str(told)
     ending = quietly_fitted(road.record("either", n_samples=3000), max_leaves=40)
-    assert "Then the episode ends." in str(ending.story(ending.simulate([1.2, 0.03], "end")))
+    assert "Then the episode ends." in str(ending.story(ending.simulate([1.2, 0.03], "end", method="paper")))
 
 
 def test_states_and_logs_of_one_episode(tree, log):

@@ -179,14 +179,26 @@ def test_nothing_is_said_about_values_that_are_all_the_same():
 def test_routes_and_ends_are_told_where_episodes_end():
     tree, log = of_road()
     text = told(moves_section(case(tree, log)))
-    assert "Main routes" in text
+    assert "Routes to the end" in text
     assert "episodes ended by themselves" in text
     assert "end within" in text
     endless, walked = fitted(replace(random_log(1), endings=np.full(3, 2, np.uint8)), 4)
     quiet = told(moves_section(case(endless, walked)))
     assert "The log shows no episode that ended by itself." in quiet
     assert "end within" not in quiet
-    assert "Main routes" not in quiet
+    assert "Routes to the end" not in quiet
+
+
+def test_where_episodes_are_from_their_beginning_on():
+    tree, log = of_road()
+    section = moves_section(case(tree, log))
+    steps = int(np.median(np.diff(log.starts)))
+    assert f"Where it is over the next {steps} steps." in told(section)
+    assert f"From where episodes begin: {log.n_episodes} recorded episodes." in told(section)
+    assert "From the beginning on" in told(section)
+    # Three episodes are no crowd.
+    walk, walked = fitted(random_log(1), 4)
+    assert "From the beginning on" not in told(moves_section(case(walk, walked)))
 
 
 def test_how_it_was_made():

@@ -140,6 +140,9 @@ def test_a_band_lies_between_its_lines():
     middle = (top + bottom) / 2
     (band,) = shapes(root)
     assert numbers(band) == pytest.approx([left, bottom, right, bottom, right, middle, left, middle], abs=0.11)
+    # Ink follows the page, as it does in the legend.
+    root, _ = drawn(Band(x, np.zeros(2), np.full(2, 1.0), INK))
+    assert shapes(root)[0].get("fill") == "currentColor"
 
 
 @pytest.mark.parametrize("symbol", ["disc", "star", "square", "diamond", "cross"])

@@ -142,7 +142,7 @@ def test_a_zone_of_features_is_a_box_and_any_other_its_leaves():
 
 def test_trajectories_are_as_opaque_as_they_are_probable():
     tree = road_tree()
-    found = tree.simulate({"pos": (1, 2)}, {"pos": (0, 0.4)}, pairs=8)
+    found = tree.simulate({"pos": (1, 2)}, {"pos": (0, 0.4)}, pairs=8, method="paper")
     assert len(found) > 2
     layer = overlays.trajectories(plane(), found)
     lines = layer.marks[0]
@@ -155,6 +155,27 @@ def test_trajectories_are_as_opaque_as_they_are_probable():
     assert layer.legend[0].label.startswith(f"{len(found)} trajectories from pos in [1, 2)")
     single = overlays.trajectories(plane(), found[0])
     assert single.legend[0].label == "1 trajectory"
+
+
+def test_in_a_fan_ways_are_as_wide_as_many_episodes_went_there():
+    found = road_tree().simulate({"pos": (1, 2)}, {"pos": (0, 0.4)}, pairs=8)
+    assert len(found) > 2
+    layer = overlays.trajectories(plane(), found)
+    lines = layer.marks[0]
+    ways = sorted(found, key=lambda way: way.share)
+    np.testing.assert_array_equal(lines.points[-1], ways[-1].nodes[:, ::-1])
+    root = np.sqrt([way.share / ways[-1].share for way in ways])
+    assert lines.width == pytest.approx(overlays.THIN + (overlays.THICK - overlays.THIN) * root)
+    assert lines.opacity == pytest.approx(np.maximum(root, 2 * overlays.FAINTEST))
+    assert layer.note == "The wider, the more episodes went that way"
+    assert layer.legend[0].label.startswith(f"{len(found)} trajectories from pos in [1, 2)")
+
+
+def test_recorded_ways_that_stand_for_themselves_are_drawn_alike():
+    found = road_tree().simulate([1.2, 0.03], {"pos": (0, 0.4)}, 3)
+    layer = overlays.trajectories(plane(), found)
+    assert layer.marks[0].opacity.tolist() == [1.0] * len(found)
+    assert (layer.marks[0].width, layer.note) == (1.3, "")
 
 
 def test_a_note_is_a_point_a_line_or_a_box():

@@ -5,13 +5,14 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.factual import Factual
+from tripletree.answers.futures import Future, Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.rules import Rule, Rules
 from tripletree.answers.story import Phase, Story
-from tripletree.answers.trajectories import Trajectories, Trajectory
+from tripletree.answers.trajectories import Source, Trajectories, Trajectory
 from tripletree.answers.weights import Weights
 from tripletree.graph.transitions import MarkovCheck, Transitions
 
@@ -25,6 +26,8 @@ __all__ = [
     "Counterfactuals",
     "Duration",
     "Factual",
+    "Future",
+    "Futures",
     "HeldOut",
     "Importance",
     "MarkovCheck",
@@ -35,6 +38,7 @@ __all__ = [
     "Route",
     "Rule",
     "Rules",
+    "Source",
     "Story",
     "Trajectories",
     "Trajectory",

@@ -58,16 +58,16 @@ class Route(Answer):
     Attributes
     ----------
     regions : tuple of int
-        Numbers of the regions, in order.
+        Numbers of the regions, in order, without detours.
     probability : float
-        That the agent, once in the first region, moves through just these.
-    steps : float
-        How long that takes on average.
+        The share of episodes that went so, among those that begin in the first of them and end.
+    steps : int
+        How many steps these episodes took, in the median.
     """
 
     regions: tuple[int, ...]
     probability: float
-    steps: float
+    steps: int
 
     def __str__(self) -> str:
         return _route(self)
@@ -82,7 +82,7 @@ class Outline(Answer):
     regions : tuple of Region
         The regions.
     routes : tuple of Route
-        The most probable ways through them, from where most episodes begin to the end; empty when none is recorded.
+        The most frequent ways through them, from where most episodes begin to the end; empty when none is recorded.
     ended : int
         Episodes of which the log shows the end.
     """
@@ -114,10 +114,9 @@ def following(one: Region) -> str:
 
 def _route(one: Route) -> str:
     """Return one route in a sentence."""
-    steps = count(max(round(one.steps), 1), "step")
     numbers = ", ".join(str(number + 1) for number in one.regions)
     through = capital(f"{plural(len(one.regions), 'region')} {numbers}")
-    return f"{through}, then {END}: {percent(one.probability)} of the time, about {steps}."
+    return f"{through}, then {END}: {percent(one.probability)} of them, {count(one.steps, 'step')} (median)."
 
 
 def ends(regions: Sequence[Region], ended: int) -> str:

@@ -29,7 +29,7 @@ class Phase(Answer):
     Attributes
     ----------
     begin, end : int
-        Its steps, ``end`` not included; for a simulated trajectory, leaves of its path.
+        Its steps, ``end`` not included; for one of the paper's ways, leaves of its path.
     behaviour : str
         What the agent does, in words: of an action with several dimensions what differs from the phase before.
     outcomes : tuple of str
@@ -93,9 +93,9 @@ class Story(Answer):
         Where the value rises and falls most, if it does so noticeably. Changes that last come before those that are
         undone within a few steps.
     steps : float
-        How long it takes; an estimate for a simulated trajectory.
+        How long it takes; an estimate for one of the paper's ways.
     simulated : bool
-        Whether it is a simulated trajectory.
+        Whether it is one of the paper's ways, with one state for each leaf.
     total : float or None
         The sum of rewards, when they are known.
     ending : {"terminated", "truncated", "unknown"} or None

@@ -167,6 +167,12 @@ def is_state(fitted: Fitted, start: Any) -> bool:
     return not isinstance(start, str | Zone | set | frozenset | range) and not is_integer(start)
 
 
+def one_state(fitted: Fitted, start: Any) -> F64 | None:
+    """Return the state that a start is; None if it is a zone, a leaf, or where episodes begin."""
+    place = None if start is None else read_place(fitted, start, "start")
+    return None if place is None or not is_state(fitted, place) else read_state(place, fitted.schema, "start")
+
+
 def _conditions(fitted: Fitted, zone: Mapping[Any, Any], name: str, may_be_empty: bool) -> Zone:
     inside = np.ones(fitted.tree.n_leaves, bool)
     mostly, predicted = inside.copy(), inside.copy()

@@ -1,4 +1,4 @@
-"""How the agent moves, at the command line: chance, paths, simulate, rollouts, transitions."""
+"""How the agent moves, at the command line: chance, futures, paths, simulate, rollouts, transitions."""
 
 from __future__ import annotations
 
@@ -82,16 +82,51 @@ def chance(
     console.answer(answer, as_json)
 
 
+@command(
+    'tripletree futures run.tripletree --from "pos=1.2, speed=0"',
+    "tripletree futures run.tripletree -k 5 --regions 20 --json",
+)
+@model_argument
+@click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
+@click.option("-k", type=int, default=3, show_default=True, help="Number of futures.")
+@click.option("--regions", type=int, default=10, show_default=True, help="Maximum number of regions, as in outline.")
+@log_option("Count the episodes of this log instead of those that the model keeps.")
+@json_option
+def futures(
+    model: Path,
+    start: str | None,
+    k: int,
+    regions: int,
+    log: Path | None,
+    describe: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the commonest futures from here: where it goes next, how often, when, and with which outcome.
+
+    Counted over what recorded episodes really did, with one vote each.
+    """
+    tree = open_model(model)
+    console.answer(tree.futures(start, k, regions=regions, log=log_of(tree, log, describe)), as_json)
+
+
 def way_options(function: _Decorated) -> _Decorated:
     """Add the options of a way from one place to another."""
     for option in (
         json_option,
-        moves_option,
+        log_option("Follow the episodes of this log instead of those that the model keeps."),
         click.option(
             "--pairs",
             type=int,
             metavar="N",
-            help="Instead: the best way for each pair of a start leaf and an end leaf, at most N.",
+            help="Instead: a fan of at most N ways that stand for all episodes. With --method paper: the N best ways "
+            "between a start leaf and an end leaf each.",
+        ),
+        click.option(
+            "--method",
+            default="recorded",
+            show_default=True,
+            metavar="recorded|paper",
+            help="Follow recorded episodes, or the most probable sequence of leaves as in the paper.",
         ),
         click.option("-k", type=int, default=1, show_default=True, help="Number of ways."),
         click.option("--to", "end", required=True, metavar="PLACE", help="Where to: a state, leaf, zone, or end."),
@@ -118,15 +153,17 @@ def paths(
     start: str,
     end: str,
     k: int,
+    method: str,
     pairs: int | None,
     log: Path | None,
     describe: Path | None,
     as_json: bool,
 ) -> None:
-    """Find the most probable ways from one place to another: which leaves, how probable, how long."""
+    """Find ways from one place to another: whom they follow, through which leaves, how long it takes."""
     tree = open_model(model)
     moves = log_of(tree, log, describe)
-    _show_ways(tree.paths(start, end, k, pairs=False if pairs is None else pairs, log=moves), as_json)
+    ways = tree.paths(start, end, k, method=method, pairs=False if pairs is None else pairs, log=moves)
+    _show_ways(ways, as_json)
 
 
 @command(
@@ -139,29 +176,32 @@ def simulate(
     start: str,
     end: str,
     k: int,
+    method: str,
     pairs: int | None,
     log: Path | None,
     describe: Path | None,
     as_json: bool,
 ) -> None:
-    """Simulate trajectories from one place to another, along the most probable ways.
+    """Simulate trajectories from one place to another.
 
-    They follow the mean derivatives of the leaves that they cross; --json holds their corners.
+    They follow recorded episodes, bent to the states asked for; where none can be followed, the answer says so and
+    guesses. --json holds their states.
     """
     tree = open_model(model)
     moves = log_of(tree, log, describe)
+    many = False if pairs is None else pairs
     with console.progress_bar("Aligning", "trajectories") as progress:
-        ways = tree.simulate(start, end, k, pairs=False if pairs is None else pairs, log=moves, progress=progress)
+        ways = tree.simulate(start, end, k, method=method, pairs=many, log=moves, progress=progress)
     _show_ways(ways, as_json)
 
 
 def _show_ways(ways: Trajectories, as_json: bool) -> None:
-    """Print the ways, one paragraph each."""
+    """Print the ways, one paragraph each, between what holds for all of them."""
     if as_json or len(ways) < 2:
         console.answer(ways, as_json)
         return
-    for number, way in enumerate(ways, 1):
-        console.say(f"{number}. {way}")
+    told = [f"{number}. {way}" for number, way in enumerate(ways, 1)]
+    console.say(*(line for line in (ways.reason, *told, ways.lasting) if line))
 
 
 @command(

@@ -78,6 +78,26 @@ def _transitions(
     return transitions(tree, x, y, colour=colour or "value", log=log_of(tree, log, describe))
 
 
+def _after(
+    tree: TripleTree,
+    steps: int | None,
+    start: str | None,
+    x: str | None,
+    y: str | None,
+    colour: str | None,
+    log: Path | None,
+    describe: Path | None,
+) -> Any:
+    from tripletree.plot import after, leaf_map
+
+    steps = 100 if steps is None else steps
+    recorded = log_of(tree, log, describe)
+    if x is None and y is None:
+        return after(tree, steps, start, log=recorded)
+    first = tree.fitted_.schema.feature_names[0] if x is None else x
+    return leaf_map(tree, first, y, colour=colour or "value", log=recorded).after(steps, start, log=recorded)
+
+
 def _importance(tree: TripleTree) -> Any:
     from tripletree.plot import importance
 
@@ -90,6 +110,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "map": (_map, ("x", "y", "colour", "arrows", "where", "at", "state", "zone", "log", "describe", "episode")),
     "tree": (_tree, ("depth",)),
     "transitions": (_transitions, ("x", "y", "colour", "log", "describe")),
+    "after": (_after, ("steps", "start", "x", "y", "colour", "log", "describe")),
     "importance": (_importance, ()),
     "curves": (_curves, ("log", "describe")),
 }
@@ -101,6 +122,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "tripletree plot map run.tripletree -x pos -y speed --colour value --arrows -o value.png",
     'tripletree plot map run.tripletree -x pos --where "speed in [0, 0.05]" -o action.svg',
     "tripletree plot map run.tripletree -x pos -y speed --log run.csv --episode 3 -o episode.pdf",
+    'tripletree plot after run.tripletree --steps 50 --from "pos=1.2, speed=0" -o fan.png',
 )
 @click.argument("kind", metavar="KIND", type=click.Choice(list(KINDS)))
 @model_argument
@@ -114,12 +136,14 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     help='action, value, "derivative of FEATURE", "impurity of value", density, count or leaf.  [default: action]',
 )
 @click.option("--depth", type=int, metavar="N", help="Levels of splits to show.  [default: 3]")
+@click.option("--steps", type=int, metavar="N", help="Steps to look ahead.  [default: 100]")
+@click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
 @click.option("--arrows", is_flag=True, help="Show mean moves as arrows.")
 @click.option("--where", metavar="ZONE", help='Limits of other features, such as "vx in [-0.1, 0.1]".')
 @click.option("--at", metavar="STATE", help="Fix all other features as in this state.")
 @click.option("--state", multiple=True, metavar="STATE", help="Mark a state. Repeatable.")
 @click.option("--zone", multiple=True, metavar="ZONE", help="Outline a zone. Repeatable.")
-@log_option("Draw samples of this log, or one episode; maps fade where it has no state.")
+@log_option("Draw samples of this log, or one episode; maps fade where it has no state. Or count its episodes.")
 @click.option("--episode", metavar="ID", help="Draw this episode of the log.")
 @click.pass_context
 def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: Any) -> None:
@@ -128,10 +152,13 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
     \b
     KIND         options
     overview     --log      the whole tree on one sheet
-    map          all below  along one or two features
+    map          -x -y ...  along one or two features
     tree         --depth    its top levels
     transitions  -x -y      moves from leaf to leaf
                  --colour --log
+    after        --steps    where it is over the next steps;
+                 --from     with -x and -y, on a map
+                 -x -y --colour --log
     importance              how much each feature matters
     curves       --log      losses at every size
     """  # noqa: D301 - click's mark of lines that are kept as they are

@@ -11,6 +11,7 @@ estimator; Kaplan and Meier's with one kind of event). Where hardly an episode w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -197,33 +198,40 @@ def steps(episodes: Episodes, visits: npt.NDArray[Any], goal: Event, avoid: Even
 
 def after(episodes: Episodes, visits: npt.NDArray[Any], k: int) -> Later:
     """Return where visits are ``k`` steps later: rows with weights, and the share whose episode was over by then."""
+    return next(over_time(episodes, visits, [k]))
+
+
+def over_time(episodes: Episodes, visits: npt.NDArray[Any], times: Iterable[int]) -> Iterator[Later]:
+    """Yield what :func:`after` returns for each of some times."""
     rows = read_rows(visits)
     of_row = episodes.of_row[rows]
     groups = Groups.of(episodes.group[of_row])
-    none = np.zeros(0, np.int64)
-    if len(rows) == 0:
-        return Later(none, np.zeros(0), none, 0.0, none, 0.0, 0.0, 0, 0, 0)
+    none, seen = np.zeros(0, np.int64), len(np.unique(of_row))
     time, cause = outcomes(episodes, rows, Event(np.zeros(episodes.starts[-1], bool), end=True), None)
-    ended = (cause == REACHED) & (time <= k)
-    cut = (cause == CENSORED) & (time < k)
-    share, _, unresolved = incidence(time, cause, k, groups)
-    there = ~ended & ~cut
-    target, whose = rows[there] + k, of_row[there]
-    final = target == episodes.starts[1:][whose]
-    target[final] = episodes.starts[-1] + whose[final]
-    going = max(1.0 - share - unresolved, 0.0) if there.any() else 0.0
-    return Later(
-        rows=target,
-        weight=np.full(len(target), going / max(len(target), 1)),
-        group=episodes.group[whose],
-        ended=share,
-        ended_group=episodes.group[of_row[ended]],
-        censored=float(cut.mean()),
-        unresolved=unresolved,
-        visits=len(rows),
-        episodes=len(np.unique(of_row)),
-        groups=groups.number,
-    )
+    for k in times:
+        if len(rows) == 0:
+            yield Later(none, np.zeros(0), none, 0.0, none, 0.0, 0.0, 0, 0, 0)
+            continue
+        ended = (cause == REACHED) & (time <= k)
+        cut = (cause == CENSORED) & (time < k)
+        share, _, unresolved = incidence(time, cause, k, groups)
+        there = ~ended & ~cut
+        target, whose = rows[there] + k, of_row[there]
+        final = target == episodes.starts[1:][whose]
+        target[final] = episodes.starts[-1] + whose[final]
+        going = max(1.0 - share - unresolved, 0.0) if there.any() else 0.0
+        yield Later(
+            rows=target,
+            weight=np.full(len(target), going / max(len(target), 1)),
+            group=episodes.group[whose],
+            ended=share,
+            ended_group=episodes.group[of_row[ended]],
+            censored=float(cut.mean()),
+            unresolved=unresolved,
+            visits=len(rows),
+            episodes=seen,
+            groups=groups.number,
+        )
 
 
 def occupancy(episodes: Episodes, visits: npt.NDArray[Any]) -> Later:

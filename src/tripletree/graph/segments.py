@@ -28,6 +28,12 @@ MOST = 100
 POINTS = 33
 """Points along each segment at which two are compared."""
 
+ROUNDS = 50
+"""How often a rounded path is averaged with its neighbours: enough for stairs of ten steps or so."""
+
+TOGETHER = 4096
+"""Segments that are laid out in memory at once."""
+
 
 @dataclass(frozen=True, eq=False)
 class Segments:
@@ -157,22 +163,33 @@ def crossings(starts: I64, from_rows: Bool, to_rows: Bool) -> Segments:
 
 
 def leaf_runs(
-    states: F64, starts: I64, leaves: npt.NDArray[np.integer], a: F64, b: F64, ends: tuple[int, int], scale: F64
+    states: F64,
+    starts: I64,
+    leaves: npt.NDArray[np.integer],
+    a: F64 | Bool,
+    b: F64 | Bool,
+    ends: tuple[Bool, Bool],
+    scale: F64,
 ) -> Segments:
-    """Return the segments from one leaf to another, those whose ends are nearest to two states first.
+    """Return the segments from one leaf to another, or between sets of them, those nearest to both states first.
 
     Parameters
     ----------
     leaves : int array of shape (rows,)
         The leaf of each row.
-    ends : tuple of int
-        The leaf of ``a`` and that of ``b``; nothing leads from a leaf to itself.
+    ends : two bool arrays of shape (leaves,)
+        The leaves of ``a`` and those of ``b``; nothing leads from a leaf to itself.
     states, starts, a, b, scale
-        As in :func:`nearest_segments`; ``a`` and ``b`` are states.
+        As in :func:`nearest_segments`; there is no gap at a zone.
     """
-    runs = crossings(starts, leaves == ends[0], leaves == ends[1])
-    gaps = distances(states[runs.first], a, scale), distances(states[runs.last], b, scale)
+    runs = crossings(starts, ends[0][leaves], ends[1][leaves])
+    gaps = gap_from(states[runs.first], a, scale), gap_from(states[runs.last], b, scale)
     return _by_gap(Segments(runs.episode, runs.first, runs.last, *gaps))
+
+
+def gap_from(rows: F64, place: F64 | Bool, scale: F64) -> F64:
+    """Return the distance of some rows from a state; 0 where the place is a zone."""
+    return np.zeros(len(rows)) if place.dtype == np.bool_ else distances(rows, place, scale)
 
 
 def within(segments: Segments, factor: float = WITHIN, least: int = 1) -> Segments:
@@ -213,6 +230,22 @@ def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64) -> tuple[F64, F64]
     return moved, (np.maximum(np.abs(first), np.abs(last)) / _units(scale)).max(axis=-1)
 
 
+def smoothed(path: F64, low: F64, high: F64) -> F64:
+    """Return a path without the stairs that rounding made of it; its ends stay where they are.
+
+    Parameters
+    ----------
+    path : float64 array of shape (rows, features)
+        Rounded states, one after the other.
+    low, high : float64 arrays of the same shape
+        What each may have been: nothing is moved beyond.
+    """
+    path = path.copy()
+    for _ in range(ROUNDS):
+        path[1:-1] = np.clip(path[1:-1] / 2 + (path[:-2] + path[2:]) / 4, low[1:-1], high[1:-1])
+    return path
+
+
 def resample(states: F64, segments: Segments, points: int = POINTS) -> F64:
     """Return each segment at equal steps of time, shape (segments, points, features)."""
     at = segments.first[:, None] + np.linspace(0.0, 1.0, points) * segments.steps[:, None]
@@ -237,8 +270,8 @@ def typical(
     """Return segments that stand for all, and the share of the episodes that each stands for.
 
     The first is the medoid: the one with the least mean distance from the others at the same progress in time, every
-    episode having one vote. Each further one brings the rest nearest to those chosen. There are fewer than ``k`` when
-    no other would.
+    episode having one vote. Each further one is of another episode, and brings the rest nearest to those chosen. There
+    are fewer than ``k`` when no other would.
 
     Parameters
     ----------
@@ -260,22 +293,34 @@ def typical(
     shares : float64 array of the same shape
         They add up to 1.
     """
-    paths = bent(resample(states, segments), a, b, scale)[0] / _units(scale)
     votes = segments.votes / segments.votes.sum()
     compared = np.unique(np.linspace(0, len(segments) - 1, min(MOST, len(segments))).astype(np.int64))
-    table = np.stack([_apart(paths[compared], paths[one]) for one in compared])
+
+    def paths(some: Segments) -> F64:
+        return np.asarray(bent(resample(states, some), a, b, scale)[0] / _units(scale), np.float64)
+
+    few, of = paths(segments[compared]), segments.episode[compared]
+    table = np.stack([_apart(few, one) for one in few])
     nearest, chosen = np.full(len(compared), np.inf), list[int]()
     for _ in range(k):
         brought = np.minimum(table, nearest)
         cost = brought @ votes[compared]
+        cost[np.isin(of, of[chosen])] = np.inf
+        if np.isinf(cost).all():
+            break
         # The first of equal ones, however a machine rounds sums.
         best = int(np.argmax(cost <= cost.min() * (1 + 1e-12)))
         if chosen and not (brought[best] < nearest).any():
             break
         nearest = brought[best]
-        chosen.append(int(compared[best]))
-    like = np.stack([_apart(paths, paths[one]) for one in chosen]).argmin(axis=0)
-    return np.array(chosen, np.int64), np.asarray(np.bincount(like, votes, len(chosen)), np.float64)
+        chosen.append(best)
+    if len(chosen) == 1:
+        return compared[chosen], np.ones(1)
+    like = []
+    for begin in range(0, len(segments), TOGETHER):
+        some = paths(segments[begin : begin + TOGETHER])
+        like.append(np.stack([_apart(some, few[one]) for one in chosen]).argmin(axis=0))
+    return compared[chosen], np.asarray(np.bincount(np.concatenate(like), votes, len(chosen)), np.float64)
 
 
 def alternatives(segments: Segments, chosen: int) -> I64:

@@ -130,7 +130,8 @@ def transition_table(steps: Sequence[Any]) -> Table:
             np.array([one is None for one in following]) if isinstance(following, list) else np.zeros(len(rows), bool)
         )
         if final.any():
-            blank = np.full(np.shape(columns[state][0]), np.nan)
+            shape = next((np.shape(one) for one in following if one is not None), np.shape(columns[state][0]))
+            blank = np.full(shape, np.nan)
             columns[f"next_{state}"] = _column([blank if one is None else np.asarray(one) for one in following])
         if not {folded(name) for name in columns}.intersection(MARKERS):
             _find_ends(table, columns[state], columns[f"next_{state}"], final)

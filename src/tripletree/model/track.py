@@ -184,6 +184,28 @@ class Track:
         final[self.finals > 0] = decoded[self.n_samples :]
         return Recording(decoded[: self.n_samples], self.starts, final, self.endings, self.returns, self.names)
 
+    def rounded_from(self, states: F64) -> tuple[F64, F64]:
+        """Return the least and the largest that decoded states may have been before they were rounded.
+
+        That is halfway to the next values that there are. A feature with so few values that rounding cannot have been
+        the reason is taken as exact.
+
+        Parameters
+        ----------
+        states : float64 array of shape (rows, features)
+            Rows of :attr:`recording`.
+        """
+        low, high = states.copy(), states.copy()
+        ends = np.cumsum(self.bins)
+        for f, (end, size) in enumerate(zip(ends, self.bins, strict=True)):
+            if size <= FEWEST_CUTS:
+                continue
+            value = self.values[end - size : end]
+            edges = np.concatenate([value[:1], (value[1:] + value[:-1]) / 2, value[-1:]])
+            code = np.searchsorted(value, states[:, f])
+            low[:, f], high[:, f] = edges[code], edges[code + 1]
+        return low, high
+
     @cached_property
     def names(self) -> npt.NDArray[Any]:
         """What the user called the episodes: numbers or texts."""

@@ -14,6 +14,7 @@ from tripletree.scenes import overlays
 from tripletree.scenes.charts import curves as curves_sheet
 from tripletree.scenes.charts import importances as importance_scene
 from tripletree.scenes.charts import simplex as simplex_sheet
+from tripletree.scenes.fan import after as after_sheet
 from tripletree.scenes.graph import transitions as transitions_scene
 from tripletree.scenes.leaf_map import leaf_map as map_scene
 from tripletree.scenes.overview import overview as overview_sheet
@@ -23,6 +24,8 @@ from tripletree.scenes.view import View, read_view
 
 PICTURE_ROW = 2.55
 """Height of a row of pictures in an overview, in inches."""
+FAN_ROW = 0.62
+"""Height of a row of a fan, in inches."""
 STRIP_ROW = 0.5
 """Height of a row of an episode strip, in inches."""
 
@@ -57,8 +60,19 @@ class LeafMap(Picture):
         return self.draw(overlays.zone(self.view_, zone, label, self._next_place()))
 
     def trajectories(self, found: Any, label: str | None = None) -> Self:
-        """Draw what ``simulate(...)`` returned: the more probable, the more opaque; each call has its own colour."""
+        """Draw what ``simulate(...)`` returned; each call has its own colour.
+
+        In a fan of recorded ways, the more episodes one stands for, the wider it is; of the paper's ways, the more
+        probable, the more opaque.
+        """
         return self.draw(overlays.trajectories(self.view_, found, label, self._next_place()))
+
+    def after(self, steps: int, start: Any = None, label: str | None = None, *, log: Any = None) -> Self:
+        """Draw where recorded episodes are this many steps after a start, and the way there; each has its own colour.
+
+        Arguments are as in :func:`after`; ``label`` is what the legend calls the start.
+        """
+        return self.draw(overlays.after(self.view_, steps, start, log, label, self._next_place()))
 
     def mark(self, text: str, x: Any, y: Any) -> Self:
         """Write a note at a place; an interval for ``x`` or ``y`` draws a line, two draw a box."""
@@ -130,7 +144,7 @@ def leaf_map(
     -------
     LeafMap
         With ``ax_``, ``figure_``, ``scene_`` and ``save(path)``; ``samples``, ``episodes``, ``state``, ``explanation``,
-        ``zone``, ``trajectories`` and ``mark`` draw on it.
+        ``zone``, ``trajectories``, ``after`` and ``mark`` draw on it.
 
     Examples
     --------
@@ -326,6 +340,47 @@ def episode(
         model, log, number, features=features, about=about, levels=levels, shortest=shortest, most=most
     )
     return SheetPicture(sheet, figure, (PAGE, STRIP_ROW * sum(sheet.heights) * 1.15 + 0.75))
+
+
+def after(
+    model: Any,
+    steps: int,
+    start: Any = None,
+    *,
+    features: Sequence[str] | None = None,
+    log: Any = None,
+    figure: Any = None,
+) -> SheetPicture:
+    """Draw where the agent is over the next steps: a fan for each feature, and the share of episodes that are over.
+
+    Counted over recorded episodes, like :meth:`TripleTree.after`: the line is the median of those that still go on, the
+    shaded band holds the middle 80 % of them, and thin lines are what some of them really did.
+
+    Parameters
+    ----------
+    model : TripleTree
+        The tree.
+    steps : int
+        How far to look ahead.
+    start : None, state, leaf or zone
+        Where from, as in :meth:`TripleTree.chance`: None is where episodes begin.
+    features : sequence of str or None
+        Features to show; None: those that move most, at most eight.
+    log : Log or None
+        Whose episodes to count; None: those of the training log that the model keeps.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> model = TripleTree(20).fit(road.record("either", n_samples=1000))
+    >>> plot.after(model, 30, "pos = 1.2, speed = 0")
+    <SheetPicture: Where it is over the next 30 steps>
+    """
+    sheet = after_sheet(model, steps, start, features=features, log=log)
+    return SheetPicture(sheet, figure, (PAGE, FAN_ROW * sum(sheet.heights) + 0.95))
 
 
 def curves(models: Any, *, validation: Any = None, most_leaves: int | None = None, figure: Any = None) -> SheetPicture:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.checks import check_whole
@@ -14,7 +15,6 @@ from tripletree.log.endings import TERMINATED
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
-from tripletree.questions.simulate import simulate
 
 REGIONS = 10
 
@@ -63,11 +63,32 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
                 following=tuple((number.get(to), p) for p, to in ways_on[:3]),
             )
         )
-    best = simulate(coarse, counted, int(counted.starts.argmax()), "end", k=ways, aligned=False)
-    routes = tuple(
-        Route(tuple(number[leaf] for leaf in way.leaves.tolist()), way.probability, way.duration) for way in best
-    )
-    return Outline(tuple(found), routes, int(last.sum()))
+    places = np.array([number[where] for where in range(size)])[leaf]
+    return Outline(tuple(found), _routes(places, log, number[int(counted.starts.argmax())], ways), int(last.sum()))
+
+
+def _routes(region: npt.NDArray[np.int64], log: Log, begin: int, ways: int) -> tuple[Route, ...]:
+    """Return the most frequent routes of episodes that begin in a region and end; the region of each sample is known.
+
+    A route leaves out detours, which are what lies between two visits to a region: agents flicker at borders, and
+    hardly two episodes would go the same way.
+    """
+    lengths: dict[tuple[int, ...], list[int]] = {}
+    changes = np.append(True, region[1:] != region[:-1])
+    for first, stop, ending in zip(log.starts[:-1].tolist(), log.starts[1:].tolist(), log.endings, strict=True):
+        if ending != TERMINATED or region[first] != begin:
+            continue
+        route = [begin]
+        for place in region[first:stop][changes[first:stop]].tolist():
+            if place in route:
+                del route[route.index(place) + 1 :]
+            else:
+                route.append(place)
+        lengths.setdefault(tuple(route), []).append(stop - first)
+    total = sum(map(len, lengths.values()))
+    # Of equally frequent ones the one that was seen first.
+    often = sorted(lengths.items(), key=lambda one: -len(one[1]))[:ways]
+    return tuple(Route(route, len(steps) / total, sorted(steps)[(len(steps) - 1) // 2]) for route, steps in often)
 
 
 def does(fitted: Fitted, leaf: int) -> str:

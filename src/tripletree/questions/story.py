@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tripletree.answers.change import Change
 from tripletree.answers.story import Jump, Phase, Story, columns
 from tripletree.answers.story import behaviours as behaviours_of
-from tripletree.answers.trajectories import Trajectories, Trajectory
+from tripletree.answers.trajectories import PAPER, Trajectories, Trajectory
 from tripletree.asking.attribute import read_attribute
 from tripletree.asking.levels import Levels, log_classes, read_levels
 from tripletree.asking.states import read_states
@@ -52,6 +52,11 @@ class _Episode:
     log: Log | None = None
     way: Trajectory | None = None
 
+    @property
+    def crossing(self) -> bool:
+        """Whether there is one state for each leaf, as on the paper's ways, rather than one for each step."""
+        return self.way is not None and self.way.method == PAPER
+
 
 def story(
     fitted: Fitted,
@@ -88,7 +93,7 @@ def story(
     told = _read(fitted, episode, log)
     leaf = fitted.tree.apply(told.states)
     codes, value = classes.leaves[leaf], fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
-    stretches = cut(codes, 1 if told.way is not None else shortest, most)
+    stretches = cut(codes, 1 if told.crossing else shortest, most)
     behaviours = behaviours_of(
         columns(classes.about, classes.edges),
         [[(_parts(classes, code), share) for code, share in zip(s.codes, s.shares, strict=True)] for s in stretches],
@@ -119,10 +124,10 @@ def story(
         title=told.title,
         about=about,
         phases=phases,
-        # A simulated trajectory goes through every leaf once, however long it stays there: nothing in it is brief.
-        jumps=_jumps(fitted, told.states, value, max(shortest, BRIEF) if told.way is None else 0),
+        # The paper's way goes through every leaf once, however long it stays there: nothing in it is brief.
+        jumps=_jumps(fitted, told.states, value, 0 if told.crossing else max(shortest, BRIEF)),
         steps=float(len(codes) if told.way is None else told.way.duration),
-        simulated=told.way is not None,
+        simulated=told.crossing,
         total=total,
         ending=ending,
         agreement=agreement,
@@ -137,6 +142,10 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
     if isinstance(episode, Trajectory):
         if episode.nodes is None:
             raise ParameterError("A path has no states to explain changes by; simulate(...) makes a trajectory.")
+        if episode.method != PAPER:
+            # One state a step: in the last one, where it arrives, it does nothing any more.
+            steps = max(round(episode.duration), 1)
+            return _Episode("This trajectory", episode.nodes[:steps], way=episode)
         # The middle of each segment lies in the leaf that the segment crosses; corners lie on borders.
         middle = (episode.nodes[:-1] + episode.nodes[1:]) / 2
         states = middle if len(middle) == len(episode.leaves) else np.concatenate([middle, episode.nodes[-1:]])

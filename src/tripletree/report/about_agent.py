@@ -24,6 +24,7 @@ from tripletree.report.case import Case, Section
 from tripletree.scenes import overlays
 from tripletree.scenes.charts import importances
 from tripletree.scenes.colours import HERE, THERE
+from tripletree.scenes.fan import after
 from tripletree.scenes.graph import transitions
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.strip import episode as episode_strip
@@ -181,7 +182,8 @@ def moves_section(case: Case) -> Section:
     content = [
         paragraphs(told),
         _graph(case),
-        *([tag("h3", "Main routes"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
+        *([tag("h3", "Routes to the end"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
+        *([tag("h3", "From the beginning on"), _fan(case)] if case.log.n_episodes >= FEW else []),
         tag("h3", "Changes of mind"),
         tag("ul", *(tag("li", _changes(case, about)) for about in _abouts(case))),
     ]
@@ -195,6 +197,13 @@ def _changes(case: Case, about: str) -> str:
     if action.kind == "continuous":
         middle = words.about_the_mean(case.log.actions[:, action.names.index(about)])
     return words.changes(explain_changes(case.fitted, case.log, about, middle), middle)
+
+
+def _fan(case: Case) -> Markup:
+    """Return where episodes are over the steps of a typical one; without single episodes, which have their section."""
+    steps = max(int(np.median(np.diff(case.log.starts))), 1)
+    sheet = after(case.fitted, steps, log=case.log, paths=0)
+    return region("wide", sheet.title, case.draw.stack(sheet))
 
 
 def _graph(case: Case) -> Markup:

@@ -204,7 +204,7 @@ def _band(mark: Band, canvas: Canvas) -> Iterator[Markup]:
     there = np.column_stack([canvas.x(mark.x), canvas.y(mark.low)])
     back = np.column_stack([canvas.x(mark.x), canvas.y(mark.high)])[::-1]
     outline = _path(np.concatenate([there, back]), closed=True)
-    yield empty("path", d=outline, fill=mark.colour, opacity=None if mark.opacity == 1 else mark.opacity)
+    yield empty("path", d=outline, fill=canvas.ink(mark.colour), opacity=None if mark.opacity == 1 else mark.opacity)
 
 
 _UNIT = {

@@ -324,7 +324,10 @@ ASK = (
 NO_SCRIPT = "This map needs a browser that runs scripts."
 
 
-ROUTES = "From where most episodes begin to where they end, through the numbered regions of the table above."
+ROUTES = (
+    "How episodes go that begin where most do, and that end: through the numbered regions of the table above, detours "
+    "left out. Those seen most often:"
+)
 
 
 GRAPH = (

@@ -186,7 +186,8 @@ def _trajectories(part: Lander, work: Work) -> Section:
     ):
         picture = plot.leaf_map(tree, *axes, colour=None, arrows=True)
         for label, chosen in starts.items():
-            found = tree.simulate(set(np.flatnonzero(chosen).tolist()) - {end}, mean[end].tolist(), pairs=TRAJECTORIES)
+            leaves = set(np.flatnonzero(chosen).tolist()) - {end}
+            found = tree.simulate(leaves, mean[end].tolist(), method="paper", pairs=TRAJECTORIES)
             if found:
                 picture.trajectories(found, label)
         if name == "approach":

@@ -92,12 +92,12 @@ def _explanations(tree: TripleTree, work: Work) -> Section:
 def _trajectories(trees: dict[str, TripleTree], logs: dict[str, Log], work: Work) -> Section:
     said, pictures = [], {}
     for agent, (start, end) in TRIPS.items():
-        found = trees[agent].simulate(start, end)
-        said.append((f"tree.simulate({start}, {end!r})  # {agent}", str(found)))
+        found = trees[agent].simulate(start, end, method="paper")
+        said.append((f"tree.simulate({start}, {end!r}, method='paper')  # {agent}", str(found)))
         picture = plot.leaf_map(trees[agent], "pos", "speed", colour=None, arrows=True)
         pictures[f"road-trajectory-{agent}"] = picture.trajectories(found, agent) if found else picture
-    nowhere = trees["left"].simulate([2.9, 0.09], {"pos": (None, 0.2)})
-    said.append(("tree.simulate([2.9, 0.09], {'pos': (None, 0.2)})  # left", str(nowhere)))
+    nowhere = trees["left"].simulate([2.9, 0.09], {"pos": (None, 0.2)}, method="paper")
+    said.append(("tree.simulate([2.9, 0.09], {'pos': (None, 0.2)}, method='paper')  # left", str(nowhere)))
     drawn = work.figures(
         pictures, "The most probable trajectories, aligned with the mean moves of the leaves that they cross."
     )
@@ -134,7 +134,7 @@ def _compare(trees: dict[str, TripleTree], logs: dict[str, Log]) -> tuple[F64, F
         long = np.flatnonzero(np.diff(log.starts) >= 20)[:TRAJECTORIES]
         for e in long:
             states = log.states[log.starts[e] : log.starts[e + 1]]
-            found = trees[agent].simulate(states[0].tolist(), states[-1].tolist())
+            found = trees[agent].simulate(states[0].tolist(), states[-1].tolist(), method="paper")
             if found:
                 best = found[0]
                 angles.append(np.degrees(np.abs(np.asarray(best.angles))))

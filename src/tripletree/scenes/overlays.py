@@ -14,9 +14,12 @@ from tripletree.asking.states import read_states
 from tripletree.checks import check_whole, is_integer, is_number, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import read_interval
+from tripletree.language.numbers import percent
 from tripletree.leaves.project import within
 from tripletree.model.evaluate import check_log
+from tripletree.questions.fan import evenly
 from tripletree.scenes.colours import HERE, INK, PAPER, PLACES, THERE
+from tripletree.scenes.fan import fan_of, said
 from tripletree.scenes.types import Arrows, Entry, Labels, Lines, Mark, Points, Rectangles, Scene
 from tripletree.scenes.view import View
 from tripletree.text import Message, Option, count
@@ -25,8 +28,12 @@ F64 = npt.NDArray[np.float64]
 
 FAINTEST = 0.12
 """Opacity of the least probable trajectories: they must still be visible."""
+THIN, THICK = 0.6, 2.4
+"""Widths of the ways in a fan that stand for the fewest and for the most episodes."""
 MOST_EPISODES = 30
 """Episodes that are drawn at once, unless the caller asks for more."""
+MOST_DOTS = 1_000
+"""Visits that are drawn where they are some steps later."""
 CALM = 6.0
 """Length up to which lines are drawn in full, in widths of the map. The longer they are, the thinner and paler they
 become: at full width a few hundred steps to and fro would cover the map."""
@@ -209,7 +216,7 @@ def zone(view: View, place: Any, label: str | None = None, number: int = 0) -> L
 
 
 def trajectories(view: View, found: Any, label: str | None = None, number: int = 0) -> Layer:
-    """Return simulated trajectories; the more probable, the more opaque."""
+    """Return simulated trajectories: in a fan, the more episodes one stands for, the wider; else by probability."""
     _check_plane(view)
     listed = list(found) if isinstance(found, Iterable) else [found]
     if not all(hasattr(one, "nodes") and hasattr(one, "probability") for one in listed):
@@ -219,18 +226,83 @@ def trajectories(view: View, found: Any, label: str | None = None, number: int =
     if any(one.nodes is None for one in listed):
         raise ParameterError("These are paths, which have leaves but no states to draw; simulate(...) has both.")
     colour = PLACES[number % len(PLACES)]
-    chance = np.array([one.probability for one in listed])
-    opacity = np.clip(chance / chance.max(), FAINTEST, 1.0)
-    order = np.argsort(chance, kind="stable")  # the most probable on top
-    lines = Lines(tuple(listed[k].nodes[:, list(view.axes)] for k in order), colour, 1.3, opacity[order])
+    weights, note = _weights(listed)
+    relative = weights / weights.max()
+    order = np.argsort(weights, kind="stable")  # the most important on top
+    paths = tuple(listed[k].nodes[:, list(view.axes)] for k in order)
+    if "episodes" in note:
+        # By the root, so that the ink of a line, its width times its opacity, grows as its share does.
+        root = np.sqrt(relative[order])
+        lines = Lines(paths, colour, THIN + (THICK - THIN) * root, np.clip(root, 2 * FAINTEST, 1.0))
+    else:
+        lines = Lines(paths, colour, 1.3, np.clip(relative, FAINTEST, 1.0)[order])
     ends = np.array([one.nodes[-1, list(view.axes)] for one in listed])
     discs = Points(ends[:, 0], ends[:, 1], size=2.2, colour=colour, opacity=0.7)
     if label is None:
         start, end = getattr(found, "start", ""), getattr(found, "end", "")
         many = count(len(listed), "trajectory", "trajectories")
         label = f"{many} from {start} to {end}" if start else many
-    note = "The more opaque, the more probable" if len(listed) > 1 else ""
     return Layer((lines, discs), (Entry(label, colour, "line"),), note)
+
+
+def _weights(listed: Sequence[Any]) -> tuple[F64, str]:
+    """Return how much each trajectory counts, and what its line says; those without a number count alike."""
+    shares = [getattr(one, "share", None) for one in listed]
+    if None not in shares:
+        differ = len(set(shares)) > 1
+        return np.array(shares, np.float64), "The wider, the more episodes went that way" if differ else ""
+    chances = [one.probability for one in listed]
+    if None in chances:
+        return np.ones(len(listed)), ""
+    return np.array(chances, np.float64), "The more opaque, the more probable" if len(listed) > 1 else ""
+
+
+def after(
+    view: View, steps: Any, start: Any = None, log: Any = None, label: str | None = None, number: int = 0
+) -> Layer:
+    """Return where recorded episodes are some steps later, and the medians on the way there.
+
+    Parameters
+    ----------
+    view : View
+        The map.
+    steps, start, log
+        As in ``plot.after``.
+    label : str or None
+        What the start is called; None: nothing at first, then by its conditions.
+    number : int
+        Number of the colour.
+    """
+    _check_plane(view)
+    found, colour = fan_of(view.fitted, steps, start, log), PLACES[number % len(PLACES)]
+    axes = list(view.axes)
+    (x0, y0), (x, y), (x1, y1) = found.quantiles[:, -1][:, axes]
+    way = found.quantiles[1][:, axes]
+    last = found.last[evenly(len(found.last), MOST_DOTS)][:, axes]
+    cross = np.array([[x0, y], [x1, y]]), np.array([[x, y0], [x, y1]])
+    begin = way[0] if found.state is None else found.state[axes]
+    symbol, size = ("disc", 5.0) if found.state is None else ("star", 8.0)
+    paths = tuple(path[:, axes] for path in found.paths)
+    marks: list[Mark] = [
+        Lines(paths, colour, 0.5, np.full(len(paths), 0.6)),
+        Points(last[:, 0], last[:, 1], size=2.4, colour=colour, opacity=0.5),
+        # Dark on white, so that they are visible on any colour.
+        *(Lines(lines, ink, width) for lines in ((way,), cross) for ink, width in ((PAPER, 2.8), (colour, 1.3))),
+        Points(begin[[0]], begin[[1]], size=size, colour=HERE, symbol=symbol, edge=PAPER),
+    ]
+    later, told = count(int(found.times[len(way) - 1]), "step"), count(int(steps), "step")
+    # A zone may be visited for many steps of one episode.
+    visits = count(found.seen.visits, "episode" if found.seen.visits == found.seen.episodes else "visit")
+    # What is drawn after something else must be told from it.
+    label = label or (found.seen.start if number else "")
+    whose = f"{label}: " if label else ""
+    legend = (
+        Entry("where they are at first (median)" if found.state is None else "state", HERE, symbol),
+        Entry(f"{whose}{len(last):,} of {visits}, {told} later", colour, "disc"),
+        Entry(f"{whose}medians, and 10 to 90 % after {later}", colour, "line"),
+    )
+    gone = f"; {percent(float(found.ended[-1]))} are over by then" if found.ended[-1] else ""
+    return Layer(tuple(marks), legend, f"{said(found)}{gone}; thin lines are {len(paths)} of them")
 
 
 def mark(view: View, text: str, x: Any, y: Any) -> Layer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,7 @@ import numpy.typing as npt
 
 from tripletree.answers.change import because
 from tripletree.answers.story import Phase, Story
-from tripletree.checks import check_names, check_whole
-from tripletree.errors import ParameterError
+from tripletree.checks import check_whole
 from tripletree.language.numbers import rounded
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_log, known_codes, log_values
@@ -21,8 +20,8 @@ from tripletree.questions.importance import importance
 from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY, HERE, INK, ON_LIGHT, OTHER, PALE, PAPER, PHASES
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
-from tripletree.scenes.view import named, read_model
-from tripletree.text import Message, Option, count, shortened
+from tripletree.scenes.view import named, read_features, read_model
+from tripletree.text import count, shortened
 
 F64 = npt.NDArray[np.float64]
 
@@ -111,20 +110,10 @@ def _subtitle(told: Story) -> str:
 
 
 def _features(fitted: Fitted, told: Story, wanted: Any) -> list[int]:
+    chosen = read_features(fitted, wanted)
+    if chosen is not None:
+        return chosen
     names = fitted.schema.feature_names
-    if wanted is not None:
-        chosen = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Iterable) else []
-        if not chosen:
-            raise ParameterError(
-                Message(
-                    "{} must be names of features, or None to choose them; got {!r}. Try {}.",
-                    Option("features"),
-                    wanted,
-                    Option("features", [names[0]]),
-                )
-            )
-        check_names(chosen, names, "The tree")
-        return [names.index(name) for name in dict.fromkeys(chosen)]
     uses = np.zeros(len(names))
     for change in told.changes:
         uses[list(change.changed)] += 1
