@@ -15,6 +15,7 @@ import numpy as np
 from tripletree.errors import LogError
 from tripletree.log.bookkeeping import folded
 from tripletree.log.boundaries import FLAGS
+from tripletree.log.buffers import buffer_table
 from tripletree.log.coerce import Array
 from tripletree.log.endings import TERMINATED, UNKNOWN
 from tripletree.log.hdf5_reader import add_d3rlpy
@@ -173,89 +174,6 @@ def _column(values: list[Any]) -> Any:
     return block.reshape(len(values), -1) if flat else block
 
 
-def _buffer_table(buffer: Any, _: str) -> Table:
-    """Return the steps in a replay or rollout buffer of Stable-Baselines3, environment by environment."""
-    rollout = hasattr(buffer, "episode_starts")
-    size, envs = int(buffer.buffer_size), int(buffer.n_envs)
-    source = f"an SB3 {'rollout' if rollout else 'replay'} buffer"
-    filled = size if buffer.full else int(buffer.pos)
-    if not filled:
-        raise LogError(f"{source[0].upper()}{source[1:]} is empty. Let the model learn first: model.learn(1000).")
-    oldest = int(buffer.pos) if buffer.full and not rollout else 0
-    shared = bool(getattr(buffer, "optimize_memory_usage", False))
-    # With shared memory, the slot after the newest step holds its next state, not the oldest step.
-    skipped = 1 if shared and buffer.full else 0
-    order = (oldest + skipped + np.arange(filled - skipped)) % size
-    # Once a rollout was given out in batches, some of its arrays are flat, with the steps of an environment together.
-    flat = bool(getattr(buffer, "generator_ready", False))
-
-    def rows(array: Array, places: Array = order, flat: bool = False) -> Array:
-        block = array.reshape(envs, size, *array.shape[1:]) if flat else np.swapaxes(array, 0, 1)
-        block = block[:, places]
-        return block.reshape(envs * len(places), *block.shape[2:])
-
-    columns: dict[str, Any] = _observed("obs", buffer.observations, lambda array: rows(array, flat=flat), source)
-    features = list(columns)
-    n = len(order)
-    columns["action"] = rows(buffer.actions, flat=flat)
-    columns["reward"] = rows(buffer.rewards).reshape(-1)
-    first = np.zeros(n * envs, bool)
-    first[::n] = True
-    finals: dict[str, Array] = {}
-    if rollout:
-        first |= rows(buffer.episode_starts).reshape(-1).astype(bool)
-    else:
-        done = rows(buffer.dones).reshape(-1).astype(bool)
-        first[1:] |= done[:-1]
-        if getattr(buffer, "handle_timeout_termination", False):
-            late = rows(buffer.timeouts).reshape(-1).astype(bool)
-            columns |= {"terminated": done & ~late, "truncated": done & late}
-        else:
-            columns["done"] = done
-        if not shared:
-            columns |= _observed("next_obs", buffer.next_observations, rows, source)
-        else:
-            # Only the newest step still has its next state.
-            newest = (oldest + filled) % size
-            last = _observed("obs", buffer.observations, lambda array: rows(array, np.array([newest])), source)
-            ends = np.append(np.flatnonzero(first)[1:], n * envs) - 1
-            for name, values in last.items():
-                block = np.full((len(ends), *values.shape[1:]), np.nan)
-                block[np.searchsorted(ends, np.arange(1, envs + 1) * n - 1)] = values
-                finals[name] = block
-    beside = {}
-    if rollout:
-        beside = dict.fromkeys(("values", "log_probs", "advantages", "returns"), "computed by the learner")
-    starts = np.append(np.flatnonzero(first), n * envs).astype(np.int64)
-    endings = None
-    if rollout:
-        # Where the next episode starts, this one has ended somehow; the last of each environment was cut off.
-        endings = np.zeros(len(starts) - 1, np.uint8)
-        endings[np.searchsorted(starts, np.arange(1, envs + 1) * n) - 1] = 2
-    return Table(
-        list(columns),
-        list(columns.values()),
-        source,
-        features=features,
-        starts=starts,
-        endings=endings,
-        finals=finals or None,
-        beside=beside,
-    )
-
-
-def _observed(name: str, observed: Any, rows: Callable[[Array], Array], source: str) -> dict[str, Array]:
-    """Return observations as columns: those of a dict by their keys, with the prefix of next states."""
-    prefix = "next_" if name.startswith("next_") else ""
-    parts = (
-        {f"{prefix}{key}": one for key, one in observed.items()} if isinstance(observed, Mapping) else {name: observed}
-    )
-    found = {key: rows(part) for key, part in parts.items()}
-    for key, part in found.items():
-        refuse_images(key, part.shape, source)
-    return found
-
-
 def _d3rlpy_table(buffer: Any, _: str) -> Table:
     stack = Stack("a d3rlpy dataset")
     for number, episode in enumerate(buffer.episodes):
@@ -286,7 +204,9 @@ def _is_flattened(source: Any) -> bool:
 
 
 OBJECTS = (
-    Reader("SB3 buffer", _comes_from("stable_baselines3", "observations", "n_envs"), _buffer_table),
+    Reader(
+        "SB3 buffer", _comes_from("stable_baselines3", "observations", "n_envs"), lambda source, _: buffer_table(source)
+    ),
     Reader("d3rlpy", _comes_from("d3rlpy", "episodes"), _d3rlpy_table),
     Reader("Minari", _comes_from("minari", "episode_indices", "spec"), _minari_table),
     Reader("imitation transitions", _is_flattened, _flattened_table),
