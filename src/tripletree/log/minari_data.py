@@ -20,7 +20,7 @@ from tripletree.log.endings import TERMINATED, TRUNCATED
 from tripletree.log.frames import OWN
 from tripletree.log.hdf5_reader import BESIDE, feature_name, opened, read_minari, state_columns
 from tripletree.log.npz_reader import refuse_bomb
-from tripletree.log.parquet_reader import INSTALL
+from tripletree.log.parquet_reader import INSTALL, number_of_values
 from tripletree.log.schema import Schema
 from tripletree.log.sources import Stack, Table, library, natural, refuse_images
 from tripletree.text import Message, Option
@@ -111,8 +111,10 @@ def _arrow_table(path: Path) -> Any:
     arrow = library("pyarrow", "Reading Minari's Arrow files", INSTALL)
     try:
         if path.suffix == ".parquet":
-            with open_regular(path) as stream:
-                return library("pyarrow.parquet", "Reading Parquet files", INSTALL).read_table(stream)
+            parquet = library("pyarrow.parquet", "Reading Parquet files", INSTALL)
+            with open_regular(path) as stream, parquet.ParquetFile(stream) as file:
+                refuse_bomb(path, 8 * number_of_values(file.metadata), "load it with Minari yourself")
+                return file.read()
         with open_regular(path) as stream, arrow.ipc.open_file(stream) as file:
             batches, size = [], 0
             for number in range(file.num_record_batches):

@@ -29,7 +29,9 @@ def read_parquet(path: Path, only: Collection[str] | None = None) -> Table:
             names = [name for name in file.schema_arrow.names if only is None or name in only]
             # Repeated values take next to no room in a file; as columns they take 8 bytes each.
             instead = "load it yourself and type Log.from_frame(...)"
-            refuse_bomb(path, 8 * max(file.metadata.num_rows * len(names), _values(file.metadata, only)), instead)
+            refuse_bomb(
+                path, 8 * max(file.metadata.num_rows * len(names), number_of_values(file.metadata, only)), instead
+            )
             # One column at a time: at no moment are the file's table and the columns both in memory.
             if len(set(names)) == len(names):
                 # A thread of Arrow's would gain nothing here, and hold some memory until it gets round to freeing it.
@@ -50,7 +52,7 @@ def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any] | None
     return fields_of(dict(zip(table.names, table.columns, strict=True)), Schema.from_dict(content))
 
 
-def _values(metadata: Any, only: Collection[str] | None) -> int:
+def number_of_values(metadata: Any, only: Collection[str] | None = None) -> int:
     """Return how many values there are in all columns, those inside lists included."""
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
