@@ -125,10 +125,6 @@ def other_layout(h5py: Any, path: Path) -> None:
     write(h5py, path, run__sensor__speed=np.ones(4), run__sensor__temperature=np.ones((4, 2)))
 
 
-def other_names(h5py: Any, path: Path) -> None:
-    write(h5py, path, speed=np.ones(4), throttle=np.ones(4))
-
-
 def pictures(h5py: Any, path: Path) -> None:
     write(h5py, path, **STEPS | {"observations": np.zeros((6, 8, 8, 3), np.uint8)})
 
@@ -177,10 +173,6 @@ BAD: dict[str, tuple[Callable[[Any, Path], Any], str]] = {
         other_layout,
         r"no layout that is known \(D4RL, robomimic, Minari, d3rlpy\)\. It holds `run/sensor/speed \(4,\)`, .*h5py",
     ),
-    "other names": (
-        other_names,
-        r"no dataset `actions`; it holds `speed \(4,\)`, `throttle \(4,\)`.*Expected observations",
-    ),
     "pictures": (
         pictures,
         r"`observations` of log.hdf5 holds images .*\(8 x 8 x 3 values a step\).*Log the state as well",
@@ -220,3 +212,16 @@ def test_any_byte_may_be_wrong(h5py: Any, tmp_path: Path) -> None:
         except LogError:
             refused += 1
     assert refused
+
+
+def test_columns_of_any_name(h5py: Any, tmp_path: Path) -> None:
+    """In a flat file, they are found as in any table: guessed, or given."""
+    names = {"speed": np.arange(6) / 7, "throttle": np.arange(6) % 2, "points": np.ones(6), "lap": np.arange(6) // 3}
+    path = write(h5py, tmp_path / "car.h5", **names)
+    with pytest.raises(
+        LogError, match=r"No column looks like the reward. The columns are `lap`, `points`, `speed`, `thr"
+    ):
+        read_log(path)
+    log = read_log(path, action="throttle", reward="points", episode="lap")
+    assert log.schema.feature_names == ("speed",)
+    assert log.n_episodes == 2

@@ -24,6 +24,9 @@ _DEMO = re.compile(r"demo_\d+")
 _EPISODE = re.compile(r"episode_\d+")
 _OFFLINE = re.compile(r"observations_\d+")
 _AGAIN = "Download or write it again"
+BESIDE = "recorded beside the state"
+"""Why infos are not read."""
+_PARTS = ("actions", "rewards", "terminations", "truncations")
 
 
 @contextmanager
@@ -74,8 +77,8 @@ def contents(group: Any, prefix: str = "", seen: set[int] | None = None) -> dict
     return found
 
 
-def values(dataset: Any, source: str) -> Array:
-    """Return what a dataset holds: numbers or text, from this file alone."""
+def values(dataset: Any, source: str, row: Any = ()) -> Array:
+    """Return what a dataset holds, or a row of it: numbers or text, from this file alone."""
     # A dataset may name other files on this disk, and would read them.
     if dataset.is_virtual or dataset.external:
         raise LogError(f"{source}: `{dataset.name}` takes its values from another file, which is never read.")
@@ -91,7 +94,7 @@ def values(dataset: Any, source: str) -> Array:
             f"{source} holds records in `{dataset.name}` ({dataset.dtype!s:.60}); only plain numbers and text are "
             "read. Save each field as a dataset of its own."
         )
-    return np.asarray(dataset[()])
+    return np.asarray(dataset[row])
 
 
 def read_minari(file: Any, source: str, path: Path, chosen: Collection[int] | None = None) -> Table:
@@ -112,10 +115,6 @@ def read_minari(file: Any, source: str, path: Path, chosen: Collection[int] | No
     return stack.table(features, beside=dict.fromkeys(sorted(beside), BESIDE))
 
 
-BESIDE = "recorded beside the state"
-_PARTS = ("actions", "rewards", "terminations", "truncations")
-
-
 def _beside(name: str) -> bool:
     return name.partition("/")[0] == "infos"
 
@@ -130,8 +129,7 @@ def feature_name(path: str) -> str:
 def state_columns(columns: Mapping[str, Array], source: str) -> list[str]:
     """Return the columns that are the state, which must not be images."""
     features = [name for name in columns if name.partition(".")[0] not in _PARTS]
-    images = [name for name in features if columns[name].ndim > MOST_DIMENSIONS]
-    for name in images:
+    for name in features:
         refuse_images(name, columns[name].shape, source)
     return features
 
@@ -152,13 +150,13 @@ def _read_robomimic(data: Any, source: str, path: Path) -> Table:
         columns = {key.removeprefix("obs/"): values(part[key], source) for key in wanted if key in part}
         steps = len(columns.get("actions", ()))
         finals = {
-            key.removeprefix("obs/"): values(part[f"next_{key}"], source)[-1]
+            key.removeprefix("obs/"): values(part[f"next_{key}"], source, -1)
             for key in state
             if f"next_{key}" in part and steps
         }
         if "dones" in part and steps:
             # Demonstrations go on for some steps after the task is done.
-            columns["dones"] = (np.arange(steps) == steps - 1) & bool(values(part["dones"], source)[-1])
+            columns["dones"] = (np.arange(steps) == steps - 1) & bool(values(part["dones"], source, -1))
         stack.add(steps, columns, name, finals)
     beside = {key: "images are no features of a tree" for key in observed if key not in flat}
     rest = [key for key in parts[demos[0]] if key not in observed and key not in wanted and not key.startswith("next_")]
@@ -197,6 +195,9 @@ def _read_flat(file: Any, source: str, path: Path) -> Table:
         )
     n = max(lengths, key=lengths.count)
     beside = {name.partition("/")[0]: "no value for each step" for name in found if name not in rows}
+    for name in ("observations", "observation", "obs", "states"):
+        if name in rows:
+            refuse_images(name, rows[name].shape, source)
     columns: dict[str, Array] = {}
     _refuse_bomb(path, [rows[name] for name in top])
     for name in top:
@@ -205,14 +206,6 @@ def _read_flat(file: Any, source: str, path: Path) -> Table:
         else:
             beside[name] = "no value for each step"
     beside |= {name.partition("/")[0]: BESIDE for name in rows if "/" in name}
-    if not any(name in columns for name in ("actions", "action")):
-        raise LogError(
-            f"{source} has no dataset `actions`; it holds {_overview(found)}. Expected observations, actions, rewards "
-            "and terminals, as D4RL writes them; otherwise load it with h5py and type Log.from_dict({...})."
-        )
-    for name in ("observations", "observation", "obs", "states"):
-        if name in columns:
-            refuse_images(name, columns[name].shape, source)
     return Table(list(columns), list(columns.values()), source, beside=beside)
 
 
