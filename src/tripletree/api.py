@@ -667,6 +667,7 @@ class TripleTree:
         *,
         before: Any = None,
         within: int | None = None,
+        given: Any = None,
         log: Log | None = None,
     ) -> Chance:
         """Return how probable it is to reach a zone: counted over what recorded episodes really did.
@@ -687,25 +688,32 @@ class TripleTree:
             A zone that must not be reached first.
         within : int or None
             Maximum number of steps; None for no limit.
+        given : str, bool array of shape (episodes,), or None
+            Which episodes count, and from which moments on: ``"return < 100"``, ``"length >= 200"``,
+            ``"ending = truncated"``, ``"episode in {3, 5}"``, ``"group = a"``, ``"visits (pos < 0.5)"``,
+            ``"never visits (pos < 0.5)"``, ``"after (pos < 0.5)"`` (at this step or an earlier one), joined with
+            ``and``, ``or`` and ``not``. The chain cannot know such things, and is not asked.
         log : Log or None
             Whose episodes to count; None: those of the training log that the model keeps.
         """
-        return chance.chance(self.fitted_, *self._known(log), reach, start, before, within)
+        return chance.chance(self.fitted_, *self._known(log), reach, start, before, within, given)
 
     @question
-    def expected_steps(self, reach: Any, start: Any = None, *, before: Any = None, log: Log | None = None) -> Duration:
+    def expected_steps(
+        self, reach: Any, start: Any = None, *, before: Any = None, given: Any = None, log: Log | None = None
+    ) -> Duration:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
-        return chance.expected_steps(self.fitted_, *self._known(log), reach, start, before)
+        return chance.expected_steps(self.fitted_, *self._known(log), reach, start, before, given)
 
     @question
-    def after(self, steps: int, start: Any = None, *, log: Log | None = None) -> Whereabouts:
+    def after(self, steps: int, start: Any = None, *, given: Any = None, log: Log | None = None) -> Whereabouts:
         """Return where the agent is this many steps after the start, leaf by leaf; other arguments as in `chance`."""
-        return chance.after(self.fitted_, *self._known(log), steps, start)
+        return chance.after(self.fitted_, *self._known(log), steps, start, given)
 
     @question
-    def occupancy(self, start: Any = None, *, log: Log | None = None) -> Whereabouts:
+    def occupancy(self, start: Any = None, *, given: Any = None, log: Log | None = None) -> Whereabouts:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
-        return chance.occupancy(self.fitted_, *self._known(log), start)
+        return chance.occupancy(self.fitted_, *self._known(log), start, given)
 
     @question
     def futures(self, start: Any = None, k: int = 3, *, regions: int = 10, log: Log | None = None) -> Futures:

@@ -187,3 +187,57 @@ def test_a_size_that_was_chosen_is_shown_among_the_others(run, tmp_path):
     told = run("grow", "run.csv", "-o", model, "--validation", "0.25", "--max-leaves", "60")
     kept = tripletree.load(model).n_leaves_
     assert sizes(told) == sorted({1, 10, 50, kept, 60})
+
+
+def test_stretches_and_groups_are_named(run, tmp_path, monkeypatch):
+    rows = ["pilot,run,step,pos,action,reward"]
+    for pilot, flight in (("Al", 1), ("Bo", 2), ("Al", 3), ("Bo", 4), ("Cy", 5), ("Cy", 6)):
+        rows += [f"{pilot},{flight},{step},{(step * flight) % 7},{step % 2},1" for step in range(40)]
+    log, model = tmp_path / "flights.csv", tmp_path / "m.tripletree"
+    log.write_text("\n".join(rows))
+    grow = ["grow", log, "-o", model, "--column", "group=pilot", "--validation", "none", "--no-early-stopping"]
+    grow += ["--column", "episode=run"]
+    grown = run(*grow)
+    assert grown.code == 0, (grown.err, grown.failure)
+    holds = run("info", model, "--json").json()["holds"]
+    assert holds.startswith(
+        "states of 6 episodes, and of which 3 groups (`pilot`) they are (one byte a feature and step)"
+    )
+    said = run(
+        "chance", model, "--reach", "pos > 5", "--given", "pilot = Al or Bo and after (pos > 1)", "--from", "pos < 3"
+    )
+    assert said.out.startswith(
+        "In episodes with pilot = Al or Bo, after having been at pos > 1: 4 of 4 recorded episodes "
+    )
+    assert "from 2 groups (`pilot`)" in " ".join(said.out.split())
+    wrong = run("grow", log, "-o", model, "--column", "group=step", "--column", "episode=run", "--ignore", "pilot")
+    assert "Episode 1 has the group `0` and `1` (`step`); an episode has one group" in " ".join(wrong.err.split())
+    assert "leave --column group out" in " ".join(wrong.err.split())
+    monkeypatch.setattr("tripletree.model.track.Track.of.__func__.__defaults__", (35,))
+    grown = run(*grow)
+    assert grown.code == 0, (grown.err, grown.failure)
+    holds = run("info", model, "--json").json()["holds"]
+    assert holds.startswith("no episodes of the log, for which there was no room: ")
+    monkeypatch.setattr("tripletree.model.track.Track.of.__func__.__defaults__", (40,))
+    grown = run(*grow)
+    assert grown.code == 0, (grown.err, grown.failure)
+    holds = run("info", model, "--json").json()["holds"]
+    assert holds.startswith(
+        "states of 18 stretches of 1 step each, cut out of recordings that are too long to be kept "
+    )
+
+
+def test_a_condition_at_the_command_line(run):
+    model = "run.tripletree"
+    asked = run("chance", model, "--reach", "end", "--within", 20, "--given", "length > 20", "--json").json()
+    assert asked["seen"]["given"] == "length > 20"
+    assert asked["chain"] is None
+    for question in (["--reach", "end", "--steps"], ["--after", 5], ["--occupancy"]):
+        assert run("chance", model, *question, "--given", "length > 20").out.startswith(
+            "In episodes with length > 20: "
+        )
+    wrong = run("chance", model, "--reach", "end", "--given", "lenght > 20")
+    assert wrong.code == 1
+    assert "--given has no `lenght`; it may have `return`, `length`" in " ".join(wrong.err.split())
+    wrong = run("chance", model, "--unreachable", "--given", "length > 20")
+    assert (wrong.code, "--given chooses episodes to count" in wrong.err) == (2, True)

@@ -68,12 +68,11 @@ def followed(episodes, here, goal, avoid):
     return found
 
 
-def filled_in(found, episodes, horizon):
+def filled_in(found, horizon):
     """Aalen and Johansen's estimator, one time after the other; what is cut off in the thin tail stays unresolved."""
     longest = {}
     for e, _, t in found:
-        g = episodes.group[e]
-        longest[g] = max(longest.get(g, 0), t)
+        longest[e] = max(longest.get(e, 0), t)
     left, reached, unresolved = 1.0, 0.0, 0.0
     for now in range(max(t for _, _, t in found) + 1):
         if now > horizon:
@@ -110,7 +109,7 @@ def test_chances_are_those_of_following_every_visit(world, within):
     if cut == 0:
         assert answer.probability == len(reached) / len(found)  # exactly
         assert answer.unresolved == 0
-    expected, unresolved = filled_in(found, episodes, horizon)
+    expected, unresolved = filled_in(found, horizon)
     assert answer.probability == pytest.approx(expected, abs=1e-12)
     assert answer.unresolved == pytest.approx(unresolved, abs=1e-12)
     low, high = answer.interval

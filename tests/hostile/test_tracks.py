@@ -29,8 +29,11 @@ def tracked(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A grown tree whose file holds the states of three episodes with texts for names."""
     log = random_log(4, lengths=(30, 25, 40))
     log = replace(log, episode_ids=np.array(["Flug 1", "größer", ""]), endings=np.full(3, TERMINATED))
+    log = replace(log, groups=np.array(["Eva", "Bö", "Eva"]), group_name="pilot")
+    fitted = TripleTree(6).fit(log).fitted_
+    assert fitted.track is not None
     path = tmp_path_factory.mktemp("tracked") / "tracked"
-    save(TripleTree(6).fit(log).fitted_, path)
+    save(replace(fitted, track=replace(fitted.track, first=np.array([0, 3, 0]))), path)
     return path.read_bytes()
 
 
@@ -92,6 +95,30 @@ def shorten(name: str) -> Change:
         (put("track.ids", -1, 0), "`track.ids` must divide `track.texts`"),
         (put("track.ids", 1, 9), "`track.texts` is not UTF-8"),
         (put("track.texts", 0, 255), "`track.texts` is not UTF-8"),
+        (put("track.first", 1, -1), r"`track.first` holds a step outside 0 \.\.\."),
+        (put("track.first", 1, 2**62), r"`track.first` holds a step outside 0 \.\.\."),
+        (shorten("track.first"), "'track.first' must be I64 of shape"),
+        (shorten("track.groups"), "'track.groups' must be I64 of shape"),
+        (put("track.groups", 0, 2), "`track.groups` does not number the groups"),
+        (put("track.groups", 0, -1), "`track.groups` does not number the groups"),
+        (put("track.groups", slice(None), 0), "`track.groups` does not number the groups"),
+        (put("track.group_ends", 0, -1), "`track.group_ends` must divide `track.group_texts`"),
+        (put("track.group_ends", -1, 2**62), "`track.group_ends` must divide `track.group_texts`"),
+        (put("track.group_ends", slice(None), 11), "the name of a group twice"),
+        (put("track.group_texts", 0, 255), "`track.group_texts` is not UTF-8"),
+        (shorten("track.group_texts"), "`track.group_ends` must divide `track.group_texts`"),
+        (
+            lambda arrays: arrays.update(
+                {"track.group_ends": np.zeros(0, np.int64), "track.group_texts": np.zeros(0, np.uint8)}
+            ),
+            "`track.group_ends` must divide `track.group_texts`",
+        ),
+        (
+            lambda arrays: arrays.update(
+                {"track.group_ends": np.zeros(1, np.int64), "track.group_texts": np.zeros(0, np.uint8)}
+            ),
+            "`track.groups` does not number the groups",
+        ),
     ],
 )
 def test_tracks_that_no_log_has(change: Change, text: str, tracked: bytes, refused: Refused) -> None:
@@ -104,11 +131,28 @@ def test_the_good_one_is_good(tracked: bytes, tmp_path: Path) -> None:
     assert track is not None
     assert track.recording.ids.tolist() == ["Flug 1", "größer", ""]
     assert track.n_samples == 95
+    assert track.group_names == ["pilot", "Bö", "Eva"]
 
 
 @pytest.mark.parametrize("name", ["bins", "values", "packed", "starts", "endings", "finals", "returns", "ids"])
 def test_half_a_track(name: str, tracked: bytes, refused: Refused) -> None:
     refused(changed(tracked, lambda arrays: arrays.pop(f"track.{name}")), f"it lacks the array 'track.{name}'")
+
+
+@pytest.mark.parametrize("name", ["groups", "group_ends", "group_texts"])
+def test_half_of_the_groups(name: str, tracked: bytes, refused: Refused) -> None:
+    refused(changed(tracked, lambda arrays: arrays.pop(f"track.{name}")), f"it lacks the array 'track.{name}'")
+
+
+def test_neither_groups_nor_stretches(tracked: bytes, tmp_path: Path) -> None:
+    def edit(arrays: dict[str, npt.NDArray[Any]]) -> None:
+        for name in ("groups", "group_ends", "group_texts", "first"):
+            del arrays[f"track.{name}"]
+
+    (tmp_path / "plain").write_bytes(changed(tracked, edit))
+    track = load(tmp_path / "plain").track
+    assert track is not None
+    assert (track.recording.groups, track.recording.first) == (None, None)
 
 
 def test_names_alone(tracked: bytes, refused: Refused) -> None:
@@ -172,7 +216,9 @@ def test_too_many_episodes(tracked: bytes, refused: Refused) -> None:
         arrays["track.starts"] = np.arange(n + 1)
         for name in ("endings", "finals"):
             arrays[f"track.{name}"] = np.zeros(n, np.uint8)
-        arrays["track.returns"], arrays["track.ids"] = np.zeros(n), np.zeros(n, np.int64)
+        arrays["track.returns"] = np.zeros(n)
+        for name in ("ids", "first", "groups"):
+            arrays[f"track.{name}"] = np.zeros(n, np.int64)
 
     refused(changed(tracked, edit), "its track must have 1 to 100,000 episodes")
 

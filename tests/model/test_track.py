@@ -13,10 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.logs import logs, make_log, random_log
-from tripletree import Log, TripleTree
+from tripletree import Log, TripleTree, TripleTreeWarning
+from tripletree.graph.segments import Segments
 from tripletree.log.identity import episode_hashes
+from tripletree.log.log import TERMINATED, TRUNCATED
 from tripletree.model import track as module
 from tripletree.model.track import Track
+from tripletree.questions.evidence import Evidence
+from tripletree.questions.ground import Ground
 from tripletree.tree.structure import Tree
 
 STUMP = Tree(np.array([-1], np.int32), np.zeros(1), np.array([-1], np.int32), np.zeros(1))
@@ -219,7 +223,7 @@ def test_no_more_episodes_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_episode_that_does_not_fit_is_not_kept() -> None:
-    assert Track.of(random_log(1, lengths=(50,)), STUMP, most_bytes=99) is None
+    assert Track.of(random_log(1, lengths=(50,)), STUMP, most_bytes=79) is None  # not even for stretches of it
     assert kept(random_log(1, lengths=(50,)), most_bytes=102).n_episodes == 1
     for seed in range(5):  # wherever its hash is among the others
         track = kept(random_log(seed, lengths=(5, 50, 6, 7)), most_bytes=99)
@@ -277,6 +281,102 @@ def test_rare_states_far_away_are_not_rounded_more_than_a_hundredth_of_the_range
     assert np.abs(back - states)[near].max() < 0.001
 
 
+def test_groups_are_kept_with_their_names() -> None:
+    log = replace(random_log(2, lengths=(5, 6, 7, 8)), groups=np.array([30, 7, 30, 9]), group_name="pilot")
+    recording = kept(log).recording
+    assert recording.groups is not None
+    assert recording.group_labels is not None
+    assert recording.group_name == "pilot"
+    assert recording.group_labels[recording.groups].tolist() == ["30", "7", "30", "9"]
+    # Of a sample, only the groups that are in it.
+    some = kept(log, most_bytes=2 * 16)
+    assert some.group_names == ["pilot", *sorted({str(log.groups[e]) for e in some.ids}, key=int)]  # type: ignore[index]
+    assert (kept(replace(log, groups=None)).groups, kept(replace(log, groups=None)).group_names) == (None, [])
+
+
+def test_groups_with_long_names_are_numbered() -> None:
+    log = replace(random_log(2, lengths=(5, 6)), groups=np.array(["z" * 65, "a"]), group_name="p" * 80)
+    track = kept(log)
+    assert track.group_names == ["p" * 64, "0", "1"]
+    assert track.groups is not None
+    assert track.groups.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("lengths", [(1000,), (700, 900), (300,) * 30])
+def test_of_recordings_without_end_stretches_are_kept(lengths: tuple[int, ...]) -> None:
+    """As episodes that are cut off at both ends, and know the state that follows them."""
+    log = random_log(4, lengths=lengths)
+    room = 250
+    track = kept(log, most_bytes=2 * room)
+    recording = track.recording
+    assert recording.first is not None
+    assert room - module.STRETCHES < track.n_rows <= room
+    size = np.unique(np.diff(track.starts))
+    assert len(size) == 1
+    taken = np.zeros(log.n_samples, int)
+    for e, episode in enumerate(track.ids.tolist()):
+        begin = log.starts[episode] + recording.first[e]
+        rows = slice(begin, begin + size[0])
+        taken[rows] += 1
+        np.testing.assert_array_equal(recording.states[track.starts[e] : track.starts[e + 1]], log.states[rows])
+        assert recording.returns[e] == pytest.approx(log.rewards[rows].sum())
+        if rows.stop < log.starts[episode + 1]:
+            assert recording.endings[e] == TRUNCATED
+            np.testing.assert_array_equal(recording.final_states[e], log.states[rows.stop])
+        else:
+            assert recording.endings[e] == log.endings[episode]
+            np.testing.assert_array_equal(recording.final_states[e], log.final_states[episode])
+    assert taken.max() == 1
+    assert len(set(track.ids.tolist())) == min(len(lengths), module.STRETCHES)
+    again = kept(log, most_bytes=2 * room)
+    assert again.starts.tolist() == track.starts.tolist()
+    assert again.packed.tolist() == track.packed.tolist()
+
+
+def test_a_stretch_may_begin_and_end_with_its_recording() -> None:
+    """When nearly all of a recording fits, its first and last steps are in reach, too."""
+    begins, ends = set(), set()
+    for seed in range(40):
+        log = random_log(seed, lengths=(80,))
+        track = kept(log, most_bytes=2 * 80)
+        assert track.first is not None
+        begins.add(int(track.first[0]))
+        ends.add(int(track.first[-1] + track.starts[1]))
+    assert min(begins) == 0
+    assert max(ends) == 80
+
+
+def test_a_stretch_is_no_beginning_of_an_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (module.Track.of.__func__, module.room):
+        monkeypatch.setattr(function, "__defaults__", (2 * 250,))
+    log = replace(random_log(4, lengths=(1000,)), endings=np.array([TERMINATED]))
+    with pytest.warns(
+        TripleTreeWarning, match=r"too long to be kept .*: 20 stretches of 11 steps each are kept, .* log="
+    ):
+        tree = TripleTree(5).fit(log)
+    track = tree.fitted_.track
+    assert track is not None
+    assert track.first is not None
+    assert track.first.min() > 0
+    answer = tree.chance("x0 > 0")
+    assert not answer.counted
+    assert str(answer).startswith("No beginning of an episode is on record. The chain over leaves guesses ")
+    assert tree.chance("x0 > 0", "x1 > 0", within=5).seen.recorded == module.STRETCHES
+
+
+def test_episodes_that_are_too_long_are_not_left_out_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    for function in (module.Track.of.__func__, module.room):
+        monkeypatch.setattr(function, "__defaults__", (2 * 50,))
+    log = replace(random_log(4, lengths=(10, 50, 20, 49)), endings=np.full(4, TERMINATED))
+    with pytest.warns(
+        TripleTreeWarning, match=r"^1 episode is too long to be kept with the tree; others are\. To count all"
+    ):
+        track = TripleTree(5).fit(log).fitted_.track
+    assert track is not None
+    assert track.first is None
+    assert 1 not in track.ids
+
+
 def test_what_decoded_states_may_have_been() -> None:
     rng = np.random.default_rng(3)
     states = np.stack([rng.normal(size=4_000), rng.integers(0, 9, 4_000), rng.normal(size=4_000) ** 3], axis=1)
@@ -289,3 +389,17 @@ def test_what_decoded_states_may_have_been() -> None:
     inside = (low <= states) & (states <= high)
     assert inside.mean() > 0.9
     assert (high - low)[:, 0].max() < 0.05 * np.ptp(states[:, 0])
+
+
+def test_a_way_along_a_stretch_is_counted_in_steps_of_its_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module.Track.of.__func__, "__defaults__", (2 * 250,))
+    log = replace(random_log(4, lengths=(1000,)), endings=np.array([TERMINATED]))
+    tree = TripleTree(5).fit(log)
+    assert tree.fitted_.track is not None
+    track = tree.fitted_.track
+    assert track.first is not None
+    ground = Ground.of(Evidence.of(tree.fitted_, track.recording), to_end=False)
+    rows = ground.starts[[3]] + [[1], [10]]
+    (source,) = ground.sources(Segments(np.array([3]), *rows, np.zeros(1), np.zeros(1)))
+    assert (source.episode, source.first, source.last) == (0, track.first[3] + 1, track.first[3] + 10)
+    np.testing.assert_array_equal(log.states[source.first], ground.states[rows[0, 0]])

@@ -298,3 +298,19 @@ def test_what_is_left_of_an_impurity_is_a_share_of_the_logs():
     np.testing.assert_allclose(found.left[:, 1], [0, 0])
     assert found.left[:, 2].tolist() == [0, 0]  # no derivative is known
     assert found.torn[:, 0].tolist() == [True, False]
+
+
+def test_a_group_is_on_one_side_when_a_tree_is_grown_again(monkeypatch):
+    log = replace(random_log(3, lengths=(6,) * 30), groups=np.arange(30) // 3)
+    tree = quietly_fitted(log, max_leaves=5)
+    sides = []
+    monkeypatch.setattr(judge, "fit", lambda part, *rest: sides.append(part) or fit(part, *rest))
+    found = held_out(tree.fitted_, log)
+    assert found.how == "regrown"
+    assert found.judged.episodes == 6
+    held = set(range(10)) - set(sides[0].groups.tolist())
+    assert len(held) == 2
+    # Fewer groups than it takes: episodes are held out, as without groups.
+    few = replace(log, groups=np.arange(30) % 2)
+    assert held_out(tree.fitted_, few).judged.episodes == 6
+    assert len(set(sides[1].groups.tolist())) == 2

@@ -41,6 +41,7 @@ ARRAYS = (
         f"track.{name}"
         for name in ("bins", "values", "packed", "starts", "endings", "finals", "returns", "ids", "texts")
     ),
+    *(f"track.{name}" for name in ("first", "groups", "group_ends", "group_texts")),
 )
 
 
@@ -204,10 +205,12 @@ def random_track(
         if rng.random() < 0.5
         else rng.choice(["", "Flug", "größer"], episodes),
         schema=schema,
+        groups=rng.choice(["", "Eva", "Jürgen"], episodes) if rng.random() < 0.5 else None,
+        group_name="pilot",
     )
     kept = Track.of(log, tree)
     assert kept is not None
-    return kept
+    return replace(kept, first=rng.integers(0, 9, episodes)) if rng.random() < 0.5 else kept
 
 
 def random_hashes(rng: np.random.Generator) -> npt.NDArray[np.uint64]:

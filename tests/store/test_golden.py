@@ -47,6 +47,11 @@ def test_episodes_of_format_1_3() -> None:
     np.testing.assert_array_equal(recording.final_states, [[np.nan] * 3, [3.5, 0.05, 1]])
     assert (recording.starts.tolist(), recording.endings.tolist()) == ([0, 5, 10], [1, 2])
     assert (recording.returns.tolist(), recording.ids.tolist()) == ([-1.5, 1 / 3], ["Flug 1", "größer"])
+    assert recording.group_labels is not None
+    assert recording.groups is not None
+    assert (recording.group_name, recording.group_labels[recording.groups].tolist()) == ("pilot", ["Bo", "Eva"])
+    assert recording.first is not None
+    assert recording.first.tolist() == [0, 7]
     assert load(make.FOLDER / "1.3-continuous.tripletree").track is None
 
 

@@ -32,6 +32,16 @@ class Seen:
         the features' ranges.
     outside : bool
         Whether it is a state outside the range of the training log.
+    groups : int or None
+        Of how many groups these episodes are, if the log has groups: then those are the unit of intervals.
+    group_name : str
+        What the groups are called.
+    given : str or None
+        The condition that episodes had to meet; then ``recorded`` are those that met it.
+    given_words : str
+        The condition in English.
+    hindsight : bool
+        Whether the condition speaks of what is known only when an episode is over.
     """
 
     start: str
@@ -40,6 +50,16 @@ class Seen:
     visits: int
     distance: float | None = None
     outside: bool = False
+    groups: int | None = None
+    group_name: str = "group"
+    given: str | None = None
+    given_words: str = ""
+    hindsight: bool = False
+
+    @property
+    def alone(self) -> bool:
+        """Whether all episodes are of one group, so that nobody knows how much groups differ."""
+        return self.groups == 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,9 +70,10 @@ class Chance(Answer):
     ----------
     probability : float
         The answer: the share of the recorded visits to the start whose real future reached the zone. Where no episode
-        was at the start, or none is on record, the guess of the chain over leaves.
+        was at the start, or none is on record, the guess of the chain over leaves; NaN where a condition was given.
     interval : float64 array of shape (2,), or None
-        95 % interval of the count, with whole episodes as the unit; None for a guess.
+        95 % interval of the count, with whole episodes (or groups of them) as the unit; None for a guess, and where
+        all episodes are of one group.
     reach, start, before : str
         The zones in words; ``before`` may be None.
     within : int or None
@@ -220,30 +241,59 @@ def _chance(answer: Chance) -> str:
     where = answer.reach + (f" before {answer.before}" if answer.before else "")
     when = "" if answer.within is None else f" within {count(answer.within, 'step')}"
     seen = answer.seen
+    if seen is not None and seen.given is not None and not seen.visits:
+        return _nobody(seen)
     if seen is None or not answer.counted:
         return f"{_guess(answer, f'the chance of reaching {where}{when} to be {percent(answer.probability)}')}"
     low, high = (0.0, 1.0) if answer.interval is None else answer.interval.tolist()
+    known = answer.interval is not None
     if answer.reached == 0:
-        found = f"none reached {where}{when}: less than {percent(high)} do (95 %)"
+        found = f"none reached {where}{when}" + (f": less than {percent(high)} do (95 %)" if known else "")
     elif answer.probability >= 1 - 1e-12:
-        found = f"all reached {where}{when}: more than {percent(low)} do (95 %)"
+        found = f"all reached {where}{when}" + (f": more than {percent(low)} do (95 %)" if known else "")
     else:
-        found = f"{percent(answer.probability)} reached {where}{when} (95 % interval {percent(low)} to {percent(high)})"
+        found = f"{percent(answer.probability)} reached {where}{when}"
+        found += f" (95 % interval {percent(low)} to {percent(high)})" if known else ""
     rest = ""
     if answer.unresolved >= 0.005:
         rest = f" For {percent(answer.unresolved)} the record ends too early to tell."
-    return f"{_came(seen)} {found}.{rest}{_cross_check(answer, low, high)}"
+    return f"{_came(seen)} {found}.{rest}{_one_group(seen)}{_hindsight(seen)}{_cross_check(answer, low, high)}"
 
 
 def _came(seen: Seen) -> str:
     """Return who was seen at the start."""
+    only = f"{_capital(seen.given_words)}: " if seen.given is not None else ""
+    of = "" if seen.groups is None else f" from {count(seen.groups, 'group')} (`{seen.group_name}`)"
     if seen.distance is not None:
         far = f"at most {percent(seen.distance)} of the ranges away"
         careful = ", and this state lies outside the range of the log" if seen.outside else ""
-        return f"{count(seen.episodes, 'recorded episode')} came near {seen.start} ({far}{careful});"
+        return f"{only}{count(seen.episodes, 'recorded episode')}{of} came near {seen.start} ({far}{careful});"
     if seen.start == STARTS:
-        return f"Of {count(seen.episodes, 'recorded episode')},"
-    return f"{seen.episodes:,} of {count(seen.recorded, 'recorded episode')} came through {seen.start};"
+        return f"{only}{'of' if only else 'Of'} {count(seen.episodes, 'recorded episode')}{of},"
+    return f"{only}{seen.episodes:,} of {count(seen.recorded, 'recorded episode')}{of} came through {seen.start};"
+
+
+def _nobody(seen: Seen) -> str:
+    """Return that no recorded episode met a condition at the start; the chain knows nothing of conditions."""
+    if not seen.recorded:
+        return f"No recorded episode meets the condition: {seen.given}."
+    they = f"{_capital(seen.given_words)}: none of {count(seen.recorded, 'recorded episode')}"
+    return f"{they} began so." if seen.start == STARTS else f"{they} came through {seen.start}."
+
+
+def _hindsight(seen: Seen) -> str:
+    """Return a warning where episodes were chosen by how they went."""
+    return " Chosen by how they went, these episodes describe; they do not predict." if seen.hindsight else ""
+
+
+def _one_group(seen: Seen) -> str:
+    if not seen.alone:
+        return ""
+    return f" There is no interval: all of them are of one group (`{seen.group_name}`)."
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _guess(answer: Chance | Duration, what: str) -> str:
@@ -252,6 +302,8 @@ def _guess(answer: Chance | Duration, what: str) -> str:
         return f"This model keeps no episodes to count. The chain over leaves guesses {what}. Give the log to count."
     miss = getattr(answer, "miss", None)
     known = "" if miss is None else f"; on this log such guesses miss by {count(round(100 * miss), 'point')} on average"
+    if answer.start == STARTS:
+        return f"No beginning of an episode is on record. The chain over leaves guesses {what}{known}."
     return f"No recorded episode was in {answer.start}. The chain over leaves guesses {what}{known}."
 
 
@@ -272,13 +324,15 @@ def _duration(answer: Duration) -> str:
     if answer.there:
         return f"From {answer.start}: it is in {answer.reach} already."
     seen = answer.seen
+    if seen is not None and seen.given is not None and not seen.visits:
+        return _nobody(seen)
     if seen is None or not answer.counted:
         if answer.steps is None:
             return f"From {answer.start} no recorded transitions lead to {where}."
         steps = estimate(answer.steps)
         return _guess(answer, f"that it reaches {where} after {steps} {'step' if steps == '1' else 'steps'}")
     if answer.steps is None:
-        return f"{_came(seen)} none reached {where}."
+        return f"{_came(seen)} none reached {where}.{_hindsight(seen)}"
     steps = estimate(answer.steps, 4)
     text = f"{_came(seen)} those that reached {where} took {steps} {'step' if steps == '1' else 'steps'} on average"
     if answer.quantiles is not None:
@@ -288,11 +342,14 @@ def _duration(answer: Duration) -> str:
     rest = [f"{percent(answer.missed)} never did"] if answer.missed >= 0.0005 else []
     if answer.censored >= 0.0005:
         rest.append(f"{percent(answer.censored)} had not when the record ended")
-    return f"{text} {capital(all_of(rest))}." if rest else text
+    text = f"{text} {capital(all_of(rest))}." if rest else text
+    return f"{text}{_one_group(seen)}{_hindsight(seen)}"
 
 
 def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> str:
     """Return the sentences of a distribution over leaves, given as (leaf, share) from the largest."""
+    if answer.seen is not None and answer.seen.given is not None and not answer.counted:
+        return _nobody(answer.seen)
     listed = [f"leaf {leaf} ({percent(share)})" for leaf, share in ranked[:5]]
     rest = sum(share for _, share in ranked[5:])
     if rest > 0:
@@ -306,7 +363,7 @@ def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> st
         text = f"{who}{steps} later they are in {', '.join(listed) or 'no leaf'}, or have {ended}."
     if answer.unresolved >= 0.005:
         text += f" For {percent(answer.unresolved)} the record ends too early to tell."
-    return text
+    return text if answer.seen is None else f"{text}{_one_group(answer.seen)}{_hindsight(answer.seen)}"
 
 
 def _unreachable(numbers: Sequence[int], n_leaves: int, end: bool, start: str) -> str:

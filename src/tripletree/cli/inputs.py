@@ -29,6 +29,7 @@ ROLES = (
     "next_row",
     "next_state",
     "action",
+    "group",
 )
 """What a column of a log can be, given as --column ROLE=NAME."""
 READING = ("features", "ignore", "units", "kinds", "labels", "action_kind", "ending", "endless", "encoding")
@@ -91,7 +92,8 @@ def log_options(function: _Decorated) -> _Decorated:
             callback=_columns,
             metavar="ROLE=NAME",
             help="What a column is: episode, step, action (several: action=main,side), reward, "
-            "terminated, truncated, done, next_state (a prefix), previous_row, next_row. Repeatable.",
+            "terminated, truncated, done, next_state (a prefix), previous_row, next_row, group (which episodes depend "
+            "on each other, such as the pilot). Repeatable.",
         ),
         click.option(
             "--features",

@@ -24,6 +24,7 @@ moves_option = log_option("Use the moves of this log instead of the training log
     'tripletree chance run.tripletree --reach "pos < 0.5"',
     'tripletree chance run.tripletree --reach "pos < 0.5" --before "pos > 2.5" --from "pos=1.2, speed=0" --within 100',
     "tripletree chance run.tripletree --reach end --steps",
+    'tripletree chance run.tripletree --reach end --within 50 --given "return < 10 and after (pos < 0.5)"',
     "tripletree chance run.tripletree --after 100 --json",
 )
 @model_argument
@@ -40,6 +41,12 @@ moves_option = log_option("Use the moves of this log instead of the training log
 @click.option("--occupancy", is_flag=True, help="Where does it spend its time?")
 @click.option("--unreachable", is_flag=True, help="Which leaves does it never get to?")
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
+@click.option(
+    "--given",
+    metavar="CONDITION",
+    help='Count only such episodes: "return < 100", "length >= 200", "ending = truncated", "episode in {3, 5}", '
+    '"group = a", "visits (y > 1)", "never visits (y > 1)", or moments "after (y > 1)"; with and, or, not.',
+)
 @log_option("Count the episodes of this log instead of those that the model keeps.")
 @json_option
 def chance(
@@ -52,6 +59,7 @@ def chance(
     occupancy: bool,
     unreachable: bool,
     start: str | None,
+    given: str | None,
     log: Path | None,
     describe: Path | None,
     as_json: bool,
@@ -66,17 +74,19 @@ def chance(
         raise click.UsageError("--before, --within and --steps go with --reach ZONE.")
     if how_long and within is not None:
         raise click.UsageError("Give --steps or --within, not both.")
+    if unreachable and given is not None:
+        raise click.UsageError("--given chooses episodes to count, and --unreachable counts none.")
     tree = open_model(model)
     moves = log_of(tree, log, describe)
     answer: object
     if reach is not None and how_long:
-        answer = tree.expected_steps(reach, start, before=before, log=moves)
+        answer = tree.expected_steps(reach, start, before=before, given=given, log=moves)
     elif reach is not None:
-        answer = tree.chance(reach, start, before=before, within=within, log=moves)
+        answer = tree.chance(reach, start, before=before, within=within, given=given, log=moves)
     elif steps is not None:
-        answer = tree.after(steps, start, log=moves)
+        answer = tree.after(steps, start, given=given, log=moves)
     elif occupancy:
-        answer = tree.occupancy(start, log=moves)
+        answer = tree.occupancy(start, given=given, log=moves)
     else:
         answer = tree.unreachable(start, log=moves)
     console.answer(answer, as_json)

@@ -286,9 +286,19 @@ def held(fitted: Fitted) -> str:
     track = fitted.track
     if track is None:
         moves = "" if fitted.transitions is None else ", and how often it goes from leaf to leaf"
-        return f"no episodes of the log: only statistics of its leaves{moves}"
+        why = ", for which there was no room" if fitted.options.get("keep") == "track" else ""
+        return f"no episodes of the log{why}: only statistics of its leaves{moves}"
     every = max(fitted.provenance.get("episodes", 0), track.n_episodes)
     episodes = count(every, "episode") if every == track.n_episodes else f"{track.n_episodes:,} of {every:,} episodes"
+    if track.first is not None:
+        each = f"of {count(int(track.starts[1]), 'step')} each"
+        episodes = (
+            f"{count(track.n_episodes, 'stretch', 'stretches')} {each}, cut out of recordings that are too long to be "
+            "kept whole"
+        )
+    if track.groups is not None:
+        name, *labels = track.group_names
+        episodes += f", and of which {count(len(labels), 'group')} (`{name}`) they are"
     size = "one byte" if track.bins.max() <= 256 else "one or two bytes"
     return (
         f"states of {episodes} ({size} a feature and step): anyone who has the file can read them; grow with --keep "

@@ -154,7 +154,7 @@ def chance(
     horizon = int(time.max()) + 1 if within is None else within
     cut = (cause == CENSORED) & (time < horizon)
     reached = (cause == REACHED) & (time <= horizon)
-    share, influence, unresolved = incidence(time, cause, horizon, groups)
+    share, influence, unresolved = incidence(time, cause, horizon, of_row)
     low, high = share_bounds(share, groups.sums(influence), groups.sums(~cut))
     return Chance(
         probability=share,
@@ -214,7 +214,7 @@ def over_time(episodes: Episodes, visits: npt.NDArray[Any], times: Iterable[int]
             continue
         ended = (cause == REACHED) & (time <= k)
         cut = (cause == CENSORED) & (time < k)
-        share, _, unresolved = incidence(time, cause, k, groups)
+        share, _, unresolved = incidence(time, cause, k, of_row)
         there = ~ended & ~cut
         target, whose = rows[there] + k, of_row[there]
         final = target == episodes.starts[1:][whose]
@@ -309,7 +309,13 @@ def shares(later: Later, label: npt.NDArray[Any], classes: int) -> tuple[F64, F6
 
 
 def nearest_visits(
-    states: F64, starts: I64, state: npt.NDArray[Any], scale: npt.NDArray[Any], fewest: int = 10, most: int = 25
+    states: F64,
+    starts: I64,
+    state: npt.NDArray[Any],
+    scale: npt.NDArray[Any],
+    among: npt.NDArray[np.bool_] | None = None,
+    fewest: int = 10,
+    most: int = 25,
 ) -> tuple[I64, F64]:
     """Return the recorded states nearest to one state, one for each of some episodes, and their distances.
 
@@ -327,6 +333,8 @@ def nearest_visits(
         The state to start from.
     scale : array of shape (features,)
         What counts as a distance of 1, for example the range of each feature; 0 leaves a feature out.
+    among : bool array of shape (samples,), optional
+        The states that count; episodes without any are left out.
     fewest, most : int
         How many episodes.
 
@@ -341,8 +349,14 @@ def nearest_visits(
     square = np.zeros(len(states))
     for f in used:
         square += ((states[:, f] - state[f]) / scale[f]) ** 2
+    if among is not None:
+        square[~among] = np.inf
     nearest = np.minimum.reduceat(square, starts[:-1])
     order = np.argsort(nearest, kind="stable")[:most]
+    if among is not None:
+        order = order[nearest[order] < np.inf]
+        if not len(order):
+            return order, nearest[order]
     # The first row of each episode that is as near as its nearest.
     rows = np.array([starts[e] + int(square[starts[e] : starts[e + 1]].argmin()) for e in order], np.int64)
     distance = np.sqrt(nearest[order] / max(len(used), 1))

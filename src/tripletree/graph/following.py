@@ -113,7 +113,7 @@ def commonest(come: I64, steps: I64, group: I64) -> tuple[list[Next], float]:
     for region in np.unique(come[~cut]).tolist():
         went = come == region
         cause = np.where(cut, CENSORED, np.where(went, REACHED, MISSED)).astype(np.uint8)
-        share, influence, unresolved = incidence(steps, cause, int(steps.max()) + 1, groups)
+        share, influence, unresolved = incidence(steps, cause, int(steps.max()) + 1, np.arange(len(steps)))
         bounds = _interval(share, influence, ~cut, groups)
         early, middle, late = np.quantile(steps[went], QUANTILES, method="inverted_cdf").tolist()
         found.append(Next(region, np.flatnonzero(went), share, bounds, (int(early), int(middle), int(late))))

@@ -16,7 +16,7 @@ I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 FEWEST_AT_RISK = 5
-"""Outcomes that were cut off are filled in from at least this many groups that were watched for longer."""
+"""Outcomes that were cut off are filled in from at least this many episodes that were watched for longer."""
 CENSORED, REACHED, MISSED, UNRESOLVED = range(4)
 
 
@@ -131,11 +131,12 @@ def _first(episodes: Episodes, event: Event) -> I64:
     return np.where(following < stop[of_row], following, otherwise[of_row])
 
 
-def incidence(time: I64, cause: npt.NDArray[np.uint8], horizon: int, groups: Groups) -> tuple[float, F64, float]:
+def incidence(time: I64, cause: npt.NDArray[np.uint8], horizon: int, episode: I64) -> tuple[float, F64, float]:
     """Return the share that has reached the goal by the horizon, each visit's influence on it, and what is unresolved.
 
     This is the Aalen-Johansen estimator. A visit's influence is the derivative of the share by the visit's weight, so
     that sums over a group are what the group contributes to the error. Without censoring the share is the plain one.
+    ``episode`` is that of each visit.
     """
     n = len(time)
     reached = (cause == REACHED) & (time <= horizon)
@@ -144,9 +145,10 @@ def incidence(time: I64, cause: npt.NDArray[np.uint8], horizon: int, groups: Gro
         share = float(np.count_nonzero(reached) / n)
         return share, (reached - share) / n, 0.0
     cause = cause.copy()
-    longest = np.zeros(groups.number, np.int64)
-    np.maximum.at(longest, groups.index, time)
-    watched = np.sort(longest)[-FEWEST_AT_RISK] if groups.number >= FEWEST_AT_RISK else -1
+    longest = np.full(int(episode.max()) + 1, -1)
+    np.maximum.at(longest, episode, time)
+    longest = np.sort(longest[longest >= 0])
+    watched = longest[-FEWEST_AT_RISK] if len(longest) >= FEWEST_AT_RISK else -1
     # A single visit in the tail would otherwise stand for all that were cut off before.
     cause[cut & (time >= watched)] = UNRESOLVED
     size = int(min(horizon, time.max())) + 1

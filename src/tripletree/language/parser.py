@@ -63,7 +63,7 @@ def read_expression(text: str, schema: Schema, name: str = "zone", *, state: boo
     >>> read_expression("leaves 3, 7", schema)
     {3, 7}
     """
-    return _Parser(text, schema, name, state=state).expression()
+    return Parser(text, schema, name, state=state).expression()
 
 
 def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[str, Any]:
@@ -76,12 +76,15 @@ def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[
     >>> read_foil_expression("action = right and derivative of y >= 0.5 m", schema)
     {'action': 'right', 'derivative of y': Interval(low=0.5, high=inf)}
     """
-    conditions: dict[str, Any] = _Parser(text, schema, name, foil=True).expression()
+    conditions: dict[str, Any] = Parser(text, schema, name, foil=True).expression()
     return conditions
 
 
-class _Parser(Cursor):
+class Parser(Cursor):
     """One pass over an expression; what it wants is collected in ``wishes``."""
+
+    who_knows = "the tree"
+    """Whose labels are meant."""
 
     def __init__(self, source: str, schema: Schema, name: str, foil: bool = False, state: bool = False) -> None:
         super().__init__(source, name)
@@ -102,6 +105,7 @@ class _Parser(Cursor):
     # The grammar, from the whole to its parts.
 
     def expression(self) -> Any:
+        """Return the whole expression."""
         if self.next.kind == "end":
             raise ParameterError(Message("{} is empty text.{}", self.name, self.how()))
         if not self.foil and (place := self.place_alone()) is not None:
@@ -133,6 +137,7 @@ class _Parser(Cursor):
         return self.numbers()
 
     def leaves(self) -> set[int]:
+        """Read the numbers of leaves."""
         found = set()
         self.place += 1
         while True:
@@ -165,6 +170,7 @@ class _Parser(Cursor):
         return found if len(self.tokens) % 2 == 0 else None
 
     def condition(self) -> None:
+        """Read one condition into ``wishes``."""
         if self.word("any") and self.tokens[self.place + 1].kind in ("word", "quoted"):
             self.place += 1
             self.wish(self.term())
@@ -194,6 +200,7 @@ class _Parser(Cursor):
             self.compare(first, sign.text, second, sign)
 
     def compare(self, name: Number | Name, sign: str, number: Number | Name, place: Token) -> None:
+        """Wish for a comparison."""
         if isinstance(name, Number) or isinstance(number, Name):
             have = "two numbers" if isinstance(name, Number) else "two names"
             self.fail(Message("{} compares {}; a name and a number are needed", self.name, have), place)
@@ -208,12 +215,16 @@ class _Parser(Cursor):
         if sign.text not in ("=", "!="):
             self.fail(f"`{name.name}` has labels; allowed are `=`, `!=` and `in {{...}}`", sign)
         chosen = [self.label(name)]
-        while self.word(*OR):
+        while self.word(*OR) and not self.another():
             self.place += 1
             chosen.append(self.label(name))
         if sign.text == "!=":
             chosen = [label for label in self.labels[name.name] if label not in chosen]
         self.wish(name).choose(list(dict.fromkeys(chosen)))
+
+    def another(self) -> bool:
+        """Whether this "or" has another condition after it instead of another label."""
+        return False
 
     def inside(self, name: Number | Name) -> None:
         """Read an interval, or a set of labels."""
@@ -252,6 +263,7 @@ class _Parser(Cursor):
     # The parts.
 
     def term(self) -> Number | Name:
+        """Read a name, or a number with its unit."""
         first = self.next
         if first.kind == "quoted":
             self.place += 1
@@ -278,6 +290,7 @@ class _Parser(Cursor):
         return None
 
     def bound(self) -> Number:
+        """Read one end of an interval."""
         token = self.next
         if token.kind == "word" and token.text.casefold() in _INFINITE:
             self.place += 1
@@ -288,6 +301,7 @@ class _Parser(Cursor):
         return number
 
     def label(self, name: Name) -> str:
+        """Read a label, one of those that are known."""
         token, labels = self.next, self.labels[name.name]
         if token.kind == "quoted":
             self.place += 1
@@ -296,14 +310,18 @@ class _Parser(Cursor):
             text = self.words(names=True)
         else:
             self.unexpected(f"where a label of `{name.name}` is expected: {listing(labels)}")
+        if text in labels:
+            return text
         # 0.10 and 1e-1 are the same label to a person.
         split = split_number(text)
         same = [label for label in labels if split is not None and not split[1] and split == split_number(label)]
-        if text not in labels and len(same) != 1:
+        if len(same) != 1:
             place = Name(text, token.begin, self.tokens[self.place - 1].end)
-            message = "{} wants `{}` to be `{}`; the tree knows {}"
-            self.fail(Message(message, self.name, name.name, text, listing(labels)), place, did_you_mean(text, labels))
-        return text if text in labels else same[0]
+            message = Message(
+                "{} wants `{}` to be `{}`; {} knows {}", self.name, name.name, text, self.who_knows, listing(labels)
+            )
+            self.fail(message, place, did_you_mean(text, labels))
+        return same[0]
 
     def words(self, names: bool = False) -> str:
         """Return the words from here on, up to a sign, a comma or a word of the grammar."""
@@ -320,6 +338,7 @@ class _Parser(Cursor):
         return " ".join(found)
 
     def sign(self) -> Token:
+        """Read a comparison sign."""
         token = self.next
         if token.kind != "sign":
             advice = " Write decimal numbers with a point: 1.5." if self.after_comma() else ""
@@ -328,6 +347,7 @@ class _Parser(Cursor):
         return token
 
     def close(self, opening: Token, allowed: str) -> Token:
+        """Read a closing bracket."""
         token = self.next
         if token.kind != "mark" or token.text not in allowed:
             self.unexpected(f"where the bracket `{opening.text}` should be closed")
@@ -335,6 +355,7 @@ class _Parser(Cursor):
         return token
 
     def wish(self, name: Number | Name) -> Wish:
+        """Return what is wanted of a name so far; raises for one that is not known."""
         if isinstance(name, Number):
             self.fail(Message("{} has a number where the name of a feature is expected", self.name), name)
         known = list(dict.fromkeys([*self.units, *self.labels]))
@@ -348,17 +369,20 @@ class _Parser(Cursor):
         return self.wishes.setdefault(key, Wish(name))
 
     def check_unit(self, name: Name, unit: str, place: Number | Token) -> None:
+        """Raise for a unit that is not the name's own."""
         wanted = self.units[name.name]
         if unit and unit.split() != wanted.split():
             have = f"is in {wanted}" if wanted else "has no unit"
             self.fail(f"`{name.name}` {have}, not in `{unit}`; units are not converted", place)
 
     def finite(self, number: float, place: Token) -> float:
+        """Return a number; raises if it is infinite."""
         if not math.isfinite(number):
             self.fail(Message("{} has a number that is too large", self.name), place)
         return number
 
     def how(self) -> str:
+        """Return examples of what is understood."""
         first = quoted(self.schema.feature_names[0], ())
         if self.state:
             return f" Try {', '.join(f'{quoted(name, ())} = 0' for name in self.schema.feature_names[:MOST_SHOWN])}."

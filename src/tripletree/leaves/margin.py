@@ -31,12 +31,13 @@ def margins(
 
     Steps of one episode are alike, so whole episodes are left out, ten times a tenth of them. Infinite where the tree
     does not beat a single leaf episode by episode, or with fewer than two episodes: then chance explains as much.
-    Parameters as in :func:`tripletree.leaves.losses.loss_curve`.
+    Where the log has groups of episodes, they take the place of episodes. Parameters as in
+    :func:`tripletree.leaves.losses.loss_curve`.
     """
-    groups = log.n_episodes
+    groups = int(log.units.max()) + 1
     if groups < 2:
         return np.full(3, np.inf)
-    group = np.repeat(np.arange(groups), np.diff(log.starts))
+    group = np.repeat(log.units, np.diff(log.starts))
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
     unit = np.array([max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max())) or 1.0])
     value = _squares(group, groups, node, value_column(values), attributes.value_mean[:, None], unit)

@@ -17,7 +17,7 @@ from tripletree.text import count
 
 ARGUMENTS = (
     *("episodes", "steps", "starts", "terminated", "truncated", "done"),
-    *("next_states", "final_states", "feature_names", "action_names", "episode_ids"),
+    *("next_states", "final_states", "feature_names", "action_names", "episode_ids", "groups"),
 )
 """Arguments of `Log.from_arrays` besides the options that all constructors take."""
 SPELLED = {"episode": "episodes", "step": "steps", **{name: name for name in ("terminated", "truncated", "done")}}
@@ -39,6 +39,7 @@ def from_arrays(
     final_states: object = None,
     endings: npt.NDArray[np.uint8] | None = None,
     episode_ids: object = None,
+    groups: object = None,
     fresh: bool = False,
 ) -> dict[str, Any]:
     """Return the fields of a Log; raises one error that lists all errors found.
@@ -46,12 +47,14 @@ def from_arrays(
     ``markers`` holds the columns of a `Markers` by name (None: not given), and ``fresh`` says that the states were made
     for this log and may be kept without a copy.
     """
-    check_options(naming, Naming, ARGUMENTS if source == "arrays" else ("feature_names", "action_names", "episode_ids"))
+    also = ARGUMENTS if source == "arrays" else ("feature_names", "action_names", "episode_ids", "groups")
+    check_options(naming, Naming, also)
     matrix = as_matrix(states, "`states`", findings)
     moves = as_matrix(actions, "`actions`", findings)
     gains = as_column(rewards, "`rewards`", findings)
     columns = {name: as_column(values, f"`{name}`", findings) for name, values in markers.items() if values is not None}
     ids = None if episode_ids is None else as_column(episode_ids, "`episode_ids`", findings)
+    whose = None if groups is None else as_column(groups, "`groups`", findings)
     following = None if next_states is None else as_matrix(next_states, "`next_states`", findings)
     finals = None if final_states is None else as_matrix(final_states, "`final_states`", findings)
     if matrix is not None:
@@ -83,6 +86,7 @@ def from_arrays(
             final_states=finals,
             endings=endings,
             episode_ids=ids,
+            groups=whose,
             naming=naming,
         ),
         findings,

@@ -47,6 +47,10 @@ class Draft:
         The state after each episode's last step.
     endings, episode_ids : array of shape (episodes,), optional
         How the episodes ended and what they are called, where a source knows it by itself.
+    groups : array of shape (samples,) or, with starts, (episodes,), optional
+        Which episodes belong together: those of one pilot, one vehicle.
+    group_name : str
+        What the groups are called.
     """
 
     source: str
@@ -63,6 +67,8 @@ class Draft:
     final_states: Array | None = None
     endings: npt.NDArray[np.uint8] | None = None
     episode_ids: Array | None = None
+    groups: Array | None = None
+    group_name: str = "group"
 
 
 def build(draft: Draft, findings: Findings) -> dict[str, Any]:
@@ -102,6 +108,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     finals = read_final_states(draft.final_states, draft.next_states, draft.feature_names, found, states, findings)
     schema = _schema(draft, seen, survey(finals), actions[1], units, findings)
     ids = _episode_ids(draft.episode_ids, found, findings)
+    groups = None if draft.groups is None else _groups(draft.groups, draft, found, findings)
     findings.stop_if_failed()
     take = slice(None) if order is None else order
     fields = {
@@ -114,6 +121,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         "endings": endings,
         "episode_ids": ids,
         "schema": schema,
+        **({} if groups is None else {"groups": groups, "group_name": draft.group_name}),
     }
     return {**fields, "reading": describe(fields, draft.source, draft.roles)}
 
@@ -218,6 +226,42 @@ def _episode_ids(given: Array | None, found: Boundaries, findings: Findings) -> 
     if ids is not None and len(ids) != len(found.ids):
         findings.error("ragged", f"Got {count(len(ids), 'episode id')} for {count(len(found.ids), 'episode')}.")
     return np.array(ids, str) if ids is not None and ids.dtype.kind == "O" else np.asarray(ids)
+
+
+def _groups(given: Array, draft: Draft, found: Boundaries, findings: Findings) -> Array | None:
+    """Return the group of each episode, or None after an error was noted."""
+    name, episodes, n = draft.group_name, len(found.ids), len(draft.rewards)
+    column = as_ids(given, f"The group `{name}`", findings)
+    if column is None:
+        return None
+    if len(column) == n:
+        first = found.starts[:-1]
+        ordered = column if found.order is None else column[found.order]
+        varies = ordered != np.repeat(ordered[first], np.diff(found.starts))
+        if varies.any():
+            row = int(varies.argmax())
+            episode = int(np.searchsorted(found.starts, row, side="right")) - 1
+            findings.error(
+                "group-varies",
+                f"Episode {found.ids[episode]} has the group `{ordered[first[episode]]}` and `{ordered[row]}` "
+                f"(`{name}`); an episode has one group: its pilot, its vehicle.",
+                Message("Give a column that is constant in every episode, or leave {} out.", Option("group")),
+            )
+            return None
+        column = ordered[first]
+    elif draft.markers.starts is None or len(column) != episodes:
+        findings.error(
+            "ragged",
+            f"Got {count(len(column), 'group')} (`{name}`) for {count(n, 'step')} in {count(episodes, 'episode')}.",
+        )
+        return None
+    if episodes > 1 and bool((column == column[0]).all()):
+        findings.warning(
+            "one-group",
+            f"All episodes have the group `{column[0]}` (`{name}`): chances get no interval, which takes two groups.",
+            Message("Leave {} out, if the episodes do not depend on each other.", Option("group")),
+        )
+    return np.array(column, str) if column.dtype.kind == "O" else column
 
 
 @dataclass(frozen=True)

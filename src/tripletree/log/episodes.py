@@ -25,6 +25,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "terminated": ("terminated", "terminations", "terminal", "terminals"),
     "truncated": ("truncated", "truncations", "timeouts"),
     "id": ("id", "episode_id", "episode"),
+    "group": ("group",),
 }
 # By then it is most likely the same mistake again and again.
 MOST_ERRORS = 20
@@ -40,6 +41,7 @@ class _Pieces:
     finals: list[Array | None] = field(default_factory=list)
     endings: list[int] = field(default_factory=list)
     ids: list[object] = field(default_factory=list)
+    groups: list[object] = field(default_factory=list)
 
 
 def from_episodes(
@@ -47,6 +49,7 @@ def from_episodes(
     feature_names: Sequence[str] | None,
     action_names: Sequence[str] | None,
     episode_ids: object,
+    groups: object,
     naming: Naming,
     findings: Findings,
 ) -> dict[str, Any]:
@@ -81,6 +84,8 @@ def from_episodes(
             "from 0 instead.",
             "Give every episode an id, or none.",
         )
+    if groups is None and any(group is not None for group in pieces.groups):
+        groups = pieces.groups
     return from_arrays(
         states,
         actions,
@@ -94,6 +99,7 @@ def from_episodes(
         final_states=_stack_finals(pieces, findings),
         endings=np.array(pieces.endings, np.uint8),
         episode_ids=episode_ids,
+        groups=groups,
         fresh=True,
     )
 
@@ -176,6 +182,7 @@ def _add(pieces: _Pieces, parts: dict[str, Any], what: str, findings: Findings) 
         pieces.finals.append(None if final is None else final.reshape(-1))
         pieces.endings.append(int(decide(flags[0], flags[1], None, 1)[0]))
         pieces.ids.append(parts.get("id"))
+        pieces.groups.append(parts.get("group"))
 
 
 def _ending_flag(value: object, steps: int, what: str, findings: Findings) -> Any:

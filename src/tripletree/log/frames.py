@@ -37,11 +37,17 @@ def data_frame(columns: Mapping[str, Array]) -> Any:
     return pandas.DataFrame(dict(columns))
 
 
-def column_names(schema: Schema) -> list[str]:
+def described(log: Log) -> str:
+    """Return what a file of ours keeps besides the columns: the log's schema, and what its groups are called."""
+    return json.dumps(log.schema.to_dict() | ({} if log.groups is None else {"group": log.group_name}))
+
+
+def column_names(schema: Schema, group: str | None = None) -> list[str]:
     """Return the names of a log's columns: those of the schema, and those that a reader guesses the others by."""
     features = schema.feature_names
     taken: dict[str, None] = {}
-    for name in (*features, *schema.action.names, *BEFORE, *AFTER, *(f"next_{feature}" for feature in features)):
+    after = (*AFTER, *(f"next_{feature}" for feature in features), *(() if group is None else (group,)))
+    for name in (*features, *schema.action.names, *BEFORE, *after):
         # A feature may be called "reward", but a table has each name once.
         while name in taken:
             name += "_"
@@ -53,7 +59,7 @@ def column_names(schema: Schema) -> list[str]:
 
 
 def table_of(log: Log) -> dict[str, Array]:
-    """Return the columns of a log: episode, step, state, action, reward, how the episode ends, and the next state."""
+    """Return the columns of a log: episode, step, state, action, reward, how it ends, the next state, the group."""
     lengths = np.diff(log.starts)
     last = log.starts[1:] - 1
     following = np.roll(log.states, -1, axis=0)
@@ -69,16 +75,19 @@ def table_of(log: Log) -> dict[str, Array]:
         log.rewards,
         *flags,
         *following.T,
+        *([] if log.groups is None else [np.repeat(log.groups, lengths)]),
     ]
-    return dict(zip(column_names(log.schema), columns, strict=True))
+    names = column_names(log.schema, None if log.groups is None else log.group_name)
+    return dict(zip(names, columns, strict=True))
 
 
-def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | None:
+def fields_of(table: Mapping[str, Array], schema: Schema, group: str | None = None) -> dict[str, Any] | None:
     """Return the fields of the log that `table_of` made a table of; None when rows or columns were changed since."""
-    if list(table) != column_names(schema):
+    if list(table) != column_names(schema, group):
         return None
     d = len(schema.features)
     ids, steps, *rest = table.values()
+    groups = None if group is None else rest.pop()
     states, moves, following = rest[:d], rest[d : -d - len(AFTER)], rest[-d:]
     rewards, terminated, truncated = rest[-d - len(AFTER) : -d]
     starts = np.append(np.flatnonzero(steps == 0), len(steps))
@@ -96,6 +105,7 @@ def fields_of(table: Mapping[str, Array], schema: Schema) -> dict[str, Any] | No
         "endings": np.select([terminated[last], truncated[last]], [TERMINATED, TRUNCATED]),
         "episode_ids": ids[starts[:-1]],
         "schema": schema,
+        **({} if groups is None else {"groups": groups[starts[:-1]], "group_name": group}),
     }
 
 
@@ -139,7 +149,7 @@ def write_parquet(log: Log, path: str | os.PathLike[str]) -> None:
             'Writing Parquet files needs pyarrow. Type: pip install "tripletree[parquet]"'
         ) from None
     try:
-        table = pyarrow.table(table_of(log)).replace_schema_metadata({OWN: json.dumps(log.schema.to_dict())})
+        table = pyarrow.table(table_of(log)).replace_schema_metadata({OWN: described(log)})
         with replacing(path) as stream:
             parquet.write_table(table, stream)
     except (OSError, pyarrow.ArrowException, UnicodeError) as error:

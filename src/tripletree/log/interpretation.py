@@ -53,6 +53,9 @@ def describe(fields: Mapping[str, Any], source: str, roles: Assignment | None = 
             _line(role.replace("_", " "), roles.single[role], role in roles.guessed)
             for role in [*boundaries, "reward", *flags]
         ]
+    if fields.get("groups") is not None:
+        number = count(len(np.unique(fields["groups"])), "group")
+        lines.append(_line("group", f"{fields.get('group_name', 'group')} ({number})", False))
     schema = fields["schema"]
     states = fields["states"]
     seen = [

@@ -24,7 +24,7 @@ from tripletree.log.coerce import NUMERIC, freeze
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
 from tripletree.log.findings import Finding, Findings, Report
-from tripletree.log.frames import OWN, data_frame, table_of, write_csv, write_parquet
+from tripletree.log.frames import OWN, data_frame, described, table_of, write_csv, write_parquet
 from tripletree.log.minari_data import write_minari
 from tripletree.log.npz_reader import unpacked_limit
 from tripletree.log.objects import dict_table, frame_table
@@ -68,6 +68,11 @@ class Log:
         How the source was interpreted, in words: which column became what, and what was guessed.
     findings : tuple of Finding
         What was noticed while reading; part of :meth:`check`.
+    groups : int64 or str array of shape (episodes,), or None
+        Which episodes depend on each other: those of one pilot, one vehicle. The unit of intervals, and of
+        :meth:`split`; None: every episode by itself.
+    group_name : str
+        What the groups are called.
 
     Examples
     --------
@@ -95,12 +100,14 @@ class Log:
     schema: Schema
     reading: str = ""
     findings: tuple[Finding, ...] = ()
+    groups: npt.NDArray[Any] | None = None
+    group_name: str = "group"
 
     def __post_init__(self) -> None:
         discrete = self.schema.action.kind == "discrete"
         n, d, episodes = len(self.rewards), len(self.schema.features), len(self.endings)
         width = () if discrete else (len(self.schema.action.names),)
-        ids_type = np.int64 if np.asarray(self.episode_ids).dtype.kind in "iu" else np.str_
+        named = {"episode_ids": self.episode_ids} | ({} if self.groups is None else {"groups": self.groups})
         for name, dtype, shape in (
             ("states", np.float64, (n, d)),
             ("actions", np.int32 if discrete else np.float64, (n, *width)),
@@ -108,10 +115,13 @@ class Log:
             ("starts", np.int64, (episodes + 1,)),
             ("final_states", np.float64, (episodes, d)),
             ("endings", np.uint8, (episodes,)),
-            ("episode_ids", ids_type, (episodes,)),
+            *(
+                (name, np.int64 if np.asarray(given).dtype.kind in "iu" else np.str_, (episodes,))
+                for name, given in named.items()
+            ),
         ):
             given = np.asarray(getattr(self, name))
-            kinds, allowed = ("iuUSTO", "integers or text") if name == "episode_ids" else (NUMERIC, "real numbers")
+            kinds, allowed = ("iuUSTO", "integers or text") if name in named else (NUMERIC, "real numbers")
             if given.dtype.kind not in kinds:
                 raise LogError(f"Log.{name} holds {given.dtype} values; only {allowed} are allowed.")
             # A copy where the caller could still change it: what was checked here must stay so.
@@ -124,12 +134,14 @@ class Log:
             if array.shape != shape:
                 raise LogError(f"Log.{name} has shape {array.shape}; expected {shape}.")
             object.__setattr__(self, name, array)
-        if ids_type is np.str_ and (
-            wrong := next((text for text in self.episode_ids.tolist() if not is_unicode(text)), "")
-        ):
-            raise LogError(
-                f"Log.episode_ids holds {wrong!r:.60}, which is not Unicode; it cannot be written to a file."
-            )
+        for name in named:
+            texts = getattr(self, name)
+            if texts.dtype.kind == "U" and (
+                wrong := next((text for text in texts.tolist() if not is_unicode(text)), "")
+            ):
+                raise LogError(f"Log.{name} holds {wrong!r:.60}, which is not Unicode; it cannot be written to a file.")
+        if not isinstance(self.group_name, str) or not self.group_name or not is_unicode(self.group_name):
+            raise LogError(f"Log.group_name must be a text of at least one character; got {self.group_name!r:.60}.")
         starts = self.starts
         if n == 0 or starts[0] != 0 or starts[-1] != n or (np.diff(starts) < 1).any():
             raise LogError(
@@ -164,6 +176,13 @@ class Log:
     def n_episodes(self) -> int:
         """Number of episodes."""
         return len(self.endings)
+
+    @property
+    def units(self) -> npt.NDArray[np.int64]:
+        """What is independent of what: a number for each episode, the same within a group; shape (episodes,)."""
+        if self.groups is None:
+            return np.arange(self.n_episodes)
+        return np.unique(self.groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
     def __len__(self) -> int:
         return self.n_samples
@@ -200,6 +219,7 @@ class Log:
         feature_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
         episode_ids: object = None,
+        groups: object = None,
         **naming: Unpack[Naming],
     ) -> Self:
         """Make a log from arrays with one row for each step.
@@ -227,6 +247,9 @@ class Log:
             Default ``s0, s1, ...`` and ``action`` or ``action_0, action_1, ...``.
         episode_ids : array-like of shape (episodes,), optional
             Names of the episodes, with ``starts``.
+        groups : array-like of shape (samples,), optional
+            Which episodes depend on each other, such as the pilot of each; with ``starts``, also of shape (episodes,).
+            An episode has one group.
         **naming
             ``units={"speed": "m/s"}``, ``kinds={"phi": "angle"}`` (real, binary, integer, angle),
             ``labels=["left", "right"]`` or ``{0: "left", 1: "right"}``, ``action_kind="discrete"`` or
@@ -268,6 +291,7 @@ class Log:
             next_states=next_states,
             final_states=final_states,
             episode_ids=episode_ids,
+            groups=groups,
         )
         return cls._announced(fields, findings)
 
@@ -279,6 +303,7 @@ class Log:
         feature_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
         episode_ids: object = None,
+        groups: object = None,
         **naming: Unpack[Naming],
     ) -> Self:
         """Make a log from a list of episodes.
@@ -287,10 +312,10 @@ class Log:
         ----------
         episodes : iterable
             Each a dict or an object with ``states`` (or ``observations``), ``actions``, ``rewards`` and optionally
-            ``final_state``, ``terminated``, ``truncated`` and ``id``; or a tuple (states, actions, rewards) or
-            (states, actions, rewards, final_state). If there is one more state than actions, the last one is the final
-            state, as Gymnasium records it. The two flags may be single booleans, or one for each step.
-        feature_names, action_names, episode_ids, **naming
+            ``final_state``, ``terminated``, ``truncated``, ``id`` and ``group``; or a tuple (states, actions, rewards)
+            or (states, actions, rewards, final_state). If there is one more state than actions, the last one is the
+            final state, as Gymnasium records it. The two flags may be single booleans, or one for each step.
+        feature_names, action_names, episode_ids, groups, **naming
             As in :meth:`from_arrays`.
 
         Returns
@@ -309,7 +334,7 @@ class Log:
         """
         findings = Findings()
         return cls._announced(
-            from_episodes(episodes, feature_names, action_names, episode_ids, naming, findings), findings
+            from_episodes(episodes, feature_names, action_names, episode_ids, groups, naming, findings), findings
         )
 
     @classmethod
@@ -326,7 +351,8 @@ class Log:
         **roles
             Column names: ``episode=``, ``step=``, ``action=`` (one or a list), ``reward=``, ``terminated=``,
             ``truncated=``, ``done=``, ``previous_row=``, ``next_row=`` (pointers to rows, -1 for none),
-            ``next_state=`` (prefix of the columns of the state after the action), ``features=[...]`` (with ``...`` in
+            ``next_state=`` (prefix of the columns of the state after the action), ``group=`` (which episodes depend on
+            each other, such as the pilot; the unit of intervals), ``features=[...]`` (with ``...`` in
             the list: and all others that would be features), ``ignore=[...]``. And the options ``units``, ``kinds``,
             ``labels``, ``action_kind``, ``ending``, ``endless`` of :meth:`from_arrays`.
 
@@ -418,6 +444,8 @@ class Log:
             self.episode_ids[chosen],
             self.schema,
             self.reading,
+            groups=None if self.groups is None else self.groups[chosen],
+            group_name=self.group_name,
         )
 
     def episodes(self) -> list[Log]:
@@ -451,22 +479,28 @@ class Log:
                 )
         if len(parts) == 1:
             return parts[0]
+        grouped = [part.groups is not None for part in parts]
+        if any(grouped) and not all(grouped):
+            lone = grouped.index(False)
+            raise LogError(f"Logs that become one must all have groups or none: log {lone} has none.")
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts])
             for name in ("states", "actions", "rewards", "final_states", "endings", "episode_ids")
         }
+        if all(grouped):
+            columns |= {"groups": np.concatenate([part.groups for part in parts]), "group_name": parts[0].group_name}
         lengths = np.concatenate([np.diff(part.starts) for part in parts])
         return cls(**columns, starts=np.append(0, np.cumsum(lengths)), schema=schema, reading=parts[0].reading)
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[Log, Log]:
-        """Split by whole episodes, so that no episode is on both sides.
+        """Split by whole episodes, so that no episode is on both sides; with two groups or more, by whole groups.
 
         Parameters
         ----------
         validation : float
-            Share of the episodes for the second log, above 0 and below 1; each side gets at least one episode.
+            Share of the episodes (or groups) for the second log, above 0 and below 1; each side gets at least one.
         seed : int or numpy.random.Generator
-            Decides which episodes: the same seed gives the same split.
+            Decides which: the same seed gives the same split.
 
         Returns
         -------
@@ -480,10 +514,13 @@ class Log:
                 "A log with one episode cannot be split by episodes. Record more of them, or fit without a validation "
                 "log."
             )
-        number = min(max(round(validation * self.n_episodes), 1), self.n_episodes - 1)
-        held_out = np.zeros(self.n_episodes, bool)
-        held_out[rng.permutation(self.n_episodes)[:number]] = True
-        return self.select(~held_out), self.select(held_out)
+        # What a tree has learned about a pilot would help it with the pilot's other episodes.
+        unit = self.units if self.units.any() else np.arange(self.n_episodes)
+        units = int(unit.max()) + 1
+        number = min(max(round(validation * units), 1), units - 1)
+        held_out = np.zeros(units, bool)
+        held_out[rng.permutation(units)[:number]] = True
+        return self.select(~held_out[unit]), self.select(held_out[unit])
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the content (arrays and schema), in hexadecimal digits."""
@@ -513,6 +550,7 @@ class Log:
             "final_states": finals,
             "endings": self.endings,
             "episode_ids": self.episode_ids,
+            **({} if self.groups is None else {"groups": self.groups}),
         }
 
     def to_npz(self, path: str | os.PathLike[str], *, compress: bool = False) -> None:
@@ -532,7 +570,7 @@ class Log:
         """
         check_flag(compress, "compress")
         target = check_ending(path, (".npz",))
-        text = np.array(json.dumps(self.schema.to_dict()))
+        text = np.array(described(self))
         arrays = {OWN: text, **self._arrays()}
         write = np.savez_compressed if compress else np.savez
         try:

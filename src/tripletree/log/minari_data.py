@@ -17,7 +17,7 @@ from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError, LogNotFoundError, ParameterError
 from tripletree.log.coerce import Array, plain
 from tripletree.log.endings import TERMINATED, TRUNCATED
-from tripletree.log.frames import OWN
+from tripletree.log.frames import OWN, described
 from tripletree.log.hdf5_reader import BESIDE, feature_name, opened, read_minari, state_columns
 from tripletree.log.npz_reader import refuse_bomb
 from tripletree.log.parquet_reader import INSTALL, number_of_values
@@ -200,7 +200,9 @@ def write_minari(log: Log, name: str) -> Any:
                 truncations=flags[1],
             )
         )
-    own = {**log.schema.to_dict(), "episode_ids": log.episode_ids.tolist()}
+    own = {**json.loads(described(log)), "episode_ids": log.episode_ids.tolist()}
+    if log.groups is not None:
+        own["groups"] = log.groups.tolist()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about an author and a link that a log does not have
@@ -226,6 +228,9 @@ def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any]:
     if table.starts is None or table.finals is None:
         raise KeyError("episodes")
     last = table.starts[1:] - 1
+    grouped = {}
+    if "groups" in content:
+        grouped = {"groups": np.array(content["groups"])[table.ids], "group_name": content["group"]}
     ended = [columns["terminations"][last], columns["truncations"][last]]
     return {
         "states": columns["observations"],
@@ -236,4 +241,5 @@ def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any]:
         "endings": np.select(ended, [TERMINATED, TRUNCATED]).astype(np.uint8),
         "episode_ids": np.array(content["episode_ids"])[table.ids],
         "schema": Schema.from_dict(content),
+        **grouped,
     }

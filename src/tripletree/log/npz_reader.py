@@ -74,7 +74,8 @@ WRITER = "Log.to_npz"
 
 def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any]:
     arrays = {name: freeze(array) for name, array in zip(table.names, table.columns, strict=True)}
-    return {**arrays, "schema": Schema.from_dict(content)}
+    called = {"group_name": content["group"]} if "group" in content else {}
+    return {**arrays, "schema": Schema.from_dict(content), **called}
 
 
 @dataclass(frozen=True)

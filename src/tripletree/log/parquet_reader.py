@@ -49,7 +49,8 @@ def read_parquet(path: Path, only: Collection[str] | None = None) -> Table:
 
 
 def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any] | None:
-    return fields_of(dict(zip(table.names, table.columns, strict=True)), Schema.from_dict(content))
+    columns = dict(zip(table.names, table.columns, strict=True))
+    return fields_of(columns, Schema.from_dict(content), content.get("group"))
 
 
 def number_of_values(metadata: Any, only: Collection[str] | None = None) -> int:

@@ -29,6 +29,14 @@ class Recording:
         The sum of each episode's rewards, without discount.
     ids : int64 or str array of shape (episodes,)
         What the user called the episodes.
+    groups : int64 array of shape (episodes,), or None
+        The number of each episode's group (its pilot, its vehicle) in ``group_labels``; None without groups.
+    group_labels : str array of shape (groups,), or None
+        What the user called the groups.
+    group_name : str
+        The name of the column that they come from.
+    first : int64 array of shape (episodes,), or None
+        The step of the episode that its first row is; None where all episodes are kept from their beginning.
     """
 
     states: npt.NDArray[np.float64]
@@ -37,16 +45,25 @@ class Recording:
     endings: npt.NDArray[np.uint8]
     returns: npt.NDArray[np.float64]
     ids: npt.NDArray[Any]
+    groups: npt.NDArray[np.int64] | None = None
+    group_labels: npt.NDArray[np.str_] | None = None
+    group_name: str = "group"
+    first: npt.NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
-            value.setflags(write=False)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
 
     @classmethod
     def of(cls, log: Log) -> Self:
-        """Return a log as a recording; nothing is copied."""
+        """Return a log as a recording; no state is copied."""
         returns = np.add.reduceat(log.rewards, log.starts[:-1])
-        return cls(log.states, log.starts, log.final_states, log.endings, returns, log.episode_ids)
+        groups = labels = None
+        if log.groups is not None:
+            groups, labels = log.units, np.unique(log.groups).astype(np.str_)
+        parts = (log.states, log.starts, log.final_states, log.endings, returns, log.episode_ids)
+        return cls(*parts, groups, labels, log.group_name)
 
     @property
     def n_samples(self) -> int:

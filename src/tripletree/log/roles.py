@@ -42,6 +42,7 @@ class Roles(Naming, total=False):
     previous_row: str
     next_row: str
     next_state: str
+    group: str
     features: Sequence[str | EllipsisType]
     ignore: Sequence[str]
     feature_names: Sequence[str]
@@ -87,6 +88,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "previous_row": ("prev", "previous", "prev_row", "previous_row"),
     "next_row": ("next", "next_row"),
     "action": ("action", "actions", "act", "a"),
+    "group": (),  # never guessed: it decides how sure an answer is
 }
 # Single letters and everyday words: when their role is taken already, such a column is a feature like any other.
 WEAK = frozenset({"t", "time", "frame", "run", "r", "a", "act", "next", "prev", "previous"})

@@ -56,7 +56,7 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
 
     result.aside += [*unnamed, *listed(roles.get("ignore")), *source.beside]
     single = {role: table[column] for role, column in result.single.items()}
-    rewards = single.pop("reward")
+    rewards, groups = single.pop("reward"), single.pop("group", None)
     markers = Markers(**single, starts=source.starts)
     if source.files:
         markers = join_files(markers, source.files, len(rewards), findings)
@@ -76,6 +76,8 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
             episode_ids=source.ids,
             naming=cast(Naming, naming),
             roles=result,
+            groups=groups,
+            group_name=result.single.get("group", "group"),
         ),
         findings,
     )

@@ -23,7 +23,7 @@ from tripletree.log.log import TRUNCATED, Log
 from tripletree.model.bootstrap import ends_of_truncated, settled_tail, settles
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
-from tripletree.model.track import Track
+from tripletree.model.track import Track, room
 from tripletree.text import Message, Option, count, plural
 from tripletree.tree.columns import state_columns
 from tripletree.tree.grow import encode, grow
@@ -88,6 +88,8 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
             fitted = replace(fitted, validation_episodes=kept_hashes(validation))
     track = Track.of(log, fitted.tree) if parameters["keep"] == "track" else None
+    for note in _track_notes(log, fitted.tree, track):
+        warnings.warn(note, TripleTreeWarning, stacklevel=3)
     if parameters["keep"] == "nothing" or (track is not None and track.n_samples == log.n_samples):
         # A track of all episodes has the moves in it: they are counted when somebody asks.
         return replace(fitted, track=track)
@@ -207,6 +209,19 @@ def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
     names = [feature.name for feature, flat in zip(log.schema.features, constant, strict=True) if flat]
     them = plural(len(names), "it", "them")
     return [f"Constant in this log, so no split can use {them}: {listing(names)}."] if names else []
+
+
+def _track_notes(log: Log, tree: Tree, track: Track | None) -> list[str]:
+    """Return what a user should know about episodes that are too long for a track."""
+    long = int((np.diff(log.starts) >= room(tree, log.n_features)).sum())
+    if track is None or not long:
+        return []
+    if track.first is not None:
+        which = f"{count(track.n_episodes, 'stretch', 'stretches')} of {count(int(track.starts[1]), 'step')} each"
+        text = f"The log is too long to be kept with the tree: {which} are kept, as episodes cut off at both ends."
+    else:
+        text = f"{count(long, 'episode is', 'episodes are')} too long to be kept with the tree; others are."
+    return [Message("{} To count all of it, give {} when you ask.", text, Option("log", ...))]
 
 
 def truncation_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.identity import episode_hashes
-from tripletree.log.log import Log
+from tripletree.log.log import TRUNCATED, Log
 from tripletree.log.recording import Recording
 from tripletree.tree.structure import Tree
 
@@ -28,6 +28,8 @@ LONGEST_ID = 64
 """Characters of an episode's id; where one is longer, episodes are called by their place in the log."""
 BINS = 256
 """What one byte can tell apart."""
+STRETCHES = 20
+"""Pieces that are kept of recordings which are too long to be kept whole: enough to see how much they differ."""
 FEWEST_CUTS = 64
 """Bins that a feature has beyond those that the tree needs: a second byte is better than zones with coarse edges."""
 
@@ -62,6 +64,15 @@ class Track:
         What the user called the episodes; with ``texts``, where each name ends in it.
     texts : uint8 array, or None
         Their names, if those are texts: UTF-8, one after the other.
+    first : int64 array of shape (episodes,), or None
+        Of stretches, cut out of recordings that are too long to be kept: the step that each begins with. None where
+        whole episodes are kept.
+    groups : int64 array of shape (episodes,), or None
+        The number of each episode's group: which of them depend on each other. None without groups.
+    group_ends : int64 array of shape (groups + 1,), or None
+        Where the name of the groups' column and then the name of each group ends in ``group_texts``.
+    group_texts : uint8 array, or None
+        These names: UTF-8, one after the other.
     """
 
     bins: I64
@@ -73,6 +84,10 @@ class Track:
     returns: F64
     ids: I64
     texts: U8 | None = None
+    first: I64 | None = None
+    groups: I64 | None = None
+    group_ends: I64 | None = None
+    group_texts: U8 | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -81,7 +96,7 @@ class Track:
 
     @classmethod
     def of(cls, log: Log, tree: Tree, most_bytes: int = MOST_BYTES) -> Self | None:
-        """Return what a model keeps of a log; None when not even one episode fits.
+        """Return what a model keeps of a log; None when there is not even room for stretches of an episode.
 
         Parameters
         ----------
@@ -91,19 +106,26 @@ class Track:
             The tree whose leaves the decoded states must fall into; any smaller tree of the same growth will do, too.
         most_bytes : int
             Size of the codes, unpacked. If the log has more, whole episodes are kept: those with the smallest hashes,
-            a fair sample that does not depend on the order of the episodes.
+            a fair sample that does not depend on the order of the episodes. If every episode is too long, stretches
+            of them are kept, as episodes that are cut off at both ends.
         """
-        cuts = [np.unique(tree.threshold[tree.feature == f]) for f in range(log.n_features)]
-        # Besides the cuts there are four edges, at the smallest and the largest state.
-        row = sum(_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in cuts)
-        kept = _sample(log, most_bytes // row)
+        cuts = _cuts(tree, log.n_features)
+        most_rows = room(tree, log.n_features, most_bytes)
+        kept = _sample(log, most_rows)
+        begin, length, step = log.starts[kept], np.diff(log.starts)[kept], None
+        if not len(kept):
+            kept, begin, length = _stretches(log, most_rows)
+            step = begin - log.starts[kept]
         if not len(kept):
             return None
-        length = np.diff(log.starts)[kept]
         starts = np.append(0, np.cumsum(length))
-        rows = np.repeat(log.starts[kept] - starts[:-1], length) + np.arange(starts[-1])
-        recorded = ~np.isnan(log.final_states[kept, 0])
-        final = log.final_states[kept[recorded]]
+        rows = np.repeat(begin - starts[:-1], length) + np.arange(starts[-1])
+        whole, end = Recording.of(log), begin + length
+        # What follows a stretch is known, unless it is the last of its episode.
+        goes_on = end < log.starts[kept + 1]
+        finals = np.where(goes_on[:, None], log.states[np.where(goes_on, end, 0)], log.final_states[kept])
+        recorded = ~np.isnan(finals[:, 0])
+        final = finals[recorded]
         values, planes = [], []
         for f, cut in enumerate(cuts):
             column = log.states[rows, f]
@@ -115,16 +137,27 @@ class Track:
             values.append(decoded)
             planes.append(_differences(np.searchsorted(first, column, side="right") - 1, _code_type(len(first))))
         ids, texts = _names(log.episode_ids, kept)
+        groups = group_ends = group_texts = None
+        if whole.groups is not None and whole.group_labels is not None:
+            present, groups = np.unique(whole.groups[kept], return_inverse=True)
+            names = [log.group_name, *whole.group_labels[present].tolist()]
+            if max(map(len, names[1:])) > LONGEST_ID:
+                names[1:] = map(str, present.tolist())
+            group_ends, group_texts = _packed([names[0][:LONGEST_ID], *names[1:]])
         return cls(
             bins=np.array([len(decoded) for decoded in values], np.int64),
             values=np.concatenate(values),
             packed=np.frombuffer(zlib.compress(b"".join(planes)), np.uint8),
             starts=starts,
-            endings=log.endings[kept],
+            endings=np.where(goes_on, TRUNCATED, log.endings[kept]).astype(np.uint8),
             finals=recorded.astype(np.uint8),
-            returns=Recording.of(log).returns[kept],
+            returns=whole.returns[kept] if step is None else np.add.reduceat(log.rewards[rows], starts[:-1]),
             ids=ids,
             texts=texts,
+            first=step,
+            groups=groups,
+            group_ends=group_ends,
+            group_texts=group_texts,
         )
 
     @property
@@ -182,7 +215,11 @@ class Track:
         decoded = np.stack([table[codes] for table, codes in zip(tables, self.codes, strict=True)], axis=1)
         final = np.full((self.n_episodes, len(self.bins)), np.nan)
         final[self.finals > 0] = decoded[self.n_samples :]
-        return Recording(decoded[: self.n_samples], self.starts, final, self.endings, self.returns, self.names)
+        parts = (decoded[: self.n_samples], self.starts, final, self.endings, self.returns, self.names)
+        if self.groups is None:
+            return Recording(*parts, first=self.first)
+        name, *labels = self.group_names
+        return Recording(*parts, self.groups, np.array(labels, np.str_), name, self.first)
 
     def rounded_from(self, states: F64) -> tuple[F64, F64]:
         """Return the least and the largest that decoded states may have been before they were rounded.
@@ -209,10 +246,26 @@ class Track:
     @cached_property
     def names(self) -> npt.NDArray[Any]:
         """What the user called the episodes: numbers or texts."""
-        if self.texts is None:
-            return self.ids
-        text = self.texts.tobytes()
-        return np.array([text[begin:end].decode() for begin, end in pairwise([0, *self.ids.tolist()])], np.str_)
+        return self.ids if self.texts is None else np.array(unpacked(self.ids, self.texts), np.str_)
+
+    @cached_property
+    def group_names(self) -> list[str]:
+        """The name of the groups' column, then the names of the groups; empty without groups."""
+        if self.group_ends is None or self.group_texts is None:
+            return []
+        return unpacked(self.group_ends, self.group_texts)
+
+
+def room(tree: Tree, features: int, most_bytes: int = MOST_BYTES) -> int:
+    """Return how many states, the final ones of episodes included, a track has room for."""
+    # Besides the cuts there are four edges, at the smallest and the largest state.
+    sizes = [_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in _cuts(tree, features)]
+    return most_bytes // sum(sizes)
+
+
+def _cuts(tree: Tree, features: int) -> list[F64]:
+    """Return the thresholds of each feature."""
+    return [np.unique(tree.threshold[tree.feature == f]) for f in range(features)]
 
 
 def _code_type(bins: int) -> np.dtype[Any]:
@@ -231,6 +284,26 @@ def _sample(log: Log, most_rows: int) -> I64:
     # Up to the first for which there is no more room: going on with shorter ones would prefer them.
     fit = int(np.searchsorted(np.cumsum(rows[order]), most_rows, side="right"))
     return np.sort(order[: min(fit, MOST_EPISODES)])
+
+
+def _stretches(log: Log, most_rows: int) -> tuple[I64, I64, I64]:
+    """Return the episode, the first row and the length of stretches of episodes that are all too long to be kept."""
+    hashes = episode_hashes(log)
+    chosen = np.sort(np.argsort(hashes, kind="stable")[:STRETCHES])
+    each = STRETCHES // len(chosen)
+    # Each has the state that follows it, too.
+    size = most_rows // (each * len(chosen)) - 1
+    if size < 1:
+        chosen = chosen[:0]
+    begin = [np.zeros(0, np.int64)]
+    for episode in chosen.tolist():
+        spare = int(log.starts[episode + 1] - log.starts[episode]) - each * size
+        # Sorted offsets into what is left over are stretches that do not overlap, each arrangement as likely as others.
+        rng = np.random.default_rng(int(hashes[episode]))
+        places = np.sort(rng.integers(0, spare, each, endpoint=True)) + size * np.arange(each)
+        begin.append(log.starts[episode] + places)
+    found = np.concatenate(begin)
+    return np.repeat(chosen, each), found, np.full(len(found), size)
 
 
 def _divide(column: F64, cuts: F64) -> tuple[F64, F64]:
@@ -265,5 +338,16 @@ def _names(ids: npt.NDArray[Any], kept: I64) -> tuple[I64, U8 | None]:
         return ids[kept], None
     if ids.dtype.itemsize > 4 * LONGEST_ID:
         return kept, None
-    texts = [text.encode() for text in ids[kept].tolist()]
+    return _packed(ids[kept].tolist())
+
+
+def _packed(names: list[str]) -> tuple[I64, U8]:
+    """Return where each text ends, and the texts."""
+    texts = [text.encode() for text in names]
     return np.cumsum([len(text) for text in texts]), np.array(bytearray(b"".join(texts)), np.uint8)
+
+
+def unpacked(ends: I64, texts: U8) -> list[str]:
+    """Return the texts that end at these places."""
+    text = texts.tobytes()
+    return [text[begin:end].decode() for begin, end in pairwise([0, *ends.tolist()])]

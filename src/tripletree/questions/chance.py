@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.chance import Chance, Duration, Seen, Unreachable, Whereabouts
+from tripletree.asking.given import Given
 from tripletree.asking.places import Zone, read_start, read_zone
 from tripletree.checks import check_whole, generator
 from tripletree.errors import ParameterError
@@ -36,6 +37,7 @@ def chance(
     start: Any,
     before: Any,
     within: Any,
+    given: Any = None,
 ) -> Chance:
     """Return the probability of reaching a zone: ever, before another one, within so many steps.
 
@@ -47,22 +49,26 @@ def chance(
         The episodes to count; None where none are on record.
     transitions : Transitions or None
         For the chain: its guess, or its opinion beside the count; None where it is not known.
-    reach, start, before, within
+    reach, start, before, within, given
         As in `TripleTree.chance`.
     """
     check_whole(within, "within", 0, MOST_STEPS, 100, none="no deadline")
     goal, avoid = _zones(fitted, reach, before)
+    only, transitions = _condition(found, transitions, given)
     guess = None if transitions is None else _chain_chance(fitted, transitions, start, goal, avoid, within)
     if found is None:
         return _guessed(fitted, transitions, guess, start, goal, avoid, within, None, None)
-    visits = found.visits(start)
+    visits = found.visits(start, only)
     counted = count.chance(found.episodes, visits.rows, found.event(goal), _event(found, avoid), within)
-    seen = _seen(found, visits, counted)
+    seen = _seen(found, visits, counted, only)
+    if counted.probability is None and only is not None:
+        avoided = None if avoid is None else avoid.text
+        return Chance(np.nan, None, goal.text, visits.text, avoided, within, seen, 0, 0.0, None, None, there=False)
     if counted.probability is None:
         return _guessed(fitted, transitions, guess, start, goal, avoid, within, seen, chain_miss(found, transitions))
     return Chance(
         probability=counted.probability,
-        interval=None if counted.interval is None else np.array(counted.interval),
+        interval=None if counted.interval is None or seen.alone else np.array(counted.interval),
         reach=goal.text,
         start=visits.text,
         before=None if avoid is None else avoid.text,
@@ -77,19 +83,26 @@ def chance(
 
 
 def expected_steps(
-    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, reach: Any, start: Any, before: Any
+    fitted: Fitted,
+    found: Evidence | None,
+    transitions: Transitions | None,
+    reach: Any,
+    start: Any,
+    before: Any,
+    given: Any = None,
 ) -> Duration:
     """Return how many steps it takes to reach a zone, over those that arrive; arguments as in `chance`."""
     goal, avoid = _zones(fitted, reach, before)
+    only, transitions = _condition(found, transitions, given)
     guess, likely = (None, 0.0) if transitions is None else _chain_steps(fitted, transitions, start, goal, avoid)
     avoided = None if avoid is None else avoid.text
-    visits = None if found is None else found.visits(start)
+    visits = None if found is None else found.visits(start, only)
     counted = None
     if found is not None and visits is not None:
         counted = count.steps(found.episodes, visits.rows, found.event(goal), _event(found, avoid))
     if found is None or visits is None or counted is None or not counted.visits:
-        seen = None if found is None or visits is None or counted is None else _seen(found, visits, counted)
-        text = _start_text(fitted, transitions, start)
+        seen = None if found is None or visits is None or counted is None else _seen(found, visits, counted, only)
+        text = _start_text(fitted, transitions, start) if visits is None or only is None else visits.text
         return Duration(guess, None, None, likely, 0.0, 0.0, goal.text, text, avoided, seen, guess, there=False)
     return Duration(
         steps=counted.mean,
@@ -101,34 +114,37 @@ def expected_steps(
         reach=goal.text,
         start=visits.text,
         before=avoided,
-        seen=_seen(found, visits, counted),
+        seen=_seen(found, visits, counted, only),
         chain=guess,
         there=_all_there(found, visits, goal),
     )
 
 
 def after(
-    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, steps: int, start: Any
+    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, steps: int, start: Any, given: Any = None
 ) -> Whereabouts:
     """Return where the agent is so many steps later; arguments as in `chance`."""
     check_whole(steps, "steps", 0, MOST_STEPS, 100)
-    return _whereabouts(fitted, found, transitions, start, int(steps))
+    return _whereabouts(fitted, found, transitions, start, int(steps), given)
 
 
-def occupancy(fitted: Fitted, found: Evidence | None, transitions: Transitions | None, start: Any) -> Whereabouts:
+def occupancy(
+    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, start: Any, given: Any = None
+) -> Whereabouts:
     """Return the share of time that is spent in each leaf; arguments as in `chance`."""
-    return _whereabouts(fitted, found, transitions, start, None)
+    return _whereabouts(fitted, found, transitions, start, None, given)
 
 
 def _whereabouts(
-    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, start: Any, steps: int | None
+    fitted: Fitted, found: Evidence | None, transitions: Transitions | None, start: Any, steps: int | None, given: Any
 ) -> Whereabouts:
     seen = None
+    only, transitions = _condition(found, transitions, given)
     if found is not None:
-        visits = found.visits(start)
+        visits = found.visits(start, only)
         episodes = found.episodes
         later = count.occupancy(episodes, visits.rows) if steps is None else count.after(episodes, visits.rows, steps)
-        seen = _seen(found, visits, later)
+        seen = _seen(found, visits, later, only)
         if later.visits:
             rows, samples = later.rows, found.recording.n_samples
             final = rows >= samples
@@ -141,7 +157,7 @@ def _whereabouts(
             )
             return Whereabouts(
                 share=share[:-1],
-                interval=interval if steps is not None else interval[:, :-1],
+                interval=None if seen.alone else interval if steps is not None else interval[:, :-1],
                 quantiles=_quantiles(states, later.weight) if later.weight.sum() > 0 else None,
                 end=float(share[-1]) if steps is not None else None,
                 unresolved=later.unresolved,
@@ -149,6 +165,9 @@ def _whereabouts(
                 start=visits.text,
                 seen=seen,
             )
+        if only is not None:
+            nowhere = np.zeros(fitted.tree.n_leaves)
+            return Whereabouts(nowhere, None, None, None, 0.0, steps, visits.text, seen)
     if transitions is None:
         raise _nothing_known()
     begin, chain = read_start(fitted, transitions, start), Chain.of(transitions)
@@ -214,9 +233,46 @@ def _event(found: Evidence, zone: Zone | None) -> Event | None:
     return None if zone is None else found.event(zone)
 
 
-def _seen(found: Evidence, visits: Visits, counted: count.Chance | count.Steps | count.Later) -> Seen:
-    n = found.recording.n_episodes
-    return Seen(visits.text, n, counted.episodes, counted.visits, visits.distance, visits.outside)
+def _condition(
+    found: Evidence | None, transitions: Transitions | None, given: Any
+) -> tuple[Given | None, Transitions | None]:
+    """Return which episodes and moments count, and what the chain may go by: nothing, where there is a condition."""
+    if given is None:
+        return None, transitions
+    if found is None:
+        raise ParameterError(
+            Message(
+                "{} chooses among recorded episodes, and this tree keeps none: it was grown with {} or {}, or is an "
+                "older file. Give the log: {}.",
+                Option("given"),
+                Option("keep", "leaves"),
+                Option("keep", "nothing"),
+                Option("log", ...),
+            )
+        )
+    return found.given(given), None
+
+
+def _seen(
+    found: Evidence, visits: Visits, counted: count.Chance | count.Steps | count.Later, only: Given | None
+) -> Seen:
+    recording = found.recording
+    meeting = recording.n_episodes
+    if only is not None:
+        meeting = int(np.logical_or.reduceat(only.rows, recording.starts[:-1]).sum())
+    return Seen(
+        start=visits.text,
+        recorded=meeting,
+        episodes=counted.episodes,
+        visits=counted.visits,
+        distance=visits.distance,
+        outside=visits.outside,
+        groups=None if recording.groups is None else counted.groups,
+        group_name=recording.group_name,
+        given=None if only is None else only.text,
+        given_words="" if only is None else only.words,
+        hindsight=only is not None and only.hindsight,
+    )
 
 
 def _all_there(found: Evidence, visits: Visits, goal: Zone) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.asking.given import Given, read_given
 from tripletree.asking.places import Zone, is_state, read_place, read_zone
 from tripletree.asking.states import read_state
 from tripletree.errors import ParameterError
@@ -79,7 +80,7 @@ class Evidence:
             recording,
             fitted.tree.apply(recording.states, threads),
             fitted.tree.apply(finals, threads),
-            Episodes.of(recording.starts, recording.endings, known),
+            Episodes.of(recording.starts, recording.endings, known, recording.groups),
         )
 
     def event(self, zone: Zone) -> Event:
@@ -87,21 +88,30 @@ class Evidence:
         finals = zone.holds(self.recording.final_states, self.final_leaf) & self.episodes.final
         return Event(zone.holds(self.recording.states, self.leaf), finals, zone.end)
 
-    def visits(self, start: Any) -> Visits:
+    def given(self, condition: Any) -> Given | None:
+        """Return which episodes and moments meet a condition; None for no condition."""
+        return None if condition is None else read_given(self.fitted, self.recording, self.event, condition)
+
+    def visits(self, start: Any, given: Given | None = None) -> Visits:
         """Return where a question begins: at all starts of episodes, near a state, or all the time spent in a zone."""
         fitted, recording = self.fitted, self.recording
+        among = None if given is None else given.rows
         if start is None:
-            return Visits(recording.starts[:-1], conditions.STARTS)
+            rows = recording.starts[:-1]
+            if recording.first is not None:
+                rows = rows[recording.first == 0]
+            return Visits(rows if among is None else rows[among[rows]], conditions.STARTS)
         start = read_place(fitted, start, "start")
         if is_state(fitted, start):
             state = read_state(start, fitted.schema, "start", finite=False)
-            rows, distance = nearest_visits(recording.states, recording.starts, state, fitted.span)
+            rows, distance = nearest_visits(recording.states, recording.starts, state, fitted.span, among)
             text = conditions.state(fitted.schema, state.tolist())
-            return Visits(rows, text, float(distance[-1]), bool(fitted.outside(state)))
+            return Visits(rows, text, float(distance[-1]) if len(rows) else None, bool(fitted.outside(state)))
         zone = read_zone(fitted, start, "start")
         if zone.end:
             raise ParameterError(Message("{} must hold a state: nothing follows the end.", Option("start")))
-        return Visits(zone.holds(recording.states, self.leaf), zone.text)
+        inside = zone.holds(recording.states, self.leaf)
+        return Visits(inside if among is None else inside & among, zone.text)
 
 
 def evidence(fitted: Fitted, log: Log | None, threads: int = 1) -> Evidence | None:

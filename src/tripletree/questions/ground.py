@@ -38,6 +38,8 @@ class Ground:
         What the user called the episodes.
     track : Track or None
         What rounded the states, if they are those that a model kept.
+    first : int64 array of shape (episodes,), or None
+        The step of its episode that each begins with, where a model kept only stretches of them.
     """
 
     states: F64
@@ -47,6 +49,7 @@ class Ground:
     unknown: Bool
     ids: npt.NDArray[np.generic]
     track: Track | None
+    first: I64 | None = None
 
     @classmethod
     def of(cls, found: Evidence, to_end: bool) -> Ground:
@@ -68,7 +71,7 @@ class Ground:
         place[starts[1:][ended] - 1] = found.fitted.tree.n_leaves
         track = found.fitted.track
         kept = track if track is not None and recording is track.recording else None
-        return cls(states, starts, leaf, place, ended & ~known, recording.ids, kept)
+        return cls(states, starts, leaf, place, ended & ~known, recording.ids, kept, recording.first)
 
     def path(self, first: int, stop: int) -> F64:
         """Return the rows from one on, up to another; without the stairs that a track makes of states."""
@@ -83,7 +86,7 @@ class Ground:
 
     def sources(self, segments: Segments) -> list[Source]:
         """Return where segments come from, as the user knows it."""
-        begin = self.starts[segments.episode]
+        begin = (self.starts[:-1] if self.first is None else self.starts[:-1] - self.first)[segments.episode]
         rows = zip(
             self.ids[segments.episode].tolist(),
             (segments.first - begin).tolist(),

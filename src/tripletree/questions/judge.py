@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -118,13 +119,15 @@ def held_out(fitted: Fitted, log: Log, threads: int = 1) -> HeldOut:
 
 def _regrown(fitted: Fitted, log: Log, hashes: U64, chose: Mask, threads: int) -> tuple[str, Fitted, Log | None]:
     """Grow such a tree again without a fifth of the episodes, to be judged on them."""
-    # Not on those that chose the size, which they made look good; and equal episodes stay on one side.
-    distinct = np.unique(hashes[~chose])
+    # Not on those that chose the size, which they made look good; and equal episodes stay on one side, as do groups.
+    grouped = log.groups is not None and len(np.unique(log.units[~chose])) >= LEAST_EPISODES
+    same: npt.NDArray[Any] = log.units if grouped else hashes
+    distinct = np.unique(same[~chose])
     if len(distinct) < LEAST_EPISODES:
         return "few", fitted, None
     if log.n_samples > MOST_SAMPLES:
         return "large", fitted, None
-    aside = np.isin(hashes, np.random.default_rng(0).permutation(distinct)[: round(len(distinct) / 5)])
+    aside = np.isin(same, np.random.default_rng(0).permutation(distinct)[: round(len(distinct) / 5)]) & ~chose
     # Only its losses are wanted.
     for_losses = {"threads": threads, "progress": None, "keep": "nothing"}
     options = {**fitted.options, "max_leaves": fitted.tree.n_leaves, **for_losses}

@@ -11,7 +11,7 @@ from tripletree.leaves.attributes import Attributes
 from tripletree.log.identity import MOST_KEPT
 from tripletree.log.log import TRUNCATED
 from tripletree.model.fitted import Fitted
-from tripletree.model.track import LONGEST_ID, MOST_BYTES, MOST_EPISODES, Track
+from tripletree.model.track import LONGEST_ID, MOST_BYTES, MOST_EPISODES, Track, unpacked
 from tripletree.tree.structure import Tree
 
 # Sums of counts over all labels that fit into a header stay below 2^63, so no sum below can wrap around.
@@ -228,15 +228,31 @@ def _check_track(track: Track, fitted: Fitted) -> None:
 
 
 def _check_names(track: Track) -> None:
-    if track.texts is None:
+    if track.first is not None and ((track.first < 0) | (track.first > MAX_SAMPLES)).any():
+        raise ModelFileError(f"`track.first` holds a step outside 0 ... {MAX_SAMPLES}.")
+    if track.texts is not None:
+        _check_texts("track.ids", track.ids, "track.texts", track.texts)
+    if track.groups is None or track.group_ends is None or track.group_texts is None:
         return
+    _check_texts("track.group_ends", track.group_ends, "track.group_texts", track.group_texts)
+    groups = len(track.group_ends) - 1
+    if not 1 <= groups <= track.n_episodes or not np.array_equal(np.unique(track.groups), np.arange(groups)):
+        raise ModelFileError("`track.groups` does not number the groups of `track.group_ends` from 0 on.")
+    labels = track.group_names[1:]
+    if len(set(labels)) < len(labels):
+        raise ModelFileError("`track.group_texts` holds the name of a group twice.")
+
+
+def _check_texts(name: str, ends: npt.NDArray[np.int64], place: str, texts: npt.NDArray[np.uint8]) -> None:
+    """Check that texts end where it is said, are UTF-8, and are short."""
     # In bytes first: all names get the room of the longest.
-    length = np.diff(track.ids, prepend=0)
-    if (length < 0).any() or (length > 4 * LONGEST_ID).any() or track.ids[-1] != len(track.texts):
-        raise ModelFileError(f"`track.ids` must divide `track.texts` into texts of at most {LONGEST_ID} characters.")
+    length = np.diff(ends, prepend=0)
+    wrong = f"`{name}` must divide `{place}` into texts of at most {LONGEST_ID} characters."
+    if not len(ends) or (length < 0).any() or (length > 4 * LONGEST_ID).any() or ends[-1] != len(texts):
+        raise ModelFileError(wrong)
     try:
-        names = track.names
+        longest = max(map(len, unpacked(ends, texts)))
     except UnicodeDecodeError:
-        raise ModelFileError("`track.texts` is not UTF-8.") from None
-    if names.dtype.itemsize > 4 * LONGEST_ID:
-        raise ModelFileError(f"`track.ids` must divide `track.texts` into texts of at most {LONGEST_ID} characters.")
+        raise ModelFileError(f"`{place}` is not UTF-8.") from None
+    if longest > LONGEST_ID:
+        raise ModelFileError(wrong)

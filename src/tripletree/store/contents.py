@@ -69,12 +69,17 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "track.returns": ("F64", ("recorded",)),
     "track.ids": ("I64", ("recorded",)),
     "track.texts": ("U8", ("texts",)),
+    "track.first": ("I64", ("recorded",)),
+    "track.groups": ("I64", ("recorded",)),
+    "track.group_ends": ("I64", ("groups",)),
+    "track.group_texts": ("U8", ("group texts",)),
 }
 _DISCRETE = {"attributes.action_count"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
 _TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
 _TRACK = {name for name in _ARRAYS if name.startswith("track.")}
+_GROUPS = {name for name in _TRACK if name.startswith("track.group")}
 _OPTIONAL = {
     *_DERIVATIVE,
     *_TRANSITIONS,
@@ -95,6 +100,8 @@ _OWN_LENGTH = {
     "bounds": "track.starts",
     "recorded": "track.endings",
     "texts": "track.texts",
+    "groups": "track.group_ends",
+    "group texts": "track.group_texts",
 }
 
 
@@ -125,12 +132,12 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     allowed = _ARRAYS.keys() - (_CONTINUOUS if discrete else _DISCRETE)
     missing = allowed - _OPTIONAL - entries.keys()
     # Optional means all of a group or none of it.
-    for together in (_DERIVATIVE, _TRANSITIONS):
+    for together in (_DERIVATIVE, _TRANSITIONS, _GROUPS):
         if together & entries.keys():
             missing |= together - entries.keys()
     if _TRACK & entries.keys():
-        # Episodes that are numbers have no texts.
-        missing |= _TRACK - entries.keys() - {"track.texts"}
+        # Episodes that are numbers have no texts, and whole ones begin at step 0.
+        missing |= _TRACK - entries.keys() - {"track.texts", "track.first"} - _GROUPS
     if missing:
         raise ModelFileError(f"it lacks the array {show(min(missing))}.")
     for name in sorted(_ARRAYS.keys() & entries.keys() - allowed):

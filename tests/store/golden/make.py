@@ -104,6 +104,10 @@ def discrete() -> Fitted:
             returns=np.array([-1.5, 1 / 3]),
             ids=np.array([6, 14], np.int64),
             texts=np.frombuffer("Flug 1größer".encode(), np.uint8),
+            first=np.array([0, 7], np.int64),
+            groups=np.array([1, 0], np.int64),
+            group_ends=np.array([5, 8, 10], np.int64),
+            group_texts=np.frombuffer(b"pilotEvaBo", np.uint8),
         ),
     )
 
