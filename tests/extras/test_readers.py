@@ -123,6 +123,7 @@ def test_a_log_comes_back_from_minari_as_it_was(need: Any, datasets: Path) -> No
         units={"s0": "m"},
         kinds={"s1": "angle"},
         labels=["right", "left", "coast"],
+        groups=["ann", "bob", "ann"],
     )
     made = log.to_minari("my/log-v0")
     assert read_log("my/log-v0").fingerprint() == log.fingerprint()

@@ -180,3 +180,23 @@ def test_a_csv_file_for_others(tmp_path: Path) -> None:
         log.to_csv("log.txt")
     with pytest.raises(LogError, match=r"The log cannot be written to .*: No such file or directory"):
         log.to_csv(tmp_path / "nowhere" / "log.csv")
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet", "csv"])
+def test_groups_come_back(tmp_path: Path, ending: str) -> None:
+    log = Log.from_dict(
+        {
+            "episode": [0, 0, 1, 2],
+            "pilot": ["ann", "ann", "bob", "ann"],
+            "x": [0.5, 1.5, 2.5, 3.5],
+            "action": [0, 1, 0, 1],
+            "reward": [1, 2, 3, 4],
+        },
+        group="pilot",
+    )
+    path = tmp_path / f"log.{ending}"
+    getattr(log, f"to_{ending}")(path)
+    # In CSV, what a group is has to be said again: it is never guessed.
+    back = read_log(path, group="pilot") if ending == "csv" else read_log(path)
+    assert back.fingerprint() == log.fingerprint()
+    assert (back.groups.tolist(), back.group_name) == (["ann", "bob", "ann"], "pilot")
