@@ -7,6 +7,7 @@ import inspect
 import json
 import pickle
 import warnings
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from tests.logs import logs, make_log, random_log
-from tripletree import LogError, NotFittedError, ParameterError, TripleTree, TripleTreeWarning, load
+from tripletree import LogError, NotFittedError, ParameterError, TripleTree, TripleTreeWarning, explain_agent, load
 from tripletree.checks import PARAMETERS
+from tripletree.demos import road
 from tripletree.log.derive import derivatives, values
 from tripletree.log.log import TERMINATED, TRUNCATED, Log
 
@@ -584,3 +586,35 @@ def test_threads_set_after_the_fit_are_checked(threads):
     for ask in (lambda: tree.predict(log.states), lambda: tree.losses(log), lambda: tree.report(log, "report.html")):
         with pytest.raises(ParameterError, match=r"threads must be a whole number from 1 to 1,024, or threads=None"):
             ask()
+
+
+def test_an_agent_is_explained_in_one_go(tmp_path):
+    bars = []
+
+    @contextmanager
+    def bar(doing, unit):
+        bars.append((doing, unit))
+        yield lambda done, most: bars.append(done <= most)
+
+    env = road.environment("left")
+    names = {"feature_names": ["pos", "speed"], "labels": {0: "brake", 1: "push"}}
+    agent = road.solve(road.VARIANTS["left"]).act
+    found = explain_agent(env, agent, tmp_path / "a" / "b", episodes=20, progress=bar, max_leaves=40, **names)
+    assert found.log.n_episodes == 20
+    assert found.tree.n_leaves_ <= 40
+    assert found.report == tmp_path / "a" / "b" / "report.html"
+    assert found.report.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert sorted(path.name for path in found.report.parent.iterdir()) == ["log.npz", "report.html", "tree.tripletree"]
+    assert bars[0] == ("Recording", "episodes")
+    assert ("Growing the tree", "leaves") in bars
+    assert False not in bars
+    assert str(found.judged) in str(found)
+    assert found.tree.progress is None
+
+
+def test_an_agent_with_few_episodes_is_explained_without_files():
+    found = explain_agent(road.environment("alive"), lambda state: int(state[1] < 0), episodes=2)
+    assert found.report is None
+    assert found.log.n_episodes == 2
+    with pytest.raises(ParameterError, match="max_leaves must be a whole number"):
+        explain_agent("CartPole-v1", "random", max_leaves=0)

@@ -28,6 +28,7 @@ def test_public_names():
         "__version__",
         "check",
         "compare_weights",
+        "explain_agent",
         "load",
         "progress_bar",
         "read_description",
@@ -85,5 +86,11 @@ def test_import_leaves_heavy_libraries_alone():
         "rich",
         "safetensors",
         "gymnasium",
+        "torch",
+        "stable_baselines3",
+        "onnxruntime",
     )
     assert python(f"import sys, tripletree; print([name for name in {heavy!r} if name in sys.modules])") == "[]"
+    libraries = heavy[heavy.index("gymnasium") :]
+    code = f"import sys, tripletree.log; print([name for name in {libraries!r} if name in sys.modules])"
+    assert python(code) == "[]"

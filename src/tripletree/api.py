@@ -6,8 +6,10 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from typing import Any, TypeVar, cast, overload
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +33,7 @@ from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
+from tripletree.log.record import record
 from tripletree.markup import notebook_box, tag
 from tripletree.model.card import tree_card
 from tripletree.model.evaluate import check_log, in_labels, losses, score, transitions_on
@@ -53,6 +56,7 @@ from tripletree.questions.simulate import simulate
 from tripletree.questions.story import story
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
+from tripletree.writing import reason
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -716,7 +720,9 @@ class TripleTree:
         return chance.occupancy(self.fitted_, *self._known(log), start, given)
 
     @question
-    def futures(self, start: Any = None, k: int = 3, *, regions: int = 10, log: Log | None = None) -> Futures:
+    def futures(
+        self, start: Any = None, k: int = 3, *, regions: int = 10, given: Any = None, log: Log | None = None
+    ) -> Futures:
         """Return the commonest futures from here: where it goes next, how often, when, and with which outcome.
 
         Counted over recorded episodes with one vote each; from a zone, by their first step in it.
@@ -730,6 +736,8 @@ class TripleTree:
         regions : int
             How many regions there are, at most: the leaves of the tree when it had that many, as in :meth:`outline`.
             The more there are, the sooner the next one comes.
+        given : str, bool array of shape (episodes,), or None
+            Count only episodes of which this is true, as in :meth:`chance`.
         log : Log or None
             Whose episodes to count; None: those of the training log that the model keeps.
 
@@ -747,7 +755,7 @@ class TripleTree:
         >>> [(one.where, one.episodes) for one in found]
         [(('pos < 0.895', 'speed < -0.04'), 15), (('pos < 1.45', 'speed >= 0.0075'), 7)]
         """
-        return futures(self.fitted_, self._episodes(log), start, k, regions)
+        return futures(self.fitted_, self._episodes(log), start, k, regions, given)
 
     def _known(self, log: Log | None) -> tuple[Evidence | None, Transitions | None]:
         """Return the episodes to count and the chain's transitions, each as far as they are known."""
@@ -971,3 +979,100 @@ def compare_weights(
     merged = {**defaults, **parameters}
     check_parameters(merged)
     return weights.compare_weights(log, validation, leaves, steps, progress, merged)
+
+
+class Explained(NamedTuple):
+    """An agent, explained: as text, how the tree sees it from afar and how good the tree is.
+
+    Attributes
+    ----------
+    tree : TripleTree
+        To ask.
+    log : Log
+        What was recorded.
+    judged : HeldOut
+        How good the tree is on episodes that it has not seen.
+    report : Path or None
+        The page to read, if a folder was given.
+    """
+
+    tree: TripleTree
+    log: Log
+    judged: HeldOut
+    report: Path | None
+
+    def __str__(self) -> str:
+        return f"{self.tree.outline(self.log)}\n{self.judged}"
+
+
+def explain_agent(
+    env: Any,
+    agent: Any,
+    folder: str | os.PathLike[str] | None = None,
+    *,
+    samples: int | None = None,
+    episodes: int | None = None,
+    seed: int = 0,
+    max_leaves: int = 1000,
+    title: str | None = None,
+    progress: Callable[[str, str], AbstractContextManager[Callable[[int, int], None]]] | None = None,
+    **options: Any,
+) -> Explained:
+    """Record an agent, grow a tree on the log, and write a report: all in one go.
+
+    Parameters
+    ----------
+    env, agent
+        As in :func:`record`.
+    folder : path, optional
+        Where ``log.npz``, ``tree.tripletree`` and ``report.html`` go; it is made if it is not there. None: no files.
+    samples, episodes : int, optional
+        How much to record, one of the two; 20,000 samples by default.
+    seed : int
+        Seed of the recording, and of the choice of episodes on which the size of the tree is chosen.
+    max_leaves : int
+        Maximum leaves.
+    title : str, optional
+        Heading of the report.
+    progress : callable, optional
+        :func:`tripletree.progress_bar` shows a bar while it records, and one while it grows.
+    **options
+        More options of :func:`record`: ``trust``, ``normalize``, ``state``, ``feature_names``, ``units``, ...
+
+    Returns
+    -------
+    Explained
+        ``tree``, ``log``, ``judged`` and ``report``; as text, the tree from afar and how good it is.
+
+    Examples
+    --------
+    >>> from tripletree import explain_agent
+    >>> found = explain_agent("CartPole-v1", lambda state: int(state[2] + state[3] > 0), samples=2_000)
+    >>> print(found.tree.explain("pole angle = 0.01, pole angular velocity = 0.3"))
+    Action = push right because ...
+    """
+    check_parameters({"max_leaves": max_leaves})
+    target = None if folder is None else Path(folder)
+    if target is not None:
+        try:  # before anything is recorded, which may take long
+            target.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(f"The folder {target} cannot be made: {reason(error)}.") from error
+    show: Any = progress or (lambda *_: nullcontext())
+    if samples is None and episodes is None:
+        samples = 20_000
+    with show("Recording", "samples" if episodes is None else "episodes") as bar:
+        log = record(env, agent, samples=samples, episodes=episodes, seed=seed, progress=bar, **options)
+    # With fewer episodes, a fifth of them would be none.
+    parts = log.split(0.2, seed) if log.n_episodes >= 5 else (log, None)
+    with show("Growing the tree", "leaves") as bar:
+        tree = TripleTree(max_leaves, progress=bar).fit(*parts)
+    tree.progress = None
+    judged = tree.held_out(log)
+    if target is None:
+        return Explained(tree, log, judged, None)
+    page = target / "report.html"
+    log.to_npz(target / "log.npz", compress=True)
+    tree.save(target / "tree.tripletree")
+    tree.report(log, page, title=title)
+    return Explained(tree, log, judged, page)

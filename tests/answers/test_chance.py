@@ -142,6 +142,16 @@ def test_five_leaves_are_named_and_the_others_summed_up():
     assert later.endswith("1 step later they are in leaf 0 (50 %), leaf 1 (25 %), or have ended (25 %).")
     assert "in no leaf, or have ended (100 %)" in str(whereabouts([0.0], end=1.0, steps=9))
     assert str(whereabouts([1.0], seen=None)).startswith("By a guess of the chain: ")
+    assert "ended" not in str(whereabouts([1.0], end=0.0, steps=9))
+
+
+def test_ranges_say_more_than_small_leaves():
+    text = str(whereabouts([0.3] + [0.07] * 10, steps=9, end=0.0, ranges=("y = 0.2 to 0.4 m", "left leg in contact")))
+    assert text.endswith(
+        "9 steps later they are in leaf 0 (30 %), 10 others (70 %), mostly where y = 0.2 to 0.4 m and left leg in contact."
+    )
+    text = str(whereabouts([0.05] * 20, steps=9, end=0.0, ranges=("y = 0.2 to 0.4 m",)))
+    assert text.endswith("9 steps later they are mostly where y = 0.2 to 0.4 m.")
 
 
 def test_unreachable():

@@ -1,13 +1,6 @@
-"""Logs at the command line: ``check`` and ``record``."""
+"""Logs at the command line: ``check``."""
 
 from __future__ import annotations
-
-import pytest
-from click.testing import CliRunner
-
-import tripletree
-from tripletree.cli import main
-from tripletree.demos import road
 
 
 def test_check_says_what_was_read_and_found(run):
@@ -40,12 +33,6 @@ def test_check_for_programs(run):
     assert '"ok": false' in told.out
 
 
-@pytest.fixture
-def record(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(main, ["record", *arguments])
-
-
 def test_a_column_that_was_set_aside_can_be_called_back(run, tmp_path):
     rows = "".join(f"{e},{t},{e + t / 2},{t % 3},{t % 2},{t + e / 3}\n" for e in range(3) for t in range(4))
     (tmp_path / "run.csv").write_text("episode,step,pos,value,action,reward\n" + rows)
@@ -57,37 +44,3 @@ def test_a_column_that_was_set_aside_can_be_called_back(run, tmp_path):
     (tmp_path / "run.toml").write_text('[columns]\nfeatures = ["value", "..."]\n')
     told = run("check", tmp_path / "run.csv", "--describe", tmp_path / "run.toml")
     assert "features     value (integer); pos (real)" in told.out
-
-
-def test_a_driver_is_recorded_to_a_file_that_can_be_read(record):
-    result = record("alive", "--samples", "700", "--seed", "3")
-    assert result.exit_code == 0, result.output
-    assert "700 samples in " in result.stdout
-    assert "The log is in out/logs/alive-3.npz." in result.stdout
-    log = tripletree.read_log("out/logs/alive-3.npz")
-    assert log.fingerprint() == road.record("alive", n_samples=700, seed=3).fingerprint()
-
-
-def test_the_lander_flies(record, tmp_path):
-    result = record("lander", "--samples", "300", "--out", "a/b.npz")
-    assert result.exit_code == 0, result.output
-    log = tripletree.read_log(tmp_path / "a/b.npz")
-    assert log.n_samples >= 300
-    assert log.schema.action.names == ("main engine", "side engine")
-
-
-def test_mistakes_are_one_line(record):
-    assert record("lender").exit_code == 2
-    result = record("left", "--samples", "0")
-    assert result.exit_code == 1
-    assert "--samples must be a whole number of at least 1; got 0. Try --samples 10000." in result.stderr
-    result = record("left", "--out", "log.csv")
-    assert result.exit_code == 1
-    assert "must end in .npz" in result.stderr
-
-
-def test_a_log_is_recorded_to_an_npz_file_only(record, tmp_path):
-    result = record("left", "--out", "x.csv")
-    assert result.exit_code == 1
-    assert result.output == "error: --out must end in .npz; got 'x.csv'. Try --out x.npz.\n"
-    assert list(tmp_path.iterdir()) == []

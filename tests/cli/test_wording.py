@@ -58,7 +58,7 @@ def command(name: str) -> click.Command:
         ("plot", Option("y"), "-y"),
         ("plot", Option("at", ...), "--at STATE"),
         ("paths", Option("k", 3), "-k 3"),
-        ("record", Option("n_samples", 500), "--samples 500"),
+        ("record", Option("samples", 500), "--samples 500"),
         ("demo", Option("max_leaves", 50), "--leaves 50"),
         ("predict", Option("reward", ...), "`reward` in --describe FILE.toml"),
         ("predict", Option("reward", "..."), '`reward = "..."` in --describe FILE.toml'),
@@ -117,7 +117,8 @@ ASKED = {
     "calibration": [MODEL, "--log", "run.csv"],
     "trust": [MODEL, "--log", "run.csv"],
     "demo": [],
-    "record": ["left"],
+    "record": ["CartPole-v1", "--agent", "random", "--samples", "20"],
+    "explain-agent": ["CartPole-v1", "--agent", "random", "--samples", "20", "-o", "new"],
 }
 # ... and where something else must be asked for that.
 INSTEAD = {

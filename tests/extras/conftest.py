@@ -21,3 +21,9 @@ def need():
             pytest.skip(f"no {name} on this machine; type: make test-extras")
 
     return imported
+
+
+@pytest.fixture(autouse=True)
+def folder_of_its_own(tmp_path, monkeypatch):
+    """Run every test in an empty folder: MuJoCo writes a log of its own wherever it is."""
+    monkeypatch.chdir(tmp_path)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -132,6 +134,26 @@ def test_where_it_goes_and_where_it_stays(tree):
     time = tree.occupancy()
     assert time.share.tolist() == [5 / 16, 8 / 16, 3 / 16]
     assert "the time from there on is spent in leaf 1 (50 %)" in str(time)
+
+
+def test_ranges_are_told_where_they_are_narrow():
+    # x goes from 0 to 100 in every episode; y is anywhere, z is 1 from step 50 on, and w never changes.
+    rng = np.random.default_rng(0)
+    x = np.tile(np.arange(100.0), 30)
+    states = np.column_stack([x + rng.random(3_000), rng.random(3_000), x >= 50, np.ones(3_000)])
+    log = make_log(states, x, np.zeros(3_000), np.arange(0, 3_001, 100), kinds=("real", "real", "binary", "real"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = TripleTree(max_leaves=5).fit(log)
+    found = tree.after(60)
+    low, high = np.quantile(states[60::100, 0], [0.1, 0.9], method="inverted_cdf")
+    # In thousandths of the range, which are tenths here, and within what a byte holds.
+    assert found.ranges[1] == "x2"
+    told = [float(number) for number in found.ranges[0].removeprefix("x0 = ").split(" to ")]
+    assert told == pytest.approx([low, high], abs=0.45)
+    exact = tree.after(60, log=log).ranges[0]
+    assert exact == f"x0 = {round(low, 1):g} to {round(high, 1):g}"
+    assert tree.after(20).ranges[1] == "not x2"
 
 
 def test_unreachable(tree):

@@ -241,6 +241,19 @@ def test_what_cannot_be_asked(world, arguments, message):
         world[0].futures(**arguments)
 
 
+def test_a_condition_chooses_who_votes(world):
+    tree, _, side = world
+    rich = tree.futures(given="return > 2")
+    assert [one.episodes for one in rich] == [int((side > 0).sum())]
+    assert "From where episodes begin in episodes with return > 2 (" in str(rich)
+    assert str(rich).endswith("Chosen by how they went, these episodes describe; they do not predict.")
+    masked = tree.futures(given=side > 0)
+    assert [one.episodes for one in masked] == [one.episodes for one in rich]
+    assert "so nothing shows what comes next" in str(tree.futures(given="return > 9"))
+    with pytest.raises(ParameterError, match="given has no `retrun`"):
+        tree.futures(given="retrun > 2")
+
+
 def test_a_tree_without_episodes_asks_for_the_log(world):
     _, log, _ = world
     for keep in ("leaves", "nothing"):

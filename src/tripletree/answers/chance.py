@@ -184,6 +184,8 @@ class Whereabouts(Answer):
         The start in words.
     seen : Seen or None
         Who was seen at the start; None where no episodes are on record.
+    ranges : tuple of str
+        From 10 to 90 %, in words, of the features that this pins down most.
     """
 
     share: npt.NDArray[np.float64]
@@ -194,6 +196,7 @@ class Whereabouts(Answer):
     steps: int | None
     start: str
     seen: Seen | None
+    ranges: tuple[str, ...] = ()
 
     @property
     def counted(self) -> bool:
@@ -257,7 +260,7 @@ def _chance(answer: Chance) -> str:
     rest = ""
     if answer.unresolved >= 0.005:
         rest = f" For {percent(answer.unresolved)} the record ends too early to tell."
-    return f"{_came(seen)} {found}.{rest}{_one_group(seen)}{_hindsight(seen)}{_cross_check(answer, low, high)}"
+    return f"{_came(seen)} {found}.{rest}{_one_group(seen)}{hindsight(seen)}{_cross_check(answer, low, high)}"
 
 
 def _came(seen: Seen) -> str:
@@ -281,7 +284,7 @@ def _nobody(seen: Seen) -> str:
     return f"{they} began so." if seen.start == STARTS else f"{they} came through {seen.start}."
 
 
-def _hindsight(seen: Seen) -> str:
+def hindsight(seen: Seen) -> str:
     """Return a warning where episodes were chosen by how they went."""
     return " Chosen by how they went, these episodes describe; they do not predict." if seen.hindsight else ""
 
@@ -332,7 +335,7 @@ def _duration(answer: Duration) -> str:
         steps = estimate(answer.steps)
         return _guess(answer, f"that it reaches {where} after {steps} {'step' if steps == '1' else 'steps'}")
     if answer.steps is None:
-        return f"{_came(seen)} none reached {where}.{_hindsight(seen)}"
+        return f"{_came(seen)} none reached {where}.{hindsight(seen)}"
     steps = estimate(answer.steps, 4)
     text = f"{_came(seen)} those that reached {where} took {steps} {'step' if steps == '1' else 'steps'} on average"
     if answer.quantiles is not None:
@@ -343,27 +346,35 @@ def _duration(answer: Duration) -> str:
     if answer.censored >= 0.0005:
         rest.append(f"{percent(answer.censored)} had not when the record ended")
     text = f"{text} {capital(all_of(rest))}." if rest else text
-    return f"{text}{_one_group(seen)}{_hindsight(seen)}"
+    return f"{text}{_one_group(seen)}{hindsight(seen)}"
+
+
+LARGE = 0.1
+"""Share from which on a leaf is named."""
 
 
 def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> str:
     """Return the sentences of a distribution over leaves, given as (leaf, share) from the largest."""
     if answer.seen is not None and answer.seen.given is not None and not answer.counted:
         return _nobody(answer.seen)
-    listed = [f"leaf {leaf} ({percent(share)})" for leaf, share in ranked[:5]]
-    rest = sum(share for _, share in ranked[5:])
-    if rest > 0:
-        listed.append(f"{count(len(ranked) - 5, 'other')} ({percent(rest)})")
+    # The number of a leaf says little to a reader, and less where there are hundreds: only large ones are named.
+    large = [(leaf, share) for leaf, share in ranked[:5] if share >= LARGE or not answer.ranges]
+    listed = [f"leaf {leaf} ({percent(share)})" for leaf, share in large]
+    rest = sum(share for _, share in ranked[len(large) :])
+    if rest > 0 and listed:
+        listed.append(f"{count(len(ranked) - len(large), 'other')} ({percent(rest)})")
     who = f"{_came(answer.seen)} " if answer.seen is not None and answer.counted else "By a guess of the chain: "
-    if answer.steps is None:
-        text = f"{who}the time from there on is spent in {', '.join(listed) or 'no leaf'}."
-    else:
-        ended = f"ended ({percent(answer.end or 0)})"
-        steps = count(answer.steps, "step")
-        text = f"{who}{steps} later they are in {', '.join(listed) or 'no leaf'}, or have {ended}."
+    steps = None if answer.steps is None else count(answer.steps, "step")
+    then = "the time from there on is spent" if steps is None else f"{steps} later they are"
+    told = [f"in {', '.join(listed)}"] if listed else []
+    told += [f"mostly where {all_of(answer.ranges)}"] if answer.ranges else []
+    text = f"{who}{then} {', '.join(told) or 'in no leaf'}"
+    if answer.end:
+        text += f", or have ended ({percent(answer.end)})"
+    text += "."
     if answer.unresolved >= 0.005:
         text += f" For {percent(answer.unresolved)} the record ends too early to tell."
-    return text if answer.seen is None else f"{text}{_one_group(answer.seen)}{_hindsight(answer.seen)}"
+    return text if answer.seen is None else f"{text}{_one_group(answer.seen)}{hindsight(answer.seen)}"
 
 
 def _unreachable(numbers: Sequence[int], n_leaves: int, end: bool, start: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
-from tripletree.answers.chance import Seen
+from tripletree.answers.chance import Seen, hindsight
 from tripletree.answers.rules import conditions
 from tripletree.language.conditions import STARTS
 from tripletree.language.numbers import FEW, estimate, percent
@@ -152,7 +152,8 @@ def _outcome(one: Future) -> str:
 def _futures(answer: Futures) -> str:
     seen = answer.seen
     if not seen.episodes:
-        return f"No recorded episode was in {seen.start}, so nothing shows what comes next."
+        only = "" if seen.given is None else f" {seen.given_words}"
+        return f"No recorded episode was in {seen.start}{only}, so nothing shows what comes next."
     lines = [_came(seen)]
     lines += [f"{number}. {one}" for number, one in enumerate(answer.found, 1)]
     if answer.rest >= 0.0005:
@@ -162,6 +163,8 @@ def _futures(answer: Futures) -> str:
         known = "what would have come is taken from those that were watched for longer"
         lost = f"for {percent(answer.unresolved)} nobody knows what would have come"
         lines.append(f"{told}; {lost if answer.unresolved >= 0.005 else known}.")
+    if seen.hindsight:
+        lines.append(hindsight(seen).strip())
     return "\n".join(lines)
 
 
@@ -181,4 +184,5 @@ def _came(seen: Seen) -> str:
         told = f"{seen.episodes:,} of {count(seen.recorded, 'recorded episode')} came here"
     few = "; with so few, take the shares as rough" if seen.episodes < FEW else ""
     outside = "; this state lies outside the range of the log" if seen.outside else ""
-    return f"From {seen.start} ({told}{few}{outside}):"
+    only = "" if seen.given is None else f" {seen.given_words}"
+    return f"From {seen.start}{only} ({told}{few}{outside}):"

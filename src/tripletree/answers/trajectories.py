@@ -12,7 +12,7 @@ from tripletree.answers.answer import Answer
 from tripletree.graph.ways import APART, BRIDGE, END, LEAVES, NO_BRIDGE, NO_RUN, START
 from tripletree.language import conditions
 from tripletree.language.conditions import clause, condition
-from tripletree.language.numbers import all_of, percent
+from tripletree.language.numbers import all_of, percent, within_range
 from tripletree.log.schema import Feature, Schema
 from tripletree.text import count, plural
 
@@ -314,16 +314,8 @@ def turn(schema: Schema, action: str, before: F64, after: F64, span: F64) -> str
 def _arrived(feature: Feature, number: float, span: float) -> str:
     if feature.kind in ("binary", "integer"):
         return clause(feature, round(number), round(number) + 0.5)
-    short = _short(number, span)
+    short = within_range(number, span)
     return condition(feature.name, short, short, feature.unit)
-
-
-def _short(number: float, span: float) -> float:
-    """Round to a thousandth of the feature's range: more digits say nothing."""
-    if not span > 0:
-        return float(number)
-    digits = 3 - int(np.ceil(np.log10(span)))
-    return round(float(number), digits) + 0.0
 
 
 def nothing(start: str, end: str, reachable: int, leaves: int, ends: bool, ranges: str) -> str:

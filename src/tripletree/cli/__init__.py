@@ -22,7 +22,9 @@ from tripletree.text import visible
 
 # Commands are imported when they are called: the list of commands and a shell's completion do not wait for them.
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
-    "From a log to a model": {
+    "From an agent or a log to a model": {
+        "explain-agent": ("agents", "Record an agent, grow a tree on the log and write a report, in one go."),
+        "record": ("agents", "Record an agent in an environment, as a log of whole episodes."),
         "check": ("logs", "List every problem in a log at once."),
         "grow": ("trees", "Grow a tree on a log and save it."),
         "weights": ("trees", "Compare the weights of action, value and derivative."),
@@ -58,7 +60,6 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "More": {
         "demo": ("demo", "Grow trees on two built-in logs, ask them questions and write reports."),
-        "record": ("logs", "Record one of the paper's agents."),
         "reproduce": ("demo", "Run the paper's experiments and check its claims."),
         "completion": ("command", "Let your shell complete commands and options."),
     },

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tripletree.cli import console
+from tripletree.cli.agents import DRIVERS
 from tripletree.cli.command import command
-from tripletree.cli.logs import DRIVERS
 from tripletree.cli.trees import goodness
 from tripletree.text import count
 

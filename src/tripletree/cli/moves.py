@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
+given_option = click.option(
+    "--given",
+    metavar="CONDITION",
+    help='Count only such episodes: "return < 100", "length >= 200", "ending = truncated", "episode in {3, 5}", '
+    '"group = a", "visits (y > 1)", "never visits (y > 1)", or moments "after (y > 1)"; with and, or, not.',
+)
 moves_option = log_option("Use the moves of this log instead of the training log's.")
 
 
@@ -41,12 +47,7 @@ moves_option = log_option("Use the moves of this log instead of the training log
 @click.option("--occupancy", is_flag=True, help="Where does it spend its time?")
 @click.option("--unreachable", is_flag=True, help="Which leaves does it never get to?")
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
-@click.option(
-    "--given",
-    metavar="CONDITION",
-    help='Count only such episodes: "return < 100", "length >= 200", "ending = truncated", "episode in {3, 5}", '
-    '"group = a", "visits (y > 1)", "never visits (y > 1)", or moments "after (y > 1)"; with and, or, not.',
-)
+@given_option
 @log_option("Count the episodes of this log instead of those that the model keeps.")
 @json_option
 def chance(
@@ -100,6 +101,7 @@ def chance(
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
 @click.option("-k", type=int, default=3, show_default=True, help="Number of futures.")
 @click.option("--regions", type=int, default=10, show_default=True, help="Maximum number of regions, as in outline.")
+@given_option
 @log_option("Count the episodes of this log instead of those that the model keeps.")
 @json_option
 def futures(
@@ -107,6 +109,7 @@ def futures(
     start: str | None,
     k: int,
     regions: int,
+    given: str | None,
     log: Path | None,
     describe: Path | None,
     as_json: bool,
@@ -116,7 +119,7 @@ def futures(
     Counted over what recorded episodes really did, with one vote each.
     """
     tree = open_model(model)
-    console.answer(tree.futures(start, k, regions=regions, log=log_of(tree, log, describe)), as_json)
+    console.answer(tree.futures(start, k, regions=regions, given=given, log=log_of(tree, log, describe)), as_json)
 
 
 def way_options(function: _Decorated) -> _Decorated:

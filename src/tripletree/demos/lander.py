@@ -17,8 +17,8 @@ import numpy.typing as npt
 from tripletree.checks import check_whole
 from tripletree.log.files import read_log
 from tripletree.log.log import Log
-from tripletree.log.record import make
 from tripletree.log.record import record as record_env
+from tripletree.log.worlds import make
 
 GAMMA = 0.99
 """Discount that the agent was trained with."""

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from tripletree.checks import check_choice, check_whole
 from tripletree.log.endings import TERMINATED, TRUNCATED
 from tripletree.log.log import Log
-from tripletree.log.record import make
 from tripletree.log.schema import Action, Feature, Schema
+from tripletree.log.worlds import make
 
 # The world and the grid of the paper (section 4).
 LENGTH = 3.0

@@ -111,6 +111,17 @@ def significant(number: float, digits: int) -> float:
     return float(f"{number:.{digits}g}")
 
 
+def within_range(number: float, span: float) -> float:
+    """Return a number rounded to a thousandth of its feature's range: more digits say nothing.
+
+    >>> within_range(0.123456, 2.5), within_range(-7.5e-11, 1.0)
+    (0.12, 0.0)
+    """
+    if not span > 0:
+        return float(number)
+    return round(float(number), 3 - math.ceil(math.log10(span))) + 0.0
+
+
 def short_between(low: float, high: float) -> float:
     """Return 0, or the number with the fewest digits near the middle of ``(low, high]``.
 

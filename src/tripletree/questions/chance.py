@@ -17,6 +17,9 @@ from tripletree.graph import count
 from tripletree.graph.chain import Chain
 from tripletree.graph.futures import Event
 from tripletree.graph.transitions import Transitions
+from tripletree.language import conditions
+from tripletree.language.numbers import exact, unit, within_range
+from tripletree.log.schema import Feature
 from tripletree.model.fitted import Fitted
 from tripletree.questions.evidence import Evidence, Visits
 from tripletree.text import Message, Option
@@ -25,6 +28,8 @@ F64 = npt.NDArray[np.float64]
 
 MOST_STEPS = 1_000_000
 """No question looks further ahead."""
+PINNED, MOST_RANGES = 0.6, 5
+"""A feature is told where 8 of 10 are within that share of its range; the narrowest, at most so many."""
 REGIONS = 8
 """Regions between which the chain is compared with the count, to tell how far its guesses miss."""
 
@@ -155,15 +160,17 @@ def _whereabouts(
                 found.recording.final_states[np.where(final, rows - samples, 0)],
                 found.recording.states[np.where(final, 0, rows)],
             )
+            quantiles = _quantiles(states, later.weight) if later.weight.sum() > 0 else None
             return Whereabouts(
                 share=share[:-1],
                 interval=None if seen.alone else interval if steps is not None else interval[:, :-1],
-                quantiles=_quantiles(states, later.weight) if later.weight.sum() > 0 else None,
+                quantiles=quantiles,
                 end=float(share[-1]) if steps is not None else None,
                 unresolved=later.unresolved,
                 steps=steps,
                 start=visits.text,
                 seen=seen,
+                ranges=_ranges(fitted, quantiles),
             )
         if only is not None:
             nowhere = np.zeros(fitted.tree.n_leaves)
@@ -256,23 +263,7 @@ def _condition(
 def _seen(
     found: Evidence, visits: Visits, counted: count.Chance | count.Steps | count.Later, only: Given | None
 ) -> Seen:
-    recording = found.recording
-    meeting = recording.n_episodes
-    if only is not None:
-        meeting = int(np.logical_or.reduceat(only.rows, recording.starts[:-1]).sum())
-    return Seen(
-        start=visits.text,
-        recorded=meeting,
-        episodes=counted.episodes,
-        visits=counted.visits,
-        distance=visits.distance,
-        outside=visits.outside,
-        groups=None if recording.groups is None else counted.groups,
-        group_name=recording.group_name,
-        given=None if only is None else only.text,
-        given_words="" if only is None else only.words,
-        hindsight=only is not None and only.hindsight,
-    )
+    return found.seen(visits, counted.episodes, counted.visits, counted.groups, only)
 
 
 def _all_there(found: Evidence, visits: Visits, goal: Zone) -> bool:
@@ -339,6 +330,26 @@ def _chain_steps(
 def _three(numbers: tuple[int, ...]) -> tuple[float, float, float]:
     early, middle, late = map(float, numbers)
     return early, middle, late
+
+
+def _ranges(fitted: Fitted, quantiles: F64 | None) -> tuple[str, ...]:
+    """Return where 8 of 10 are, in words, in the features that are pinned down most."""
+    if quantiles is None:
+        return ()
+    width = (quantiles[2] - quantiles[0]) / fitted.span
+    changes = fitted.feature_min < fitted.feature_max
+    told = [int(f) for f in np.argsort(width, kind="stable") if changes[f] and width[f] <= PINNED][:MOST_RANGES]
+    low, _, high = quantiles
+    return tuple(_range(fitted.schema.features[f], low[f], high[f], fitted.span[f]) for f in sorted(told))
+
+
+def _range(feature: Feature, low: float, high: float, span: float) -> str:
+    low, high = within_range(low, span), within_range(high, span)
+    if feature.kind != "real":
+        return conditions.clause(feature, low, high + 0.5)
+    if low == high:
+        return f"{feature.name} = {exact(low)}{unit(feature.unit)}"
+    return f"{feature.name} = {exact(low)} to {exact(high)}{unit(feature.unit)}"
 
 
 def _quantiles(states: F64, weight: F64) -> F64:

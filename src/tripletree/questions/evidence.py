@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.chance import Seen
 from tripletree.asking.given import Given, read_given
 from tripletree.asking.places import Zone, is_state, read_place, read_zone
 from tripletree.asking.states import read_state
@@ -112,6 +113,26 @@ class Evidence:
             raise ParameterError(Message("{} must hold a state: nothing follows the end.", Option("start")))
         inside = zone.holds(recording.states, self.leaf)
         return Visits(inside if among is None else inside & among, zone.text)
+
+    def seen(self, visits: Visits, episodes: int, rows: int, groups: int, only: Given | None) -> Seen:
+        """Return who was seen at the start: so many episodes, rows and groups, of those that meet a condition."""
+        recording = self.recording
+        meeting = recording.n_episodes
+        if only is not None:
+            meeting = int(np.logical_or.reduceat(only.rows, recording.starts[:-1]).sum())
+        return Seen(
+            start=visits.text,
+            recorded=meeting,
+            episodes=episodes,
+            visits=rows,
+            distance=visits.distance,
+            outside=visits.outside,
+            groups=None if recording.groups is None else groups,
+            group_name=recording.group_name,
+            given=None if only is None else only.text,
+            given_words="" if only is None else only.words,
+            hindsight=only is not None and only.hindsight,
+        )
 
 
 def evidence(fitted: Fitted, log: Log | None, threads: int = 1) -> Evidence | None:

@@ -36,7 +36,9 @@ DIGITS = 3
 """Digits of a border in a sentence: regions are large."""
 
 
-def futures(fitted: Fitted, found: Evidence | None, start: Any, k: int = 3, regions: int = REGIONS) -> Futures:
+def futures(
+    fitted: Fitted, found: Evidence | None, start: Any, k: int = 3, regions: int = REGIONS, given: Any = None
+) -> Futures:
     """Return the commonest futures from a place.
 
     Each episode has one vote: from a zone, by its first step there.
@@ -53,16 +55,20 @@ def futures(fitted: Fitted, found: Evidence | None, start: Any, k: int = 3, regi
         How many futures, at most.
     regions : int
         How many regions there are, at most: the leaves of the tree when it had that many.
+    given : str, bool array or None
+        Which episodes count, as in `TripleTree.chance`.
     """
     check_whole(k, "k", 1, example=3)
     check_whole(regions, "regions", 2, example=REGIONS)
     found = recorded(found)
     state = one_state(fitted, start)
-    visits, recording = found.visits(start), found.recording
+    only = found.given(given)
+    visits, recording = found.visits(start, only), found.recording
     whose = found.episodes.of_row[read_rows(visits.rows)]
     whose, first = np.unique(whose, return_index=True)
     rows = read_rows(visits.rows)[first]
-    seen = Seen(visits.text, recording.n_episodes, len(rows), len(rows), visits.distance, visits.outside)
+    groups = len(np.unique(found.episodes.group[whose]))
+    seen = found.seen(visits, len(rows), len(rows), groups, only)
     if not len(rows):
         return Futures((), 0.0, 0.0, 0, seen)
     coarse = fitted.truncate(min(regions, fitted.tree.n_leaves))
