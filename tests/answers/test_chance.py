@@ -148,7 +148,8 @@ def test_five_leaves_are_named_and_the_others_summed_up():
 def test_ranges_say_more_than_small_leaves():
     text = str(whereabouts([0.3] + [0.07] * 10, steps=9, end=0.0, ranges=("y = 0.2 to 0.4 m", "left leg in contact")))
     assert text.endswith(
-        "9 steps later they are in leaf 0 (30 %), 10 others (70 %), mostly where y = 0.2 to 0.4 m and left leg in contact."
+        "9 steps later they are in leaf 0 (30 %), 10 others (70 %), mostly where y = 0.2 to 0.4 m and left leg in "
+        "contact."
     )
     text = str(whereabouts([0.05] * 20, steps=9, end=0.0, ranges=("y = 0.2 to 0.4 m",)))
     assert text.endswith("9 steps later they are mostly where y = 0.2 to 0.4 m.")
