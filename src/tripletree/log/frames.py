@@ -119,9 +119,9 @@ def write_csv(log: Log, path: Path) -> None:
         done[log.starts[1:] - 1] = True
         columns["done" if "done" not in columns else "done_"] = done
     if np.isnan(log.final_states[:, 0]).all():
-        at = len(BEFORE) + log.n_features + len(log.schema.action.names) + len(AFTER)
-        for name in list(columns)[at : at + log.n_features]:
-            del columns[name]
+        features = log.schema.feature_names
+        for name in {f"next_{feature}" for feature in features}.difference(features):
+            columns.pop(name, None)
     rows = zip(*(_cells(column) for column in columns.values()), strict=True)
     try:
         with replacing(path) as stream:

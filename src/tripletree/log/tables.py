@@ -59,7 +59,7 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
     rewards, groups = single.pop("reward"), single.pop("group", None)
     markers = Markers(**single, starts=source.starts)
     if source.files:
-        markers = join_files(markers, source.files, len(rewards), findings)
+        markers = join_files(markers, source.files, len(next(iter(table.values()))), findings)
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
     return build(
         Draft(
