@@ -151,7 +151,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "UTF-16": (text(GOOD.encode("utf-16")), 'not utf-8 text: it holds byte 0xff.*encoding="utf-16"'),
     "surrogates as UTF-8": (text(GOOD.encode() + b"0,\xed\xa0\x80,1,2\n"), "is not utf-8 text: it holds byte 0xed"),
     "a picture": (text(b"\x89PNG\r\n\x1a\n" + bytes(range(256))), "is not utf-8 text: it holds byte 0x89"),
-    "a compressed file": (text(gzip.compress(GOOD.encode())), "is compressed with gzip. Unpack it first"),
+    "a compressed file": (text(gzip.compress(GOOD.encode())[:-9]), "is damaged: Compressed file ended before"),
     "a web page": (text("<!doctype html>\n<p>404, not found\n"), "row 0 has 2 cells, the header has 1"),
     "JSON": (
         text('{"episode": 0, "x": 1}\n{"episode": 0, "x": 2}\n'),
@@ -186,7 +186,10 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
         "2,000 different .*Group the values",
     ),
     "a pipe": (pipe, "log.csv cannot be read: it is a pipe, not a regular file. Save what comes out of it to a file"),
-    "a folder": (lambda folder: folder, "is a folder; expected a file. It holds no CSV, Parquet or NPZ file"),
+    "a folder": (
+        lambda folder: folder,
+        "is a folder without a CSV or Parquet file, and no LeRobot or Minari dataset. It is empty",
+    ),
     "a device": (lambda _: "/dev/zero", "/dev/zero cannot be read: it is a device, not a regular file. Save what"),
     "no such file": (lambda folder: folder / "log.csv", "There is no file .*log.csv"),
     "a name with NUL": (lambda folder: f"{folder}/a\0.csv", "There is no file"),

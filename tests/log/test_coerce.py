@@ -308,3 +308,58 @@ def test_other_text_is_not_a_number(texts: list[str]) -> None:
     findings = Findings()
     assert coerce.as_numbers(np.array(texts, object), "It", findings) is None
     assert findings.items[0].code == "not-numeric"
+
+
+@given(rows=st.integers(1, 700), columns=st.integers(1, 300), seed=st.integers(0, 9))
+def test_extremes_are_those_of_each_column(rows: int, columns: int, seed: int) -> None:
+    matrix = np.random.default_rng(seed).normal(size=(rows, columns))
+    low, high = coerce.extremes(matrix)
+    np.testing.assert_array_equal(low, matrix.min(axis=0))
+    np.testing.assert_array_equal(high, matrix.max(axis=0))
+
+
+@pytest.mark.parametrize("size", [3, -1])
+@pytest.mark.parametrize("kind", [pa.float32(), pa.int64(), pa.bool_(), pa.float16()])
+def test_lists_are_matrices_at_once(size: int, kind: Any) -> None:
+    rows = (np.arange(60).reshape(20, 3) % 2).tolist()
+    whole = pa.array([[kind.to_pandas_dtype()(one) for one in row] for row in rows], pa.list_(kind, size))
+    parts = pa.chunked_array([whole[:7], whole[7:7], whole[7:]])
+    for column in (whole, parts, parts.slice(3, 12), whole.slice(5)):
+        found = coerce.plain(column)
+        assert found.dtype == kind.to_pandas_dtype()
+        assert found.tolist() == [
+            [bool(one) if kind == pa.bool_() else one for one in row] for row in column.to_pylist()
+        ]
+
+
+@pytest.mark.parametrize("rows", [[[1.0, 2.0], [1.0]], [[1.0], None], [[1.0, None], [1.0, 2.0]], [["a"], ["b"]]])
+def test_lists_that_are_no_matrix_are_looked_at_one_by_one(rows: list[Any]) -> None:
+    findings = Findings()
+    found = coerce.as_array(pa.array(rows), "Column `obs`", findings)
+    if rows == [["a"], ["b"]]:
+        assert found is not None
+        assert found.tolist() == rows
+    elif rows[0] == [1.0, None]:
+        assert found is not None
+        np.testing.assert_array_equal(found, [[1, np.nan], [1, 2]])
+    else:
+        assert found is None
+        assert findings.failed
+
+
+def test_arrays_in_a_data_frame_are_a_matrix() -> None:
+    frame = pd.DataFrame({"obs": list(np.arange(12.0).reshape(4, 3))})
+    found = coerce.as_array(frame["obs"], "Column `obs`", Findings())
+    assert found is not None
+    np.testing.assert_array_equal(found, np.arange(12.0).reshape(4, 3))
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_texts_are_shared_and_missing_ones_stay_missing(kind: Any) -> None:
+    texts = ["left", None, "right", "left", "", "none"] * 3
+    whole = pa.array(texts, kind)
+    for column in (whole, pa.chunked_array([whole[:4], whole[4:4], whole[4:]]), whole.slice(3)):
+        found = coerce.plain(column)
+        assert found.tolist() == column.to_pylist()
+    assert len({id(text) for text in coerce.plain(whole).tolist()}) == 5
+    assert coerce.plain(pa.chunked_array([], kind)).tolist() == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from tripletree import _kernel
 from tripletree.errors import LogError
 from tripletree.log import csv_reader as reader
 from tripletree.log import read_log
-from tripletree.log.findings import BadLogError, Findings
+from tripletree.log.findings import BadLogError
 
 
 def write(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
@@ -25,8 +26,8 @@ def write(folder: Path, text: str | bytes, name: str = "log.csv") -> Path:
 
 
 def columns(folder: Path, text: str) -> dict[str, Any]:
-    names, arrays = reader.read_csv(write(folder, text), "utf-8", Findings())
-    return dict(zip(names, arrays, strict=True))
+    table = reader.read_csv(write(folder, text), "utf-8")
+    return dict(zip(table.names, table.columns, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -175,10 +176,11 @@ def test_odd_files_are_read_as_defined(tmp_path: Path, part: int, monkeypatch: p
         expected = csv_table.read(text)
         if isinstance(expected, str):
             with pytest.raises(BadLogError, match=r"log\.csv") as caught:
-                reader.read_csv(write(tmp_path, text), "utf-8", Findings())
+                reader.read_csv(write(tmp_path, text), "utf-8")
             assert caught.value.report.errors[0].code == expected, (seed, text)
             continue
-        names, arrays = reader.read_csv(write(tmp_path, text), "utf-8", Findings())
+        table = reader.read_csv(write(tmp_path, text), "utf-8")
+        names, arrays = table.names, table.columns
         assert names == expected[0], (seed, text)
         for column, right in zip(arrays, expected[1], strict=True):
             assert column.dtype == right.dtype, (seed, text)
@@ -280,3 +282,43 @@ def test_equal_labels_share_their_memory(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(reader, "BLOCK", 64)
     column = columns(tmp_path, "a,b\n" + "left,1\nright,2\n" * 100)["a"]
     assert len({id(label) for label in column}) == 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["[0.1 0.2]", "[3 -4e5]"], [[0.1, 0.2], [3, -4e5]]),
+        (["[ 0.1  0.2 ]", "[1.   2. ]"], [[0.1, 0.2], [1, 2]]),
+        (['"[0.1, 0.2]"', '"[1,2]"'], [[0.1, 0.2], [1, 2]]),
+        (['"(0.1, 0.2)"', '"(nan, inf)"'], [[0.1, 0.2], [np.nan, np.inf]]),
+        (['"[0.1\n 0.2]"', "[1 2]"], [[0.1, 0.2], [1, 2]]),
+        (["[7]", "[8]"], [[7], [8]]),
+    ],
+)
+def test_rows_that_are_written_in_a_cell(tmp_path: Path, cells: list[str], expected: Any) -> None:
+    column = columns(tmp_path, "x,y\n" + "".join(f"{cell},0\n" for cell in cells))["x"]
+    np.testing.assert_array_equal(column, np.array(expected))
+
+
+@pytest.mark.parametrize(
+    "cells", [["[left]", "[right]"], ["[1 2]", "wait"], ["[]", "[]"], ["[1 2]", ""], ["[a b]", "[1 2]"]]
+)
+def test_words_in_brackets_are_labels(tmp_path: Path, cells: list[str]) -> None:
+    column = columns(tmp_path, "x,y\n" + "".join(f"{cell},0\n" for cell in cells))["x"]
+    assert column.tolist() == [cell or None for cell in cells]
+
+
+def test_what_numpy_prints_is_read(tmp_path: Path) -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 30))
+    text = "episode,obs,action,reward\n" + "".join(f'0,"{row}",{k % 2},1\n' for k, row in enumerate(rows))
+    assert "\n " in text
+    log = read_log(write(tmp_path, text))
+    np.testing.assert_allclose(log.states, rows, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["log.csv.gz", "log.tsv.gz", "log.csv", "LOG.CSV.GZ"])
+def test_gzipped_files(tmp_path: Path, name: str) -> None:
+    separator = "\t" if "tsv" in name else ","
+    text = "episode,x,action,reward\n" + "".join(f"{k // 10},{k / 7},{k % 2},1\n" for k in range(5000))
+    log = read_log(write(tmp_path, gzip.compress(text.replace(",", separator).encode()), name))
+    assert log.fingerprint() == read_log(write(tmp_path, text, "plain.csv")).fingerprint()

@@ -85,7 +85,9 @@ def test_wrong_flags_and_final_states(options: dict[str, Any], message: str) -> 
 @pytest.mark.parametrize("done", [None, False, True])
 def test_every_combination_of_flags(terminated: bool | None, truncated: bool | None, done: bool | None) -> None:
     flags = [None if flag is None else np.array([flag]) for flag in (terminated, truncated, done)]
-    if terminated is not None:
+    if (terminated, truncated, done) == (False, False, True):
+        expected = UNKNOWN
+    elif terminated is not None:
         expected = TERMINATED if terminated else TRUNCATED
     elif done is not None and truncated is not None:
         expected = TERMINATED if done and not truncated else TRUNCATED

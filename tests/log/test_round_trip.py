@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.log.raw import Raw, raws, write_csv
-from tripletree.log import Log, read_log
+from tripletree.errors import LogError, ParameterError
+from tripletree.log import UNKNOWN, Log, read_log
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +125,78 @@ def test_reading_again_needs_no_guess_and_no_warning(tmp_path: Path) -> None:
         again = read_log(tmp_path / "log.npz")
     assert again.schema == log.schema
     assert again.reading.startswith("Read 2 samples in 1 episode from log.npz.")
+
+
+@given(raw=raws(), tabs=st.booleans(), unknown=st.booleans())
+@settings(max_examples=60)
+def test_csv_keeps_every_number(raw: Raw, tabs: bool, unknown: bool, folder: Path) -> None:
+    log = raw.arrays()
+    if unknown:
+        endings = np.array([UNKNOWN, *log.endings[1:]])
+        log = Log(**{**vars_of(log), "endings": endings})
+    path = folder / ("back.tsv" if tabs else "back.csv")
+    log.to_csv(path)
+    back = read_log(path)
+    # The file has no place for codes behind labels, and here there are none.
+    assert back.fingerprint() == log.fingerprint()
+
+
+def vars_of(log: Log) -> dict[str, Any]:
+    names = ("states", "actions", "rewards", "starts", "final_states", "endings", "episode_ids", "schema")
+    return {name: getattr(log, name) for name in names}
+
+
+@given(raw=raws())
+@settings(max_examples=40)
+def test_every_writer_gives_the_same_log_back(raw: Raw, folder: Path) -> None:
+    """Also where some final states, and how some episodes ended, are not known, and with units and kinds."""
+    log = raw.arrays()
+    finals = log.final_states.copy()
+    finals[0] = np.nan
+    endings = np.array([UNKNOWN, *log.endings[1:]])
+    features = tuple(replace(feature, unit="m", kind="angle") for feature in log.schema.features)
+    schema = replace(log.schema, features=features)
+    log = Log(**{**vars_of(log), "final_states": finals, "endings": endings, "schema": schema})
+    for name in ("back.npz", "back.parquet"):
+        getattr(log, f"to_{name.partition('.')[2]}")(folder / name)
+        assert read_log(folder / name).fingerprint() == log.fingerprint()
+    log.to_csv(folder / "back.csv")
+    back = read_log(folder / "back.csv", units=dict.fromkeys(raw.names, "m"), kinds=dict.fromkeys(raw.names, "angle"))
+    assert back.fingerprint() == log.fingerprint()
+
+
+def test_a_csv_file_for_others(tmp_path: Path) -> None:
+    log = Log.from_arrays(
+        [[0.1], [1 / 3], [2e-300]], ["a, b", "c", "c"], [0, 1, 2], starts=[0, 2], terminated=[True, False]
+    )
+    log.to_csv(tmp_path / "log.csv")
+    assert (tmp_path / "log.csv").read_text() == (
+        "episode,step,s0,action,reward,terminated,truncated\n"
+        '0,0,0.1,"a, b",0.0,False,False\n'
+        "0,1,0.3333333333333333,c,1.0,True,False\n"
+        "1,0,2e-300,c,2.0,False,True\n"
+    )
+    with pytest.raises(ParameterError, match=r"path must end in .csv or .tsv; got 'log.txt'"):
+        log.to_csv("log.txt")
+    with pytest.raises(LogError, match=r"The log cannot be written to .*: No such file or directory"):
+        log.to_csv(tmp_path / "nowhere" / "log.csv")
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet", "csv"])
+def test_groups_come_back(tmp_path: Path, ending: str) -> None:
+    log = Log.from_dict(
+        {
+            "episode": [0, 0, 1, 2],
+            "pilot": ["ann", "ann", "bob", "ann"],
+            "x": [0.5, 1.5, 2.5, 3.5],
+            "action": [0, 1, 0, 1],
+            "reward": [1, 2, 3, 4],
+        },
+        group="pilot",
+    )
+    path = tmp_path / f"log.{ending}"
+    getattr(log, f"to_{ending}")(path)
+    # In CSV, what a group is has to be said again: it is never guessed.
+    back = read_log(path, group="pilot") if ending == "csv" else read_log(path)
+    assert back.fingerprint() == log.fingerprint()
+    assert (back.groups.tolist(), back.group_name) == (["ann", "bob", "ann"], "pilot")

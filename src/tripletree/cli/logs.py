@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 def check(ctx: click.Context, /, log: Path, fix: bool, out: Path | None, as_json: bool, **options: Any) -> None:
     """List every problem in a log at once.
 
-    LOG is a .csv, .tsv, .parquet or .npz file with one row per step. Prints how the log was read and what deserves a
-    look; the exit code is 1 when the log cannot be used. With --fix, what a program can remedy is remedied: rows with
-    a fault are left out, and their episodes divided there.
+    LOG is a .csv, .tsv, .parquet, .npz or .hdf5 file with one row per step, a folder of such tables, or the name of a
+    Minari dataset. Prints how the log was read and what deserves a look; the exit code is 1 when it cannot be used.
+    With --fix, what a program can remedy is remedied: rows with a fault are left out, and their episodes divided there.
     """
     from tripletree.log.doctor import check as examine
     from tripletree.log.files import read_log

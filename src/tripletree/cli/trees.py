@@ -104,7 +104,8 @@ def _choice(name: str) -> click.Choice[str]:
 def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **options: Any) -> None:
     """Grow a tree on a log and save it.
 
-    LOG is a .csv, .tsv, .parquet or .npz file with one row per step; `tripletree check LOG` shows how it is read.
+    LOG is a .csv, .tsv, .parquet, .npz or .hdf5 file with one row per step, a folder of such tables, or the name of a
+    Minari dataset; `tripletree check LOG` shows how it is read.
     """
     from tripletree.api import TripleTree
     from tripletree.log.files import read_log

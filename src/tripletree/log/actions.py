@@ -160,7 +160,7 @@ def _missing(column: Array) -> Array:
         return np.isnan(column)
     if column.dtype.kind in "mM":
         return np.isnat(column)
-    if column.dtype.kind == "O":
+    if column.dtype.kind == "O" and None in column.tolist():
         return np.array([value is None for value in column], bool)
     return np.zeros(1, bool)
 

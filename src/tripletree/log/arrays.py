@@ -12,7 +12,7 @@ from tripletree.log.boundaries import Markers
 from tripletree.log.build import Draft, build
 from tripletree.log.coerce import as_column, as_matrix
 from tripletree.log.findings import Findings
-from tripletree.log.roles import Naming, check_options
+from tripletree.log.roles import Naming, check_options, chosen_names
 from tripletree.text import count
 
 ARGUMENTS = (
@@ -64,9 +64,11 @@ def from_arrays(
                 f"`next_states` has {count(following.shape[1], 'value')} in each row, `states` has {matrix.shape[1]}; "
                 "both must have the same features.",
             )
-        feature_names = _names(feature_names, matrix.shape[1], "feature", "s", findings)
+        default = [f"s{k}" for k in range(matrix.shape[1])]
+        feature_names = chosen_names(feature_names, default, "feature", findings)
     if moves is not None:
-        action_names = _names(action_names, moves.shape[1], "action", "action_", findings)
+        default = ["action"] if moves.shape[1] == 1 else [f"action_{k}" for k in range(moves.shape[1])]
+        action_names = chosen_names(action_names, default, "action", findings)
     findings.stop_if_failed()
     if matrix is None or moves is None or gains is None or feature_names is None or action_names is None:
         raise AssertionError("a part is missing without an error")  # pragma: no cover
@@ -89,14 +91,3 @@ def from_arrays(
         ),
         findings,
     )
-
-
-def _names(given: Sequence[str] | None, number: int, what: str, prefix: str, findings: Findings) -> list[str]:
-    if given is None:
-        return [what] if number == 1 and what == "action" else [f"{prefix}{k}" for k in range(number)]
-    names = [given] if isinstance(given, str) else list(given)
-    if len(names) != number:
-        findings.error("names", f"Got {count(len(names), f'{what} name')} for {count(number, what)}: {names!r}.")
-    elif not all(isinstance(name, str) and name for name in names):
-        findings.error("names", f"The {what} names are {names!r}; expected non-empty strings.")
-    return names

@@ -214,6 +214,7 @@ class _Content:
         self.n = len(next(iter(table.values()), ()))
         self.starts: npt.NDArray[np.int64] | None = None
         self.reward: Array | None = None
+        self.totals: Array | None = None
         self.actions = [table[name] for name in roles.action if name in table]
         single = {role: column for role, column in single.items() if role not in ("time", "dt")}
         rewards = () if reward is None else (reward,)
@@ -290,8 +291,11 @@ class _Content:
     def _is_total(self, column: Array, slack: float) -> bool:
         if self.starts is None or self.reward is None or len(self.starts) <= LEAST_EPISODES:
             return False
-        total = np.add.reduceat(self.reward.astype(np.float64), self.starts[:-1])
-        return bool((np.abs(column - np.repeat(total, np.diff(self.starts))) <= slack).all())
+        if self.totals is None:
+            total = np.add.reduceat(self.reward.astype(np.float64), self.starts[:-1])
+            self.totals = np.repeat(total, np.diff(self.starts))
+        totals = self.totals
+        return all(bool((np.abs(column[:rows] - totals[:rows]) <= slack).all()) for rows in (GLANCE, None))
 
 
 def _varies(column: Array) -> bool:

@@ -14,7 +14,7 @@ from tripletree.errors import LogError
 from tripletree.log.actions import FINAL_ROW, read_actions
 from tripletree.log.boundaries import FLAGS, Boundaries, Markers, find_boundaries
 from tripletree.log.categories import KIND, expand
-from tripletree.log.coerce import LARGEST, Array, as_ids, as_numbers
+from tripletree.log.coerce import LARGEST, Array, as_ids, as_numbers, extremes, freeze
 from tripletree.log.endings import TRUNCATED, read_endings, read_final_states
 from tripletree.log.findings import BadLogError, Findings, hint
 from tripletree.log.gaps import mend
@@ -396,19 +396,13 @@ def survey(matrix: F64) -> Survey:
             high = np.maximum(high, np.where(finite, block, -np.inf).max(axis=0))
             block = np.where(finite, block, 0.0)
         else:
-            low = np.minimum(low, block.min(axis=0))
-            high = np.maximum(high, block.max(axis=0))
+            least, most = extremes(block)
+            low, high = np.minimum(low, least), np.maximum(high, most)
         # Once a column is known to hold fractions there is no need to look again.
         integral[integral] = (block[:, integral] == np.floor(block[:, integral])).all(axis=0)
     empty = low > high
     low[empty] = high[empty] = 0.0
     return Survey(bad_count, bad_row, low, high, integral)
-
-
-def freeze(array: Array) -> Array:
-    """Return an array that nobody else holds, made read-only: a log keeps it without a copy."""
-    array.setflags(write=False)
-    return array
 
 
 def own(array: Any, dtype: Any) -> Array:

@@ -25,6 +25,27 @@ PADDED = re.compile(r"\s*[+-]?0\d")
 """The beginning of a number such as 007, which is another name than 7, but the same number."""
 
 
+def freeze(array: Array) -> Array:
+    """Return an array that nobody else holds, made read-only: a log keeps it without a copy."""
+    array.setflags(write=False)
+    return array
+
+
+def extremes(matrix: Array) -> tuple[Array, Array]:
+    """Return the smallest and the largest value of each column of a C-contiguous matrix without NaN.
+
+    Several rows at a time: NumPy is slow where a row is short.
+    """
+    n, d = matrix.shape
+    together = max(1, 256 // d)
+    whole = n - n % together
+    if not whole:
+        return matrix.min(axis=0), matrix.max(axis=0)
+    wide = matrix[:whole].reshape(-1, together * d)
+    low = np.vstack([wide.min(axis=0).reshape(together, d), matrix[whole:]]).min(axis=0)
+    return low, np.vstack([wide.max(axis=0).reshape(together, d), matrix[whole:]]).max(axis=0)
+
+
 def plain(values: Any) -> Any:
     """Return a column of a table library (pandas, polars, Arrow) as an array in which what is missing stays missing.
 
@@ -34,12 +55,70 @@ def plain(values: Any) -> Any:
     if type(kind).__name__ == "DictionaryType":
         # Categories: a missing value has the code -1, which as a position would be the last of them.
         values = values.cast(kind.value_type)
+    if type(getattr(values, "dtype", None)).__name__ in ("List", "String"):
+        values = values.to_arrow()  # of polars, whose own way makes an object of each row
+    made = _list_matrix(values)
+    if made is None:
+        made = _shared_texts(values)
+    if made is not None:
+        return made
     dtype = getattr(values, "dtype", None)
     if getattr(dtype, "tz", None) is not None:
         return values.to_numpy(f"datetime64[{getattr(dtype, 'unit', 'ns')}]")
     if hasattr(values, "to_pylist") and not hasattr(values, "num_chunks"):
         return values.to_numpy(zero_copy_only=False)
     return values.to_numpy() if hasattr(values, "to_numpy") else values
+
+
+def _list_matrix(column: Any) -> Array | None:
+    """Return an Arrow column of lists of numbers, all of the same length, as a matrix; None for anything else."""
+    kind: Any = getattr(column, "type", None)
+    size = getattr(kind, "list_size", None)
+    if size is None and type(kind).__name__ not in ("ListType", "LargeListType"):
+        return None
+    if column.null_count:
+        return None
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    parts = []
+    for chunk in chunks:
+        if not len(chunk):
+            continue
+        values = chunk.flatten()
+        width, rest = divmod(len(values), len(chunk))
+        # Lengths are looked at as offsets, all at once.
+        if rest or not width or values.null_count or (size is None and not _even(chunk, width)):
+            return None
+        if str(values.type) not in _NUMBERS:
+            return None
+        parts.append(values.to_numpy(zero_copy_only=False).reshape(len(chunk), width))
+    if not parts or any(part.shape[1] != parts[0].shape[1] for part in parts):
+        return None
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _shared_texts(column: Any) -> Array | None:
+    """Return an Arrow column of text with one object for each different text; None for anything else.
+
+    Labels are few. As an object for each row they take ten times as long to make, and to compare.
+    """
+    kind: Any = getattr(column, "type", None)
+    if str(kind) not in ("string", "large_string"):
+        return None
+    coded = column.dictionary_encode()
+    parts = []
+    for chunk in coded.chunks if hasattr(coded, "chunks") else [coded]:
+        known = np.array([*chunk.dictionary.to_pylist(), None], object)
+        parts.append(known[chunk.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)])
+    return np.concatenate(parts) if parts else np.empty(0, object)
+
+
+_NUMBERS = frozenset(
+    {"float", "double", "halffloat", "bool", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))}
+)
+
+
+def _even(chunk: Any, width: int) -> bool:
+    return bool((np.diff(chunk.offsets.to_numpy()) == width).all())
 
 
 def as_array(values: object, what: str, findings: Findings) -> Array | None:
@@ -240,6 +319,8 @@ def _from_objects(array: Array, what: str, findings: Findings) -> Array | None:
         return _from_mixture(array, what, findings)
     if number and types <= number | missing:
         return _from_numbers(items, types, missing, array.shape, what, findings)
+    if types == {np.ndarray} and array.ndim == 1 and len({(item.dtype.str, item.shape) for item in items}) == 1:
+        return as_array(np.stack(items), what, findings)
     if types and all(issubclass(t, (list, tuple, np.ndarray)) for t in types) and array.ndim == 1:
         return as_array([np.asarray(item).tolist() for item in items], what, findings)
     if types and types == missing:

@@ -1,4 +1,4 @@
-"""CSV files to columns of integers, floats, booleans or text, piece by piece so that little memory is needed.
+"""CSV files, also gzipped, to columns of integers, floats, booleans or text, in pieces so that little memory is needed.
 
 The compiled kernel splits the rows and reads plain numbers; what it leaves as text is judged here, cell by cell.
 """
@@ -6,6 +6,9 @@ The compiled kernel splits the rows and reads plain numbers; what it leaves as t
 from __future__ import annotations
 
 import codecs
+import gzip
+import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +17,18 @@ from typing import BinaryIO
 import numpy as np
 
 from tripletree import _kernel
+from tripletree.errors import LogError
 from tripletree.log.coerce import Array
 from tripletree.log.findings import Findings
+from tripletree.log.npz_reader import refuse_bomb
+from tripletree.log.sources import Table
 from tripletree.text import Message, Option, count, plural
 from tripletree.writing import open_regular, shown
 
 # Bytes that are read together: few enough for a cache, enough that a call for each of them costs nothing.
 BLOCK = 2**22
+# Bytes in which the header is looked for first.
+HEAD = 2**16
 # No row may be longer, in bytes: a file without line ends must not be held as one row.
 LONGEST_ROW = 2**24
 SEPARATORS = ",;\t|"
@@ -28,14 +36,18 @@ SEPARATORS = ",;\t|"
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "null", "none"})
 BOOLEANS = {"true": True, "false": False}
 
+GZIP = b"\x1f\x8b"
+"""The first bytes of a gzipped file."""
+
 # What the kernel has seen in a column, as in csv.hpp.
 _LARGE, _FRACTION, _VALUE, _WORD, _NAN, _BLANK, _TEXT, _PADDING = (1 << bit for bit in range(8))
 
 
-def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], list[Array]]:
-    """Return the names and columns of the file; raises one error for a file that is not a table."""
-    codec = _codec(encoding, findings)
+def read_csv(path: Path, encoding: str) -> Table:
+    """Return the columns of the file, which may be gzipped; raises one error for a file that is not a table."""
     name = shown(path.name)
+    findings = Findings(name)
+    codec = _codec(encoding, findings)
     try:
         names, columns = _parse(path, codec, frozenset(), findings)
         again = frozenset(k for k, column in enumerate(columns) if column.must_be_text)
@@ -55,7 +67,33 @@ def read_csv(path: Path, encoding: str, findings: Findings) -> tuple[list[str], 
         if not str(error).startswith("field larger"):
             raise
         findings.fail("csv", f"{name} cannot be read as CSV: {error}.", "Is a closing quote missing?")
-    return names, [column.join() for column in columns]
+    return Table(names, [_rows(column.join(), of, name) for of, column in zip(names, columns, strict=True)], name)
+
+
+def _rows(column: Array, of: str, name: str) -> Array:
+    """Return a column of cells such as "[0.1 0.2]" as a matrix, any other column as it is.
+
+    So NumPy, pandas and Python write arrays and lists as text.
+    """
+    if column.dtype.kind != "O" or not all(cell and cell[0] in "[(" and cell[-1] in "])" for cell in column):
+        return column
+    cells = [" ".join(cell[1:-1].split()) if "\n" in cell else cell[1:-1] for cell in column]
+    if any("..." in cell for cell in cells):
+        raise LogError(
+            f"Column `{of}` of {name} is cut short: it holds `...` where NumPy has left values out. Write every value "
+            "as a column of its own, or write array.tolist()."
+        )
+    text = re.sub(r"[ ,\t]+", " ", "\n".join(cells)).replace("\n ", "\n").replace(" \n", "\n").strip()
+    width = text.partition("\n")[0].count(" ") + 1
+    _, rows, (odd, first, size), table = _kernel.csv_columns(text.encode(), " ", True, bytes(width))
+    if odd:
+        raise LogError(
+            f"Column `{of}` of {name} is ragged: it has {count(width, 'value')} in row 0 and {size} in row {first}; "
+            "every row must hold the same number of values."
+        )
+    # Words in brackets are labels like any other.
+    labels = rows != len(column) or any(isinstance(values, list) for values, _ in table)
+    return column if labels else np.column_stack([values for values, _ in table])
 
 
 def _codec(encoding: object, findings: Findings) -> str:
@@ -125,10 +163,29 @@ class _Column:
         return column
 
 
+class _Unpacked:
+    """What a gzipped file unpacks to; it may not be more than `refuse_bomb` allows."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self.path = path
+        self.stream = gzip.GzipFile(fileobj=file)
+        self.size = 0
+
+    def read(self, size: int) -> bytes:
+        try:
+            data = self.stream.read(size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise LogError(f"{shown(self.path)} is damaged: {error}. Pack or download it again.") from None
+        # How much there is in all is not known before: whoever has packed it may have written anything in the file.
+        self.size += len(data)
+        refuse_bomb(self.path, self.size, "unpack it first, with gunzip")
+        return data
+
+
 class _Source:
     """The bytes of a file, as UTF-8 without a byte order mark, as many as are asked for."""
 
-    def __init__(self, file: BinaryIO, codec: str) -> None:
+    def __init__(self, file: BinaryIO | _Unpacked, codec: str) -> None:
         self.file = file
         self.utf8 = codec in ("utf-8", "utf-8-sig")
         self.decoder = codecs.getincrementaldecoder(codec)()
@@ -160,7 +217,9 @@ def _parse(path: Path, codec: str, as_text: frozenset[int], findings: Findings) 
     """Return the names and columns; those ``as_text`` are not read as numbers."""
     name = shown(path.name)
     with open_regular(path) as file:
-        source = _Source(file, codec)
+        packed = file.read(len(GZIP)) == GZIP
+        file.seek(0)
+        source = _Source(_Unpacked(file, path) if packed else file, codec)
         separator = _separator(source)
         names = [cell.strip() for cell in _header(source, separator, name, findings)]
         if not names:
@@ -211,12 +270,14 @@ def _pieces(
 def _separator(source: _Source) -> str:
     """Return the separator that is most frequent in the first line that is not blank."""
     while True:
-        lines = source.pending.replace(b"\r", b"\n").split(b"\n")
-        complete = lines if source.ended else lines[:-1]
-        for line in complete:
-            text = line.decode("utf-8", "replace")
-            if text.strip():
-                return max(SEPARATORS, key=text.count)
+        # The header is near the beginning, and what is pending may be long.
+        for size in (HEAD, len(source.pending)):
+            lines = source.pending[:size].replace(b"\r", b"\n").split(b"\n")
+            complete = lines if source.ended and size >= len(source.pending) else lines[:-1]
+            for line in complete:
+                text = line.decode("utf-8", "replace")
+                if text.strip():
+                    return max(SEPARATORS, key=text.count)
         if source.ended or len(source.pending) >= LONGEST_ROW:
             return SEPARATORS[0]
         source.more()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,11 +33,11 @@ def check(source: Any, **options: Any) -> Report:
 
     Parameters
     ----------
-    source : Log, path, dict of columns, DataFrame, list of episodes, or tuple (states, actions, rewards)
-        A log, or what should become one.
+    source : Log, or anything that `read_log` takes
+        A log, or what should become one: a path, a dict of columns, a table, a list of episodes, a tuple (states,
+        actions, rewards).
     **options
-        Those of the constructor that fits: ``read_log``, ``Log.from_dict``, ``Log.from_frame``, ``Log.from_episodes``
-        or ``Log.from_arrays``.
+        Those of `read_log`, or of the constructor that fits: ``Log.from_episodes`` or ``Log.from_arrays``.
 
     Returns
     -------
@@ -58,25 +56,11 @@ def check(source: Any, **options: Any) -> Report:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TripleTreeWarning)  # they come back as findings
-            return examine(_make(source, options))
+            return examine(read_log(source, **options))
     except BadLogError as error:
         return error.report
     except LogError as error:
         return Report("This log", (Finding("error", "unreadable", message_of(error)),))
-
-
-def _make(source: Any, options: dict[str, Any]) -> Log:
-    if isinstance(source, Log):
-        return source
-    if isinstance(source, (str, os.PathLike)):
-        return read_log(source, **options)
-    if isinstance(source, Mapping):
-        return Log.from_dict(source, **options)
-    if isinstance(source, tuple) and len(source) == 3:
-        return Log.from_arrays(*source, **options)
-    if hasattr(source, "columns"):
-        return Log.from_frame(source, **options)
-    return Log.from_episodes(source, **options)
 
 
 def examine(log: Log) -> Report:

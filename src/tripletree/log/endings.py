@@ -30,14 +30,19 @@ def decide(
     """Return the ending of each episode from the flags of its last step.
 
     An episode whose flags are not set even in its last row was cut off by the end of the recording: truncated.
-    ``done`` alone does not say which of the two it was. Terminated and truncated at once is terminated, since nothing
-    follows.
+    ``done`` alone does not say which of the two it was, nor does ``done`` where both others are there and not set.
+    Terminated and truncated at once is terminated, since nothing follows.
     """
+    neither = None
+    if terminated is not None and truncated is not None and done is not None:
+        neither = done & ~terminated & ~truncated
     if terminated is None and done is not None and truncated is not None:
         terminated = done & ~truncated
     endings: npt.NDArray[Any] = np.full(episodes, UNKNOWN, np.uint8)
     if terminated is not None:
         endings[:] = np.where(terminated, TERMINATED, TRUNCATED)
+        if neither is not None:
+            endings[neither] = UNKNOWN
     elif done is not None:
         endings[:] = np.where(done, UNKNOWN, TRUNCATED)
     elif truncated is not None:

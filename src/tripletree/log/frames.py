@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 from collections.abc import Mapping
+from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tripletree.errors import LogError, MissingDependencyError
 from tripletree.log.coerce import Array
-from tripletree.log.endings import TERMINATED, TRUNCATED
+from tripletree.log.endings import TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.schema import Schema
-from tripletree.writing import reason, replacing
+from tripletree.writing import reason, replacing, shown
 
 if TYPE_CHECKING:
     from tripletree.log.log import Log
@@ -145,6 +148,36 @@ def fields_of(table: Mapping[str, Array], schema: Schema, group: str | None = No
         **dt,
         **({} if groups is None else {"groups": groups[starts[:-1]], "group_name": group}),
     }
+
+
+def write_csv(log: Log, path: Path) -> None:
+    """Write a log to a CSV file: numbers with all their digits, an empty cell where a final state is not known."""
+    columns = table_of(log)
+    unknown = log.endings == UNKNOWN
+    if unknown.any():
+        # Neither terminated nor truncated, and still over.
+        done = np.zeros(log.n_samples, bool)
+        done[log.starts[1:] - 1] = True
+        columns["done" if "done" not in columns else "done_"] = done
+    if np.isnan(log.final_states[:, 0]).all():
+        features = log.schema.feature_names
+        for name in {f"next_{feature}" for feature in features}.difference(features):
+            columns.pop(name, None)
+    rows = zip(*(_cells(column) for column in columns.values()), strict=True)
+    try:
+        with replacing(path) as stream:
+            text = TextIOWrapper(stream, "utf-8", newline="")
+            writer = csv.writer(text, delimiter="\t" if path.suffix.lower() == ".tsv" else ",", lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows(rows)
+            text.detach()  # the stream is closed by whoever has opened it
+    except OSError as error:
+        raise LogError(f"The log cannot be written to {shown(path)}: {reason(error)}.") from error
+
+
+def _cells(column: Array) -> list[Any]:
+    cells = column.tolist()
+    return ["" if cell != cell else cell for cell in cells] if column.dtype.kind == "f" else cells
 
 
 def write_parquet(log: Log, path: str | os.PathLike[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tripletree.log.coerce import extremes
 from tripletree.log.endings import ENDING_NAMES
 from tripletree.log.roles import Assignment
 from tripletree.log.schema import kind_seen
@@ -72,8 +73,7 @@ def describe(
         lines.append(_line("step time", f"{usual:.4g} s (median){read}; derivatives are per second", False))
     states = fields["states"]
     seen = [
-        kind_seen(feature, low, high)
-        for feature, low, high in zip(schema.features, states.min(axis=0), states.max(axis=0), strict=True)
+        kind_seen(feature, low, high) for feature, low, high in zip(schema.features, *extremes(states), strict=True)
     ]
     named = list(zip(schema.feature_names, seen, strict=True))
     features = "; ".join(

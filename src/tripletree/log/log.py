@@ -18,17 +18,19 @@ import numpy.typing as npt
 from tripletree.checks import check_ending, check_flag, check_number, generator, listing
 from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log.arrays import SPELLED, from_arrays
-from tripletree.log.build import freeze, own
+from tripletree.log.build import own
 from tripletree.log.card import log_card
-from tripletree.log.coerce import NUMERIC
+from tripletree.log.coerce import NUMERIC, freeze
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
 from tripletree.log.findings import Finding, Findings, Report
-from tripletree.log.frames import OWN, data_frame, described, table_of, write_parquet
+from tripletree.log.frames import OWN, data_frame, described, table_of, write_csv, write_parquet
+from tripletree.log.minari_data import write_minari
 from tripletree.log.npz_reader import unpacked_limit
+from tripletree.log.objects import dict_table, frame_table
 from tripletree.log.roles import Naming, Roles
 from tripletree.log.schema import Schema, is_unicode
-from tripletree.log.tables import from_columns, from_frame
+from tripletree.log.tables import from_table
 from tripletree.text import Message, Option, count, joined
 from tripletree.writing import reason, replacing, shown
 
@@ -383,14 +385,13 @@ class Log:
                 f"Expected a dict of columns, got {type(columns).__name__}.",
                 "For arrays type Log.from_arrays(...), for a DataFrame Log.from_frame(...).",
             )
-        names = [str(name) for name in columns]
-        return cls._announced(from_columns(names, list(columns.values()), roles, findings, "a dict"), findings)
+        return cls._announced(from_table(dict_table(columns), roles, findings), findings)
 
     @classmethod
     def from_frame(cls, frame: Any, **roles: Unpack[Roles]) -> Self:
         """Make a log from a DataFrame (pandas, polars) or an Arrow table; options as in :meth:`from_dict`."""
         findings = Findings()
-        return cls._announced(from_frame(frame, roles, findings), findings)
+        return cls._announced(from_table(frame_table(frame), roles, findings), findings)
 
     @classmethod
     def _announced(cls, fields: dict[str, Any], findings: Findings) -> Self:
@@ -632,6 +633,48 @@ class Log:
         1        0     1  1.5   down     1.0       False      False      2.0
         """
         return data_frame(table_of(self))
+
+    def to_csv(self, path: str | os.PathLike[str]) -> None:
+        """Write the log to a CSV file with the columns of :meth:`to_pandas`.
+
+        :func:`tripletree.read_log` reads back the same numbers, to the last digit, the same actions, endings and final
+        states. Units, kinds and the order of labels are not in a CSV file; :meth:`to_parquet` and :meth:`to_npz` keep
+        them.
+
+        Parameters
+        ----------
+        path : path
+            The file; its name must end in ``.csv``, or in ``.tsv`` for tabs. An existing file is replaced in one step.
+
+        Raises
+        ------
+        LogError
+            If the file cannot be written.
+        """
+        write_csv(self, check_ending(path, (".csv", ".tsv")))
+
+    def to_minari(self, name: str) -> Any:
+        """Write the log as a local Minari dataset, which ``read_log(name)`` reads back exactly, without guessing.
+
+        Parameters
+        ----------
+        name : str
+            The name of the dataset, with a version at the end: ``"my/log-v0"``. It is kept where Minari keeps its
+            datasets (``~/.minari/datasets``, or what the environment variable ``MINARI_DATASETS_PATH`` says). Where a
+            final state was not recorded, the last observation is NaN.
+
+        Returns
+        -------
+        minari.MinariDataset
+
+        Raises
+        ------
+        LogError
+            If it cannot be written, or there is a dataset of this name.
+        MissingDependencyError
+            If Minari is not installed.
+        """
+        return write_minari(self, name)
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the log to a Parquet file that :func:`tripletree.read_log` reads back exactly, without guessing.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 
 from tripletree.errors import LogError
-from tripletree.log.coerce import Array
+from tripletree.log.coerce import freeze
+from tripletree.log.frames import OWN
+from tripletree.log.schema import Schema
+from tripletree.log.sources import Table
 from tripletree.text import count
 from tripletree.writing import open_regular, reason, shown
 
@@ -43,8 +46,8 @@ def refuse_bomb(path: Path, unpacked: int, instead: str) -> None:
         )
 
 
-def read_npz(path: Path) -> tuple[list[str], list[Array]]:
-    """Return the names and arrays of a NumPy file; raises LogError if it is damaged or holds Python objects."""
+def read_npz(path: Path) -> Table:
+    """Return the arrays of a NumPy file; raises LogError if it is damaged or holds Python objects."""
     try:
         with open_regular(path) as file, zipfile.ZipFile(file) as archive:
             members = [_read_header(archive, info, path) for info in archive.infolist()]
@@ -57,7 +60,22 @@ def read_npz(path: Path) -> tuple[list[str], list[Array]]:
         if isinstance(error, LogError):
             raise
         raise LogError(f"{shown(path)} is not an .npz file, or damaged: {reason(error)}. {_AGAIN}") from None
-    return [member.name for member in members], arrays
+    names = [member.name for member in members]
+    if OWN not in names:
+        return Table(names, arrays, shown(path.name))
+    # The text is an array here.
+    schema = str(arrays.pop(names.index(OWN)))
+    names.remove(OWN)
+    return Table(names, arrays, shown(path.name), schema=schema, writer=WRITER, restore=_restored)
+
+
+WRITER = "Log.to_npz"
+
+
+def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any]:
+    arrays = {name: freeze(array) for name, array in zip(table.names, table.columns, strict=True)}
+    called = {"group_name": content["group"]} if "group" in content else {}
+    return {**arrays, "schema": Schema.from_dict(content), **called}
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import LogError
-from tripletree.log.build import freeze
+from tripletree.log.coerce import freeze
 from tripletree.log.endings import TRUNCATED
 from tripletree.log.faults import Fault, find_faults
 from tripletree.log.findings import Finding

@@ -17,7 +17,7 @@ from tripletree.log.coerce import Array
 from tripletree.log.findings import Findings, hint
 from tripletree.log.gaps import WAYS
 from tripletree.log.times import guess_dt, guess_time, holds_dates
-from tripletree.text import Message, Option, joined, plural
+from tripletree.text import Message, Option, count, joined, plural
 
 
 class Naming(TypedDict, total=False):
@@ -51,6 +51,8 @@ class Roles(Naming, total=False):
     group: str
     features: Sequence[str | EllipsisType]
     ignore: Sequence[str]
+    feature_names: Sequence[str]
+    action_names: Sequence[str]
 
 
 # Names by which a role is guessed, the clearest first. They are compared in lower case, and whatever is neither a
@@ -101,7 +103,7 @@ REST = "..."
 """Among the names of features: all columns that would be features anyway."""
 OPTION_TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("units", "kinds"), (Mapping,)),
-    **dict.fromkeys(("features", "ignore", "action"), (str, Sequence, np.ndarray)),
+    **dict.fromkeys(("features", "ignore", "action", "feature_names", "action_names"), (str, Sequence, np.ndarray)),
     "labels": (Mapping, Sequence, np.ndarray),
 }
 # Values to type instead; the others are names of columns.
@@ -110,6 +112,8 @@ OPTION_EXAMPLES: dict[str, tuple[Any, ...]] = {
     "kinds": ({"phi": "angle"},),
     "features": (["x", "y"],),
     "ignore": (["x", "y"],),
+    "feature_names": (["x", "y"],),
+    "action_names": (["main", "side"],),
     "action": ("a", ["a", "b"]),
     "labels": ({0: "left", 1: "right"},),
     "action_kind": ("discrete", "continuous"),
@@ -223,6 +227,18 @@ def listed(value: str | Sequence[str | EllipsisType] | None) -> list[str]:
     if value is None or isinstance(value, str):
         return [] if value is None else [value]
     return [REST if name is ... else str(name) for name in value]
+
+
+def chosen_names(given: Sequence[str] | None, default: Sequence[str], what: str, findings: Findings) -> list[str]:
+    """Return the names that the user wants features or actions to have, or the ``default`` ones for None."""
+    if given is None:
+        return list(default)
+    names = [given] if isinstance(given, str) else list(given)
+    if len(names) != len(default):
+        findings.error("names", f"Got {count(len(names), f'{what} name')} for {count(len(default), what)}: {names!r}.")
+    elif not all(isinstance(name, str) and name for name in names):
+        findings.error("names", f"The {what} names are {names!r}; expected non-empty strings.")
+    return names
 
 
 def _guess(role: str, free: list[str], result: Assignment, table: Mapping[str, Array]) -> None:

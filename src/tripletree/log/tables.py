@@ -1,9 +1,9 @@
-"""Tables (dicts of columns, DataFrames, Arrow tables, files) to the fields of a Log: columns by name."""
+"""From the table of any reader to the fields of a Log: which column plays which role, and what is left out."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,51 +14,20 @@ from tripletree.log.boundaries import Markers
 from tripletree.log.build import Draft, build
 from tripletree.log.coerce import Array, as_array
 from tripletree.log.findings import Findings
-from tripletree.log.roles import Naming, Roles, assign, check_options, listed
+from tripletree.log.folders import join_files
+from tripletree.log.roles import Naming, Roles, assign, check_options, chosen_names, listed
+from tripletree.log.sources import IMAGES, Table
 from tripletree.text import plural
 
-
-def from_frame(frame: Any, roles: Roles, findings: Findings) -> dict[str, Any]:
-    """Return the fields of a Log from a DataFrame or an Arrow table, recognised by its methods.
-
-    So no table library has to be imported, or even known: pandas, polars, Arrow and many others will do.
-    """
-    names = getattr(frame, "column_names", None)
-    if names is None:
-        names = getattr(frame, "columns", None)
-    by_position = _by_position(frame)
-    if names is None or isinstance(names, str) or by_position is None:
-        findings.fail(
-            "type",
-            f"Expected a DataFrame (pandas, polars) or an Arrow table, got {type(frame).__name__}.",
-            "For a dict type Log.from_dict(...), for arrays Log.from_arrays(...).",
-        )
-    texts = ["_".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in names]
-    columns = [by_position(k) for k in range(len(texts))]
-    return from_columns(texts, columns, roles, findings, f"a {type(frame).__module__.partition('.')[0]} table")
+FLATTEN = "Flatten it first: array.reshape(len(array), -1)."
 
 
-def _by_position(frame: Any) -> Callable[[int], Any] | None:
-    # By position, since with duplicate names a column's name would return two of them.
-    if hasattr(frame, "iloc"):
-        return lambda k: frame.iloc[:, k]
-    if hasattr(frame, "to_series"):
-        return lambda k: frame.to_series(k)
-    if hasattr(frame, "column"):
-        return lambda k: frame.column(k)
-    if hasattr(frame, "__getitem__"):
-        return lambda k: frame[list(frame.columns)[k]]
-    return None
-
-
-def from_columns(
-    names: Sequence[str], columns: Sequence[object], roles: Roles, findings: Findings, source: str
-) -> dict[str, Any]:
+def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any]:
     """Return the fields of a Log from named columns; raises one error that lists all errors found."""
     check_options(roles, Roles)
-    if not names:
+    if not source.names:
         findings.fail("no-samples", "The table has no columns; it needs states, actions and rewards.")
-    twice = [name for name, number in Counter(names).items() if number > 1]
+    twice = [name for name, number in Counter(source.names).items() if number > 1]
     if twice:
         findings.fail(
             "duplicate-columns",
@@ -66,31 +35,47 @@ def from_columns(
             "Rename or drop one of each.",
         )
     # What is ignored is not looked at: it may hold anything.
-    ignored = [name for name in names if name in listed(roles.get("ignore"))]
+    ignored = [name for name in source.names if name in listed(roles.get("ignore"))]
     table: dict[str, Array] = {}
-    for name, values in zip(names, columns, strict=True):
+    state: list[str] = []
+    for name, values in zip(source.names, source.columns, strict=True):
         if name not in ignored:
-            _add(table, name, values, findings)
+            added = _add(table, name, values, findings)
+            state += added if name in source.features else []
+    roles = _completed(source, state, roles)
     unnamed = _drop_unnamed(table, roles, findings)
     result = assign([*table, *ignored], roles, findings, table)
+    for reason in dict.fromkeys(source.beside.values()):
+        beside = [name for name, why in source.beside.items() if why == reason]
+        findings.note("set-aside", f"{listing(beside)} {plural(len(beside), 'was', 'were')} not read ({reason}).")
+    if source.said:
+        findings.note("episodes", source.said)
+    feature_names = chosen_names(roles.get("feature_names"), result.features, "feature", findings)
+    action_names = chosen_names(roles.get("action_names"), result.action, "action", findings)
     findings.stop_if_failed()
 
-    result.aside += [*unnamed, *listed(roles.get("ignore"))]
+    result.aside += [*unnamed, *listed(roles.get("ignore")), *source.beside]
     single = {role: table[column] for role, column in result.single.items()}
     rewards, time, dt, groups = (single.pop(role, None) for role in ("reward", "time", "dt", "group"))
+    markers = Markers(**single, starts=source.starts)
+    if source.files:
+        markers = join_files(markers, source.files, len(next(iter(table.values()))), findings)
     naming = {key: value for key, value in roles.items() if key in Naming.__annotations__}
     return build(
         Draft(
-            source=source,
-            feature_names=result.features,
+            source=source.source,
+            feature_names=feature_names,
             states=[table[name] for name in result.features],
-            action_names=result.action,
+            action_names=action_names,
             actions=[table[name] for name in result.action],
             rewards=rewards,
-            markers=Markers(**single),
+            markers=markers,
             next_states=[table[name] for name in result.next_columns] or None,
             time=time,
             dt=dt,
+            final_states=_finals(source, result.features, findings),
+            endings=source.endings,
+            episode_ids=source.ids,
             naming=cast(Naming, naming),
             roles=result,
             groups=groups,
@@ -100,11 +85,28 @@ def from_columns(
     )
 
 
-def _add(table: dict[str, Array], name: str, values: object, findings: Findings) -> None:
-    """Add a column, or the columns of a two-dimensional block as ``name_0``, ``name_1``, ..."""
+def _completed(source: Table, state: Sequence[str], roles: Roles) -> Roles:
+    """Return the user's roles, and beside them those that the format defines."""
+    given = {name for value in roles.values() if isinstance(value, (str, list, tuple)) for name in listed(value)}
+    known = {role: column for role, column in source.roles.items() if not given.intersection(listed(column))}
+    if state and roles.get("features") is None:
+        known["features"] = [name for name in state if name not in given]
+    return cast(Roles, {**known, **roles})
+
+
+def _finals(source: Table, features: Sequence[str], findings: Findings) -> Array | None:
+    """Return the final states of the features; None where the source does not know them all."""
+    finals: dict[str, Array] = {}
+    for name, values in (source.finals or {}).items():
+        _add(finals, name, values, findings)
+    return np.stack([finals[name] for name in features], axis=1) if set(features) <= set(finals) else None
+
+
+def _add(table: dict[str, Array], name: str, values: object, findings: Findings) -> list[str]:
+    """Add a column, or the columns of a two-dimensional block as ``name_0``, ``name_1``, ...; return their names."""
     array = as_array(values, f"Column `{name}`", findings)
     if array is None:
-        return
+        return []
     if array.ndim == 1:
         columns = {name: array}
     elif array.ndim == 2 and array.shape[1] == 1:
@@ -116,7 +118,7 @@ def _add(table: dict[str, Array], name: str, values: object, findings: Findings)
         findings.error(
             "shape",
             f"Column `{name}` has shape {array.shape}; expected (rows,) or (rows, values).",
-            "Flatten it first: array.reshape(len(array), -1)." if array.ndim else "Give a list or an array.",
+            (f"{IMAGES}." if array.ndim > 3 else FLATTEN) if array.ndim else "Give a list or an array.",
         )
     twice = [column for column in columns if column in table]
     if twice:
@@ -127,6 +129,7 @@ def _add(table: dict[str, Array], name: str, values: object, findings: Findings)
             "Rename one of each.",
         )
     table.update(columns)
+    return list(columns)
 
 
 def _drop_unnamed(table: dict[str, Array], roles: Roles, findings: Findings) -> list[str]:
