@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from tests.data.make import HERE, LENGTHS, recording
 from tripletree import read_log
-from tripletree.errors import LogError
+from tripletree.errors import LogError, TripleTreeWarning
 
 
 @pytest.fixture
@@ -208,7 +209,10 @@ def test_any_byte_may_be_wrong(h5py: Any, tmp_path: Path) -> None:
             spoiled[place] = int(rng.integers(256))
         path.write_bytes(spoiled)
         try:
-            read_log(path)
+            with warnings.catch_warnings():
+                # A letter of a name may be wrong, too: then a column is missing.
+                warnings.simplefilter("ignore", TripleTreeWarning)
+                read_log(path)
         except LogError:
             refused += 1
     assert refused
@@ -218,9 +222,7 @@ def test_columns_of_any_name(h5py: Any, tmp_path: Path) -> None:
     """In a flat file, they are found as in any table: guessed, or given."""
     names = {"speed": np.arange(6) / 7, "throttle": np.arange(6) % 2, "points": np.ones(6), "lap": np.arange(6) // 3}
     path = write(h5py, tmp_path / "car.h5", **names)
-    with pytest.raises(
-        LogError, match=r"No column looks like the reward. The columns are `lap`, `points`, `speed`, `thr"
-    ):
+    with pytest.raises(LogError, match=r"Nothing says where episodes begin or end"):
         read_log(path)
     log = read_log(path, action="throttle", reward="points", episode="lap")
     assert log.schema.feature_names == ("speed",)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripletree.graph.count import after, chance, nearest_visits, occupancy, shares, steps
+from tripletree.graph.count import after, chance, nearest_visits, occupancy, shares, steps, votes
 from tripletree.graph.futures import FEWEST_AT_RISK, Episodes, Event
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
 
@@ -294,3 +294,28 @@ def test_angles_are_near_across_their_border() -> None:
     assert distance * 360 == pytest.approx([10, 20, 180])
     near, _ = nearest_visits(states, starts, np.array([0.0]), np.array([360.0]))
     assert near.tolist() == [1, 2, 0]
+
+
+def test_near_neighbours_have_more_votes():
+    assert votes(np.array([0.0, 1.0, 1.0, 1.0, 3.0, 100.0])).tolist() == [6, 3, 3, 3, 1, 1]
+    assert votes(np.zeros(4)).tolist() == [6] * 4
+    assert votes(np.array([0.5])).tolist() == [3]
+    assert votes(np.array([])).tolist() == []
+    assert votes(np.array([0.0, 0.0, 0.0, 1e300])).tolist() == [6, 6, 6, 1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_votes_by_distance_blur_less(seed):
+    # Beyond x = 0.5 it goes up: near that border, neighbours on the other side are farther away.
+    rng = np.random.default_rng(seed)
+    starts = np.arange(0, 801, 2)
+    states = np.zeros((800, 1))
+    states[::2, 0] = rng.random(400)
+    states[1::2, 0] = np.where(states[::2, 0] > 0.5, 2.0, -1.0)
+    episodes = Episodes.of(starts, np.full(400, TERMINATED), np.zeros(400, bool))
+    goal, error = Event(states[:, 0] > 1.5), np.zeros(2)
+    for place in np.linspace(0.45, 0.55, 60):
+        rows, distance = nearest_visits(states, starts, np.array([place]), np.ones(1))
+        for k, asked in enumerate((rows, np.repeat(rows, votes(distance)))):
+            error[k] += (chance(episodes, asked, goal).probability - (place > 0.5)) ** 2
+    assert error[1] < 0.9 * error[0]

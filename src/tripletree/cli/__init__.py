@@ -47,7 +47,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "How it moves": {
         "chance": ("moves", "Show how likely it is to get somewhere, how long it takes, and where time is spent."),
         "futures": ("moves", "Show the commonest futures from here."),
-        "paths": ("moves", "Find ways from one place to another, leaf by leaf."),
+        "paths": ("moves", "Find ways from one place to another."),
         "simulate": ("moves", "Simulate trajectories from one place to another."),
         "rollouts": ("moves", "Draw journeys over the leaves."),
         "transitions": ("moves", "Print how the log moves from leaf to leaf."),

@@ -13,7 +13,7 @@ from tripletree.asking.given import Given, read_given
 from tripletree.asking.places import Zone, is_state, read_place, read_zone
 from tripletree.asking.states import read_state
 from tripletree.errors import ParameterError
-from tripletree.graph.count import nearest_visits
+from tripletree.graph.count import nearest_visits, votes
 from tripletree.graph.futures import Episodes, Event
 from tripletree.language import conditions
 from tripletree.log.log import Log
@@ -109,6 +109,7 @@ class Evidence:
                 recording.states, recording.starts, state, fitted.span, among, periods=fitted.schema.periods
             )
             text = conditions.state(fitted.schema, state.tolist())
+            rows = np.repeat(rows, votes(distance))
             return Visits(rows, text, float(distance[-1]) if len(rows) else None, bool(fitted.outside(state)))
         zone = read_zone(fitted, start, "start")
         if zone.end:
@@ -126,7 +127,7 @@ class Evidence:
             start=visits.text,
             recorded=meeting,
             episodes=episodes,
-            visits=rows,
+            visits=rows if visits.distance is None else episodes,
             distance=visits.distance,
             outside=visits.outside,
             groups=None if recording.groups is None else groups,

@@ -87,7 +87,7 @@ def fan(found: Evidence | None, steps: Any, start: Any, most_paths: int = 0) -> 
     of_row = episodes.of_row[rows]
     if not len(rows):
         raise ParameterError(Message("No recorded episode was in {}, so there is nothing to draw.", visits.text))
-    seen = Seen(visits.text, recording.n_episodes, len(np.unique(of_row)), len(rows), visits.distance, visits.outside)
+    seen = found.seen(visits, len(np.unique(of_row)), len(rows), len(np.unique(episodes.group[of_row])), None)
     followed = rows[evenly(len(rows), MOST_VISITS)]
     times = np.unique(np.linspace(0, steps, min(int(steps), POINTS) + 1).round().astype(np.int64))
     quantiles: list[F64] = []
