@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,13 @@ def test_one_crash_does_not_hide_what_all_other_episodes_show():
     tree = quietly_fitted(log.select(slice(0, 30)), max_leaves=20, gamma=0.0)
     judged = on_unseen(tree.fitted_, log.select(slice(30, 60)), 1)
     assert judged.margin[1] > judged.explained[1] > 0
+
+
+def test_few_groups_are_judged_by_their_episodes():
+    # A tree that knows its twelve episodes does so, whether or not they are of one pilot.
+    walk = random_log(1, lengths=(40,) * 12)
+    tree = quietly_fitted(walk, max_leaves=8)
+    plain = on_unseen(tree.fitted_, walk, 1).margin
+    for pilots in (1, 2, 4):
+        assert on_unseen(tree.fitted_, replace(walk, groups=np.arange(12) % pilots), 1).margin == plain
+    assert on_unseen(tree.fitted_, replace(walk, groups=np.arange(12) % 6), 1).margin != plain

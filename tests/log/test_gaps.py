@@ -212,3 +212,31 @@ def test_a_fleet_without_rewards_may_have_groups(tmp_path: Path) -> None:
     for name in ("log.npz", "log.parquet"):
         log.to_npz(tmp_path / name) if name.endswith("npz") else log.to_parquet(tmp_path / name)
         assert read_log(tmp_path / name).fingerprint() == log.fingerprint()
+
+
+def test_pieces_of_one_episode_are_one_group() -> None:
+    # Six episodes of four rows with a hole in the second of each: pieces depend on each other.
+    n = 24
+    x = np.arange(n, dtype=float)
+    x[1::4] = NAN
+    trips = {
+        "trip": np.repeat([f"t{k}" for k in range(6)], 4),
+        "x": x,
+        "action": np.arange(n) % 2,
+        "reward": np.ones(n),
+    }
+    with pytest.warns(TripleTreeWarning, match="Values are missing"):
+        log = Log.from_dict(trips, episode="trip")
+    assert log.n_episodes == 12
+    assert (log.group_name, log.groups.tolist()) == ("whole trip", [f"t{k}" for k in range(6) for _ in range(2)])
+    training, held_out = log.split(0.3, seed=0)
+    assert not set(training.groups) & set(held_out.groups)
+    # What the user says is a group stays one; and a few episodes are no groups to count.
+    with pytest.warns(TripleTreeWarning, match="Values are missing"):
+        by_pilot = Log.from_dict({**trips, "pilot": np.repeat(["a", "b"], 12)}, episode="trip", group="pilot")
+    assert by_pilot.group_name == "pilot"
+    with pytest.warns(TripleTreeWarning, match="Values are missing"):
+        few = Log.from_dict({name: column[:16] for name, column in trips.items()}, episode="trip")
+    assert few.groups is None
+    with pytest.warns(TripleTreeWarning, match="gap|missing|Values"):
+        assert Log.from_dict(table(x=[1.5, NAN, 3, 4, 5, 6])).groups is None

@@ -13,6 +13,8 @@ from tripletree.tree.structure import Tree
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
+LEAST_GROUPS = 5
+"""Groups of episodes that make the interval theirs; with fewer, it is that of the episodes."""
 STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """Half width of a 95 % interval in standard errors, with 1, 2, ... 9 degrees of freedom."""
 
@@ -34,10 +36,12 @@ def margins(
     Where the log has groups of episodes, they take the place of episodes. Parameters as in
     :func:`tripletree.leaves.losses.loss_curve`.
     """
-    groups = int(log.units.max()) + 1
+    # From a group or two nobody can tell what others would do; whether the tree knows these episodes, one can.
+    units = log.units if log.units.max() + 1 >= LEAST_GROUPS else np.arange(log.n_episodes)
+    groups = int(units.max()) + 1
     if groups < 2:
         return np.full(3, np.inf)
-    group = np.repeat(log.units, np.diff(log.starts))
+    group = np.repeat(units, np.diff(log.starts))
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
     unit = np.array([max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max())) or 1.0])
     value = _squares(group, groups, node, value_column(values), attributes.value_mean[:, None], unit)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Bool = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
 
+LEAST_WHOLE = 5
+"""With fewer episodes than this, their pieces are what there is to count."""
 WAYS = ("split", "drop", "fill")
 """What can be done about a missing value: divide the episode, leave the row out, or carry the last value on."""
 LONG = 10.0
@@ -82,6 +84,10 @@ def mend(
     whole = Boundaries(None, starts, piece_names(found.ids if draft.episode_ids is None else draft.episode_ids, of))
     finals = _final_states(draft, of, at_end, order, last, ~blank, cuts)
     draft = _taken(replace(draft, final_states=finals, episode_ids=None), rows, of, n)
+    if draft.groups is None and LEAST_WHOLE <= len(np.unique(of)) < len(of):
+        # Pieces of one episode depend on each other as the episodes of one pilot do.
+        name = "episode" if draft.roles is None else draft.roles.single.get("episode", "episode")
+        draft = replace(draft, groups=np.repeat(found.ids[of], np.diff(starts)), group_name=f"whole {name}")
     return Mended(draft, whole, ~at_end, rows, _seconds(times, dt, rows, starts))
 
 
