@@ -12,8 +12,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.logs import make_log, random_log
 from tests.questions.trees import random_fitted
 from tests.test_api import quietly_fitted
+from tripletree import Log
 from tripletree.asking.attribute import read_attribute
 from tripletree.questions.importance import importance, removed
+from tripletree.scenes.charts import importances
 
 
 @pytest.mark.parametrize("attribute", ["action", "value", "derivative"])
@@ -123,3 +125,13 @@ def test_splits_never_remove_more_than_all():
     found = importance(odd)
     assert found.removed.tolist() == [1, 1, 1]
     assert found.share.tolist() == [[1], [1], [1]]
+
+
+def test_what_the_log_has_nothing_of_is_not_told():
+    columns = {"x": np.sin(np.arange(90.0)), "y": np.arange(90.0) % 7, "episode": np.repeat([0, 1, 2], 30)}
+    tree = quietly_fitted(Log.from_dict(columns, reward="none", action="none"), max_leaves=5)
+    found = importance(tree.fitted_)
+    assert found.recorded == (False, False, True)
+    assert [line.partition(":")[0] for line in str(found).splitlines()] == ["Derivative"]
+    scene = importances(tree)
+    assert [entry.label for entry in scene.legend] == ["derivative"]

@@ -29,12 +29,15 @@ class Importance(Answer):
         Which share of the training log's impurity the splits removed altogether: more with every leaf, even on noise.
     attributes, features : tuples of str
         Names of the rows and columns.
+    recorded : tuple of bool
+        Whether the log has actions, rewards and derivatives at all.
     """
 
     share: F64
     removed: F64
     attributes: tuple[str, ...]
     features: tuple[str, ...]
+    recorded: tuple[bool, ...] = (True, True, True)
 
     @property
     def table(self) -> Table:
@@ -49,7 +52,9 @@ class Importance(Answer):
 def lines(answer: Importance) -> list[str]:
     """Return one line an attribute: its features from the most important on."""
     told_of = []
-    for name, share in zip(answer.attributes, answer.share, strict=True):
+    for name, share, known in zip(answer.attributes, answer.share, answer.recorded, strict=True):
+        if not known:
+            continue
         ranked = sorted(zip(answer.features, share.tolist(), strict=True), key=lambda pair: -pair[1])
         ranked = [(feature, part) for feature, part in ranked if part > 0]
         if not ranked:

@@ -27,6 +27,7 @@ def importance(fitted: Fitted) -> Importance:
         removed=np.minimum(found / np.where(root > 0, root, 1.0), 1.0),
         attributes=ATTRIBUTES,
         features=fitted.schema.feature_names,
+        recorded=(fitted.schema.has_action, fitted.schema.has_reward, True),
     )
 
 

@@ -267,10 +267,11 @@ def importances(model: Any, most: Any = 12) -> Scene:
         names = [*names[:most], count(len(names) - most, "other")]
     rows = len(names)
     marks: list[Mark] = []
-    for g, colour in enumerate(ATTRIBUTE_COLOURS):
+    drawn = [g for g, known in enumerate(found.recorded) if known]
+    for place, g in enumerate(drawn):
         # The first row is the highest, and within it the action.
-        top = rows - np.arange(rows, dtype=np.float64) - 0.5 - (1 - 3 * BAR) / 2 - g * BAR
-        marks.append(Rectangles(np.zeros(rows), share[g], top - BAR * 0.9, top, fill=colour))
+        top = rows - np.arange(rows, dtype=np.float64) - 0.5 - (1 - len(drawn) * BAR) / 2 - place * BAR
+        marks.append(Rectangles(np.zeros(rows), share[g], top - BAR * 0.9, top, fill=ATTRIBUTE_COLOURS[g]))
 
         told = tuple(percent(part) if part > 0 else "0" for part in share[g].tolist())
         marks.append(Labels(share[g], top - BAR * 0.45, told, 5.5, GREY, "left", (2.0, 0.0)))
@@ -293,7 +294,7 @@ def importances(model: Any, most: Any = 12) -> Scene:
         "Which features the splits owe their effect to"
         if found.share.any()
         else "No split of this tree tells anything",
-        legend=tuple(Entry(name, colour) for name, colour in zip(found.attributes, ATTRIBUTE_COLOURS, strict=True)),
+        legend=tuple(Entry(found.attributes[g], ATTRIBUTE_COLOURS[g]) for g in drawn),
     )
 
 
