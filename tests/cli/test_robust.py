@@ -78,8 +78,11 @@ def test_models_that_are_none(run, work, monkeypatch, command, model, message):
 
 def test_a_directory_for_a_log(run, work, monkeypatch):
     monkeypatch.chdir(work)
-    message = one_line(run("grow", ".", "-o", "m.tripletree"))
-    assert message == "error: . is a folder; expected a file. Did you mean `run.csv`?\n"
+    Path("empty").mkdir()
+    message = one_line(run("grow", "empty", "-o", "m.tripletree"))
+    assert message == (
+        "error: empty is a folder without a CSV or Parquet file, and no LeRobot or Minari dataset. It is empty.\n"
+    )
 
 
 def test_places_where_no_file_can_go(run, work, monkeypatch):

@@ -10,7 +10,6 @@ import pytest
 from pyarrow import csv
 
 from tripletree.log.csv_reader import read_csv
-from tripletree.log.findings import Findings
 
 
 def column(rng: np.random.Generator, rows: int) -> list[str]:
@@ -34,10 +33,10 @@ def test_plain_files_are_read_as_pyarrow_reads_them(tmp_path: Path, seed: int) -
     end = str(rng.choice(["\n", "\r\n"]))
     lines = [",".join(f"n{k}" for k in range(width)), *map(",".join, zip(*table, strict=True))]
     (tmp_path / "log.csv").write_bytes((end.join(lines) + end).encode())
-    names, columns = read_csv(tmp_path / "log.csv", "utf-8", Findings())
+    read = read_csv(tmp_path / "log.csv", "utf-8")
     expected: Any = csv.read_csv(tmp_path / "log.csv")
-    assert names == expected.column_names
-    for mine, theirs in zip(columns, expected.columns, strict=True):
+    assert read.names == expected.column_names
+    for mine, theirs in zip(read.columns, expected.columns, strict=True):
         other = theirs.to_numpy()
         assert mine.dtype == other.dtype
         np.testing.assert_array_equal(mine, other)

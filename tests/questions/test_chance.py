@@ -156,6 +156,18 @@ def test_ranges_are_told_where_they_are_narrow():
     assert tree.after(20).ranges[1] == "not x2"
 
 
+def test_neighbours_that_agree_count_once_each():
+    # Forty episodes at all distances: votes differ, and the bound is that of so many episodes.
+    x = np.linspace(0, 1, 40)
+    log = walks([[one, 1.5, 2.5] for one in x])
+    tree = TripleTree(max_leaves=3).fit(log)
+    found = tree.chance("x > 2", [0.5])
+    assert found.probability == 1
+    n = found.seen.episodes
+    assert found.interval.tolist() == pytest.approx([0.05 ** (1 / n), 1.0])
+    assert "since" not in str(found)
+
+
 def test_unreachable(tree):
     assert str(tree.unreachable()) == "From where episodes begin all 3 leaves can be reached."
     answer = tree.unreachable(2)

@@ -65,6 +65,10 @@ def chance(
         return _guessed(fitted, transitions, guess, start, goal, avoid, within, None, None)
     visits = found.visits(start, only)
     counted = count.chance(found.episodes, visits.rows, found.event(goal), _event(found, avoid), within)
+    if visits.distance is not None and counted.probability is not None and not 1e-9 < counted.probability < 1 - 1e-9:
+        # Where all neighbours agree, it does not matter how many votes each of them has.
+        once = np.unique(visits.rows)
+        counted = count.chance(found.episodes, once, found.event(goal), _event(found, avoid), within)
     seen = _seen(found, visits, counted, only)
     if counted.probability is None and only is not None:
         avoided = None if avoid is None else avoid.text
