@@ -270,3 +270,13 @@ def test_options_that_repeat_the_schema_change_nothing(tmp_path: Path, ending: s
     again = read_log(path, features=names, action=list(schema.action.names), action_kind=schema.action.kind)
     assert again.fingerprint() == log.fingerprint()
     assert "guessed" not in again.reading
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("notes", "notes has no ending; logs are read from"), ("ppo.zip", "tripletree record ENV --agent FILE -o LOG")],
+)
+def test_files_that_are_no_logs_say_what_they_may_be(tmp_path, name, message):
+    (tmp_path / name).write_bytes(b"PK\x03\x04" if name.endswith("zip") else b"hello")
+    with pytest.raises(LogError, match=message):
+        read_log(tmp_path / name)

@@ -170,7 +170,7 @@ def test_an_object_that_predicts_is_asked():
 
 DISCRETE, BOX = spaces.Discrete(3, start=5), spaces.Box(-2, 2, (2,), np.float32)
 NONSENSE = [
-    (DISCRETE, None, r"None; expected a whole number from 5 to 7\. Does the function end with `return`\?"),
+    (DISCRETE, None, r"None; expected a whole number from 5 to 7\. Let the function `return` its action"),
     (DISCRETE, "left", r"'left'; expected a whole number from 5 to 7"),
     (DISCRETE, 4, r"4; expected a whole number from 5 to 7"),
     (DISCRETE, 5.5, r"5\.5; expected a whole number"),

@@ -45,6 +45,8 @@ GZIP = b"\x1f\x8b"
 # Formats that others read: what to do with files of them.
 ELSEWHERE = {
     ".pkl": "A pickle can run any code, so it is never loaded. Load it yourself, and type Log.from_dict(...).",
+    ".zip": "If it is a model of Stable-Baselines3, let it act: tripletree record ENV --agent FILE -o LOG.",
+    ".onnx": "It is an agent: let it act with tripletree record ENV --agent FILE -o LOG.",
     ".xlsx": "Save the sheet as CSV.",
     ".json": "Load it with json, and type Log.from_dict(...) or Log.from_episodes(...).",
     ".npy": "Save all arrays together: np.savez('log.npz', states=..., actions=..., rewards=..., terminated=...).",
@@ -182,7 +184,8 @@ def _format(path: Path) -> str:
         fix = ELSEWHERE.get(named.suffix.lower()) or (
             "Rename the file, or load it yourself and type Log.from_frame(...) or Log.from_dict(...)."
         )
-        raise LogError(f"{name} ends in `{shown(named.suffix)}`; logs are read from {known}. {fix}")
+        ending = f"ends in `{shown(named.suffix)}`" if named.suffix else "has no ending"
+        raise LogError(f"{name} {ending}; logs are read from {known}. {fix}")
     if packed and kind != "csv":
         raise LogError(f"{name} is compressed with gzip, which is read for CSV only. Unpack it first: gunzip {name}")
     if content is not None and content != kind:

@@ -285,7 +285,7 @@ def _numbers(space: Any) -> Callable[[Any], Any]:
 
 def _array(given: Any, wanted: str) -> npt.NDArray[Any]:
     if given is None:
-        raise NonsenseError(f"None; expected {wanted}. Does the function end with `return`?")
+        raise NonsenseError(f"None; expected {wanted}. Let the function `return` its action")
     try:
         array = np.asarray(given)
     except (RuntimeError, TypeError, ValueError) as error:
