@@ -369,3 +369,24 @@ def test_the_nearest_leaf_run_comes_first():
     leaves = np.array([0, 0, 1, 0, 0, 1])
     runs = leaf_runs(states, np.array([0, 3, 6]), leaves, np.array([1.4]), np.array([5.0]), masks(0, 1), np.ones(1))
     assert runs.episode.tolist() == [1, 0]
+
+
+@given(st.integers(0, 10_000))
+def test_angles_are_as_far_apart_as_on_the_circle(seed):
+    rng = np.random.default_rng(seed)
+    states, place = rng.uniform(-400, 400, (20, 2)), rng.uniform(-400, 400, 2)
+    scale, turns = rng.uniform(1, 9, 2), np.arange(-4, 5) * 360.0
+    round_it = np.abs(states[:, :1] - place[0] + turns).min(axis=1)
+    expected = round_it / scale[0] + np.abs(states[:, 1] - place[1]) / scale[1]
+    np.testing.assert_allclose(distances(states, place, scale, (360.0, 0.0)), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_a_path_is_bent_the_shorter_way_round():
+    path = np.array([[350.0], [355.0], [358.0]])
+    moved, far = bent(path, np.array([2.0]), np.array([10.0]), np.array([360.0]), (360.0,))
+    # By 12 degrees at both ends, through north, and not back by 348.
+    assert moved[:, 0].tolist() == [2.0, 367.0, 10.0]
+    assert far == pytest.approx(12 / 360)
+    back, far = bent(path, np.array([2.0]), np.array([10.0]), np.array([360.0]))
+    assert far == pytest.approx(348 / 360)
+    assert back[1, 0] == pytest.approx(7.0)

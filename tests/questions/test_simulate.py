@@ -492,3 +492,30 @@ def test_a_track_makes_no_stairs_of_a_slow_way():
     assert (steps == 0).mean() < 0.1 < 0.5 < (np.diff(decoded) == 0).mean()
     assert np.abs(way.nodes[:, 0] - slow[way.sources[0].first : way.sources[0].last + 1, 0]).max() < 0.02
     assert tree.simulate("pos < 0.1", "pos > 3.9", log=log)[0].nodes[:, 0].tolist() == slow[49:1952, 0].tolist()
+
+
+def compass(episodes=30, seed=0):
+    """Ships that turn right by 2 degrees a step, from anywhere to anywhere."""
+    rng = np.random.default_rng(seed)
+    turns = [(rng.uniform(0, 360) + 2 * np.arange(90)) % 360 for _ in range(episodes)]
+    states = np.concatenate(turns)[:, None]
+    starts = np.append(0, np.cumsum([len(turn) for turn in turns]))
+    log = make_log(states, np.ones(len(states)), np.zeros(len(states)), starts, names=("heading",), kinds=("angle",))
+    features = (replace(log.schema.features[0], unit="deg"),)
+    return replace(log, schema=replace(log.schema, features=features))
+
+
+def test_angles_go_the_short_way_round():
+    log = compass()
+    tree = quietly_fitted(log, max_leaves=8)
+    way = tree.simulate([355.0], [15.0], log=log)[0]
+    assert way.method == "segment"
+    # 20 degrees at 2 a step, through north; no ship was exactly there, but some were within a degree.
+    assert way.duration == pytest.approx(10, abs=1)
+    assert way.moved < 0.02
+    assert way.nodes.min() >= 0
+    assert way.nodes.max() <= 360
+    middle = (way.nodes[1:-1, 0] + 180) % 360 - 180
+    assert (np.diff(middle) > 0).all()
+    # On the interval, nothing leads from 355 to 15 without going down.
+    assert (np.diff(way.nodes[:, 0]) < -300).sum() == 1

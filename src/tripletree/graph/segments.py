@@ -7,13 +7,17 @@ went. Between zones every passage counts, from the last row in the start zone to
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.log.derive import wrapped
+
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+Periods = Sequence[float]
 Bool = npt.NDArray[np.bool_]
 
 WITHIN = 1.5
@@ -80,7 +84,7 @@ class Segments:
         return np.asarray(1.0 / np.bincount(self.episode)[self.episode], np.float64)
 
 
-def distances(states: F64, place: F64 | Bool, scale: F64) -> F64:
+def distances(states: F64, place: F64 | Bool, scale: F64, periods: Periods = ()) -> F64:
     """Return the scaled distance of each row from a place: the sum over the features.
 
     With the root of the sum of squares instead, the segments found are farther from unseen paths: on flights from
@@ -94,18 +98,23 @@ def distances(states: F64, place: F64 | Bool, scale: F64) -> F64:
         A state, or the rows in a zone: those are at distance 0, and all others infinitely far.
     scale : float64 array of shape (features,)
         What counts as a distance of 1 in each feature, such as its range; a feature with 0 does not count.
+    periods : sequence of float
+        The periods of angles, which are as far apart as on the circle, and 0 for other features; none by default.
     """
     if place.dtype == np.bool_:
         return np.where(place, 0.0, np.inf)
     total = np.zeros(len(states))
     # One feature at a time: four times as fast as a table of all differences.
     with np.errstate(over="ignore"):  # a place may be so far away that its distance is infinite
-        for f in np.flatnonzero(scale > 0):
-            total += np.abs(states[:, f] - place[f]) / scale[f]
+        for f in np.flatnonzero(scale > 0).tolist():
+            away = states[:, f] - place[f]
+            total += np.abs(wrapped(away, periods[f]) if periods else away) / scale[f]
     return total
 
 
-def nearest_segments(states: F64, starts: I64, a: F64 | Bool, b: F64 | Bool, scale: F64) -> Segments:
+def nearest_segments(
+    states: F64, starts: I64, a: F64 | Bool, b: F64 | Bool, scale: F64, periods: Periods = ()
+) -> Segments:
     """Return the best segment of each episode, the one with the least gap first.
 
     Of equally good pairs of rows in an episode, the one that arrives first counts, and of those with the same distance
@@ -118,10 +127,10 @@ def nearest_segments(states: F64, starts: I64, a: F64 | Bool, b: F64 | Bool, sca
         The recorded states.
     starts : int64 array of shape (episodes + 1,)
         Episode ``e`` is rows ``starts[e]`` to ``starts[e + 1]``.
-    a, b, scale
+    a, b, scale, periods
         Where from, where to, and the units; as in :func:`distances`. Between two zones see :func:`crossings`.
     """
-    from_a, to_b = distances(states, a, scale), distances(states, b, scale)
+    from_a, to_b = distances(states, a, scale, periods), distances(states, b, scale, periods)
     begins, rows = starts[:-1], np.arange(len(states))
     episode = np.repeat(np.arange(len(begins)), np.diff(starts))
     # Complex numbers are compared by their real parts first: each episode is below all before it, and begins anew.
@@ -170,6 +179,7 @@ def leaf_runs(
     b: F64 | Bool,
     ends: tuple[Bool, Bool],
     scale: F64,
+    periods: Periods = (),
 ) -> Segments:
     """Return the segments from one leaf to another, or between sets of them, those nearest to both states first.
 
@@ -179,17 +189,17 @@ def leaf_runs(
         The leaf of each row.
     ends : two bool arrays of shape (leaves,)
         The leaves of ``a`` and those of ``b``; nothing leads from a leaf to itself.
-    states, starts, a, b, scale
+    states, starts, a, b, scale, periods
         As in :func:`nearest_segments`; there is no gap at a zone.
     """
     runs = crossings(starts, ends[0][leaves], ends[1][leaves])
-    gaps = gap_from(states[runs.first], a, scale), gap_from(states[runs.last], b, scale)
+    gaps = gap_from(states[runs.first], a, scale, periods), gap_from(states[runs.last], b, scale, periods)
     return _by_gap(Segments(runs.episode, runs.first, runs.last, *gaps))
 
 
-def gap_from(rows: F64, place: F64 | Bool, scale: F64) -> F64:
+def gap_from(rows: F64, place: F64 | Bool, scale: F64, periods: Periods = ()) -> F64:
     """Return the distance of some rows from a state; 0 where the place is a zone."""
-    return np.zeros(len(rows)) if place.dtype == np.bool_ else distances(rows, place, scale)
+    return np.zeros(len(rows)) if place.dtype == np.bool_ else distances(rows, place, scale, periods)
 
 
 def within(segments: Segments, factor: float = WITHIN, least: int = 1) -> Segments:
@@ -201,7 +211,7 @@ def within(segments: Segments, factor: float = WITHIN, least: int = 1) -> Segmen
     return segments[: max(near, least)]
 
 
-def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64) -> tuple[F64, F64]:
+def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64, periods: Periods = ()) -> tuple[F64, F64]:
     """Return paths that are bent onto their end points, and how far each was moved.
 
     The shift goes linearly in time from that of the first row to that of the last.
@@ -214,6 +224,8 @@ def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64) -> tuple[F64, F64]
         Where each should begin and end; None: where it does.
     scale : float64 array of shape (features,)
         The ranges of the features.
+    periods : sequence of float
+        As in :func:`distances`: an angle is moved the shorter way round, and may leave its range on the way.
 
     Returns
     -------
@@ -223,6 +235,8 @@ def bent(path: F64, a: F64 | None, b: F64 | None, scale: F64) -> tuple[F64, F64]
     """
     first = np.zeros_like(path[..., 0, :]) if a is None else a - path[..., 0, :]
     last = np.zeros_like(first) if b is None else b - path[..., -1, :]
+    for f, period in enumerate(periods):
+        first[..., f], last[..., f] = wrapped(first[..., f], period), wrapped(last[..., f], period)
     progress = np.linspace(0.0, 1.0, path.shape[-2])[:, None]
     moved = path + ((1 - progress) * first[..., None, :] + progress * last[..., None, :])
     # Rounding must not leave an end a hair off the state that was asked for.
@@ -265,7 +279,14 @@ def duration(segments: Segments) -> tuple[int, int, int]:
 
 
 def typical(
-    states: F64, segments: Segments, scale: F64, k: int = 1, *, a: F64 | None = None, b: F64 | None = None
+    states: F64,
+    segments: Segments,
+    scale: F64,
+    k: int = 1,
+    *,
+    a: F64 | None = None,
+    b: F64 | None = None,
+    periods: Periods = (),
 ) -> tuple[I64, F64]:
     """Return segments that stand for all, and the share of the episodes that each stands for.
 
@@ -281,6 +302,8 @@ def typical(
         At least one. Of more than ``MOST``, some are chosen from, and all are counted.
     scale : float64 array of shape (features,)
         The units; as in :func:`distances`.
+    periods : sequence of float
+        The periods of angles, as in :func:`distances`.
     k : int
         How many at most.
     a, b : float64 arrays of shape (features,) or None
@@ -297,10 +320,11 @@ def typical(
     compared = np.unique(np.linspace(0, len(segments) - 1, min(MOST, len(segments))).astype(np.int64))
 
     def paths(some: Segments) -> F64:
-        return np.asarray(bent(resample(states, some), a, b, scale)[0] / _units(scale), np.float64)
+        return np.asarray(bent(resample(states, some), a, b, scale, periods)[0] / _units(scale), np.float64)
 
+    turns = tuple((np.array(periods) / _units(scale)).tolist()) if periods else ()
     few, of = paths(segments[compared]), segments.episode[compared]
-    table = np.stack([_apart(few, one) for one in few])
+    table = np.stack([_apart(few, one, turns) for one in few])
     nearest, chosen = np.full(len(compared), np.inf), list[int]()
     for _ in range(k):
         brought = np.minimum(table, nearest)
@@ -319,7 +343,7 @@ def typical(
     like = []
     for begin in range(0, len(segments), TOGETHER):
         some = paths(segments[begin : begin + TOGETHER])
-        like.append(np.stack([_apart(some, few[one]) for one in chosen]).argmin(axis=0))
+        like.append(np.stack([_apart(some, few[one], turns) for one in chosen]).argmin(axis=0))
     return compared[chosen], np.asarray(np.bincount(np.concatenate(like), votes, len(chosen)), np.float64)
 
 
@@ -329,9 +353,11 @@ def alternatives(segments: Segments, chosen: int) -> I64:
     return np.sort(best[segments.episode[best] != segments.episode[chosen]])
 
 
-def _apart(paths: F64, one: F64) -> F64:
+def _apart(paths: F64, one: F64, periods: Periods) -> F64:
     """Return the mean distance of each path from one of them, point by point."""
     step = paths - one
+    for f, period in enumerate(periods):
+        step[..., f] = wrapped(step[..., f], period)
     return np.asarray(np.sqrt(np.einsum("ijk,ijk->ij", step, step)).mean(axis=1), np.float64)
 
 

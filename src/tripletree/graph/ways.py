@@ -16,7 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.graph.segments import Segments, bent, crossings, distances, gap_from, leaf_runs, nearest_segments
+from tripletree.graph.segments import (
+    Periods,
+    Segments,
+    bent,
+    crossings,
+    distances,
+    gap_from,
+    leaf_runs,
+    nearest_segments,
+)
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -65,6 +74,7 @@ def find(
     ends: tuple[Bool, Bool],
     scale: F64,
     far: float = FAR,
+    periods: Periods = (),
 ) -> Found:
     """Return what a way between two places can follow, and why nothing better.
 
@@ -74,19 +84,23 @@ def find(
         As in :func:`~tripletree.graph.segments.leaf_runs`.
     far : float
         Gap from which on a segment is not near.
+    periods : sequence of float
+        The periods of angles, as in :func:`~tripletree.graph.segments.distances`.
     """
     zones = [place.dtype == np.bool_ for place in (a, b)]
     if all(zones):
         near = crossings(starts, np.asarray(a, bool), np.asarray(b, bool))
     else:
-        near = nearest_segments(states, starts, a, b, scale)
+        near = nearest_segments(states, starts, a, b, scale, periods)
         near = near[near.gap < (far / 2 if any(zones) else far)]
     if len(near):
         return Found(SEGMENT, (), near)
     # With half of it at each end an episode would be near, if it were the same one and in this order.
-    away = [reason for reason, place in ((START, a), (END, b)) if distances(states, place, scale).min() >= far / 2]
+    away = [
+        reason for reason, place in ((START, a), (END, b)) if distances(states, place, scale, periods).min() >= far / 2
+    ]
     reasons = tuple(away or [APART])
-    runs = leaf_runs(states, starts, leaves, a, b, ends, scale)
+    runs = leaf_runs(states, starts, leaves, a, b, ends, scale, periods)
     if len(runs):
         return Found(LEAVES, reasons, runs)
     stretches = bridge(states, starts, leaves, a, b, ends, scale)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -123,8 +123,8 @@ def recorded_ways(
     if here is not None:
         return _there(fitted, here, first, last, aligned)
     # A constant feature has no range, and does not count.
-    scale = fitted.feature_max - fitted.feature_min
-    way = find(ground.states, ground.starts, ground.place, a, b, (first.mask, last.mask), scale)
+    scale, periods = fitted.feature_max - fitted.feature_min, fitted.schema.periods
+    way = find(ground.states, ground.starts, ground.place, a, b, (first.mask, last.mask), scale, periods=periods)
     because = trajectories.why(way.reasons, first.text, last.text, (first.state is not None, last.state is not None))
     if way.method == NONE:
         return because
@@ -137,7 +137,7 @@ def recorded_ways(
             progress(number + 1, len(shares))
     zones = first.zone is not None and last.zone is not None
     # What several episodes did together, none of them did: nobody knows how long it takes.
-    timed = None if chosen is None else way.segments if zones else _timed(way.segments, first, last, scale)
+    timed = None if chosen is None else way.segments if zones else _timed(way.segments, first, last, scale, periods)
     answer = Trajectories(
         found=tuple(ways),
         reachable=None,
@@ -154,12 +154,12 @@ def recorded_ways(
     return trajectories.with_text(answer)
 
 
-def _timed(segments: Segments, first: Place, last: Place, scale: F64) -> Segments:
+def _timed(segments: Segments, first: Place, last: Place, scale: F64, periods: Sequence[float]) -> Segments:
     """Return the segments whose durations count: the nearest, as long as they go half of the way."""
     near = within(segments, AROUND, AT_LEAST)
     if first.state is None or last.state is None:
         return near
-    apart = distances(first.state[None], last.state, scale)[0]
+    apart = distances(first.state[None], last.state, scale, periods)[0]
     return near[: max(np.count_nonzero(near.gap <= apart / 2), LEAST_TIMED)]
 
 
@@ -208,7 +208,7 @@ class _Maker:
         nearest comes first, and then one of each other episode, the nearest first: these stand for themselves.
         """
         every, zones = self.way.segments, self.first.zone is not None and self.last.zone is not None
-        a, b = self.first.state, self.last.state
+        ends: dict[str, Any] = {"a": self.first.state, "b": self.last.state, "periods": self.fitted.schema.periods}
         if pairs or zones:
             some = every if zones else within(every, AROUND, AT_LEAST)
             if pairs is True:
@@ -217,9 +217,9 @@ class _Maker:
                     raise ParameterError(Message(said, len(some), Option("pairs", 100)))
                 votes = some.votes
                 return some, list((votes / votes.sum()).tolist())
-            chosen, shares = typical(self.ground.states, some, self.scale, min(int(pairs) or k, MOST), a=a, b=b)
+            chosen, shares = typical(self.ground.states, some, self.scale, min(int(pairs) or k, MOST), **ends)
             return some[chosen], list(shares.tolist())
-        medoid = int(typical(self.ground.states, within(every), self.scale, a=a, b=b)[0][0])
+        medoid = int(typical(self.ground.states, within(every), self.scale, **ends)[0][0])
         chosen = np.append(medoid, alternatives(every, medoid)[: k - 1])
         return every[chosen], [None] * len(chosen)
 
@@ -233,10 +233,10 @@ class _Maker:
             path, moved = joined(states, segments, a, b, self.scale)
             path = path[: len(path) - (segments.last[-1] + 1 - stop)]
         else:
-            path, far = bent(
-                ground.path(int(segments.first[0]), int(stop)), self.first.state, self.last.state, self.scale
-            )
+            ends_at, periods = (self.first.state, self.last.state), fitted.schema.periods
+            path, far = bent(ground.path(int(segments.first[0]), int(stop)), *ends_at, self.scale, periods)
             moved = float(far)
+            self._wrap(path, periods)
             if self.first.state is not None:
                 path[0] = self.first.state  # also where the end follows at once, and it is the only row
         # Between its ends a way has whole numbers where the log has: nobody is half in contact.
@@ -259,6 +259,14 @@ class _Maker:
             moved=moved,
             share=share,
         )
+
+    def _wrap(self, path: F64, periods: Sequence[float]) -> None:
+        """Bring angles that were moved out of their range back into it, from the other side, in place."""
+        for f, period in enumerate(periods):
+            if period:
+                low, high = self.fitted.feature_min[f], self.fitted.feature_max[f]
+                path[:, f] += period * ((path[:, f] < low) & (path[:, f] + period <= high))
+                path[:, f] -= period * ((path[:, f] > high) & (path[:, f] - period >= low))
 
     def _turns(self, path: F64, leaf: I64) -> list[str]:
         """Return where a way turns, each with the action until there, and the action on its last stretch."""
