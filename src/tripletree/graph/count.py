@@ -314,8 +314,8 @@ def shares(later: Later, label: npt.NDArray[Any], classes: int) -> tuple[F64, F6
 def votes(distance: F64) -> I64:
     """Return how often neighbours of a state count, 1 to 6 times, given their distances from small to large.
 
-    One as far as the third counts half of one at the state itself. Of four ways to weigh them, tried on six agents, this
-    had about the best Brier skill on unseen states: .006 to .020 above that of votes that are all alike.
+    One as far as the third counts half of one at the state itself. Of four ways to weigh them, tried on six agents,
+    this had about the best Brier skill on unseen states: .006 to .020 above that of votes that are all alike.
     """
     unit = max(float(distance[min(2, len(distance) - 1)]), np.finfo(np.float64).tiny) if len(distance) else 1.0
     with np.errstate(over="ignore"):
