@@ -165,9 +165,9 @@ def test_ranges_say_more_than_small_leaves():
 
 def test_unreachable():
     every = Unreachable(np.array([], np.int64), 3, True, "leaf 0")
-    assert str(every) == "From leaf 0 all 3 leaves can be reached."
+    assert str(every) == "By the chain over leaves, all 3 leaves can be reached from leaf 0."
     some = Unreachable(np.array([1, 2]), 3, False, "leaf 0")
-    assert str(some).startswith("From leaf 0 no recorded transitions lead to leaves 1 and 2 of 3. No recorded")
+    assert str(some).startswith("By the chain over leaves, nothing leads from leaf 0 to leaves 1 and 2 of 3. No ")
 
 
 def test_data_hold_who_was_seen_and_no_number_that_json_lacks():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.log.raw import Raw
+from tests.log.test_objects import Exchanged, Streamed
 from tests.logs import random_log
 from tripletree import Log, read_log
 from tripletree.errors import LogError
@@ -314,26 +315,6 @@ def test_d3rlpy_in_memory_and_as_a_file(need: Any, tmp_path: Path, discrete: boo
 
 
 # --- polars and the dataframe interchange --------------------------------------------------------------------------
-
-
-class Exchanged:
-    """A table that offers nothing but the interchange protocol."""
-
-    def __init__(self, frame: Any) -> None:
-        self.frame = frame
-
-    def __dataframe__(self, **options: Any) -> Any:
-        return self.frame.__dataframe__(**options)
-
-
-class Streamed:
-    """A table that offers nothing but Arrow's stream."""
-
-    def __init__(self, frame: Any) -> None:
-        self.frame = frame
-
-    def __arrow_c_stream__(self, schema: Any = None) -> Any:
-        return self.frame.__arrow_c_stream__(schema)
 
 
 def test_tables_of_any_library(need: Any) -> None:

@@ -169,10 +169,10 @@ def test_neighbours_that_agree_count_once_each():
 
 
 def test_unreachable(tree):
-    assert str(tree.unreachable()) == "From where episodes begin all 3 leaves can be reached."
+    assert str(tree.unreachable()) == "By the chain over leaves, all 3 leaves can be reached from where episodes begin."
     answer = tree.unreachable(2)
     assert answer.leaves.tolist() == [0, 1]
-    assert str(answer) == "From leaf 2 no recorded transitions lead to leaves 0 and 1 of 3."
+    assert str(answer) == "By the chain over leaves, nothing leads from leaf 2 to leaves 0 and 1 of 3."
     cut = walks(ending=TRUNCATED)
     assert str(tree.unreachable(log=cut)).endswith("No recorded transitions lead to the end.")
 
@@ -196,7 +196,7 @@ def test_answers_as_data(tree):
         "end": True,
         "start": "where episodes begin",
     }
-    assert repr(tree.unreachable()).startswith("<Unreachable: From ")
+    assert repr(tree.unreachable()).startswith("<Unreachable: By the chain ")
 
 
 def test_a_clockwork_is_counted_right_where_the_chain_is_wrong():

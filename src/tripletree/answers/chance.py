@@ -391,8 +391,8 @@ def _unreachable(numbers: Sequence[int], n_leaves: int, end: bool, start: str) -
     tail = "" if end else " No recorded transitions lead to the end."
     if not numbers:
         every = plural(n_leaves, "the only leaf", f"all {n_leaves:,} leaves")
-        return f"From {start} {every} can be reached.{tail}"
-    return f"From {start} no recorded transitions lead to {leaves(numbers)} of {n_leaves}.{tail}"
+        return f"By the chain over leaves, {every} can be reached from {start}.{tail}"
+    return f"By the chain over leaves, nothing leads from {start} to {leaves(numbers)} of {n_leaves}.{tail}"
 
 
 def markov(check: MarkovCheck) -> str:

@@ -240,6 +240,7 @@ def rollouts(
 ) -> None:
     """Draw journeys over the leaves, as CSV: a line for each, its leaf at 0, 1, ... steps.
 
+    They are drawn from the chain over leaves, which forgets how it came to a leaf: no recorded episode went just so.
     The number of leaves stands for the end of the episode.
     """
     tree = open_model(model)
