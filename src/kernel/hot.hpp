@@ -37,6 +37,11 @@ struct Hot {
     void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares);
     double (*largest_square)(const Table& table, size_t a, size_t b);  // an upper bound
     void (*complete_rows)(const Table& table, size_t a, size_t b);
+    void (*add_products)(const double* rows, size_t count, size_t left, size_t width, double* sums);
+    void (*solve_ridge)(double* matrix, double* right, size_t d, size_t columns);
+    void (*add_errors)(const double* sums, size_t left, size_t width, size_t first, const double* model, size_t columns, double* errors);
+    void (*tell)(const double* state, const double* origin, const double* centre, const double* slope, const double* low, const double* high, size_t d,
+                 size_t width, double* out);
 };
 
 // The best table for this machine; the environment variable TRIPLETREE_ISA (baseline, avx2, avx512) chooses another.

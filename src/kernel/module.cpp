@@ -11,7 +11,9 @@
 #include "csv.hpp"
 #include "encode.hpp"
 #include "grow.hpp"
+#include "linear.hpp"
 #include "resolution.hpp"
+#include "telling.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -305,6 +307,164 @@ Out1<int32_t> apply_array(In2<double> states, In1<int32_t> feature, In1<double> 
     return Out1<int32_t>(out, {n}, owner);
 }
 
+template <class T>
+using In3 = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out3 = nb::ndarray<nb::numpy, T, nb::ndim<3>>;
+
+using LinearArrays = std::tuple<Out2<double>, Out3<float>, Out2<float>, Out2<float>, Out2<float>, Out2<double>>;
+
+LinearArrays linear_arrays(In2<double> states, In2<double> targets, In1<uint8_t> fold, In1<int32_t> node, In1<int32_t> left, In2<double> origin,
+                           In2<double> mean, In1<double> per_span, In1<double> sigma, In1<double> penalty, int n_plain, int joint, int folds, int most,
+                           int threads) {
+    const size_t n = states.shape(0), d = states.shape(1), k = targets.shape(1), nodes = left.shape(0);
+    require(n > 0 && n < (size_t{1} << 32) && targets.shape(0) == n && fold.shape(0) == n && node.shape(0) == n, "states, targets, fold and node must match");
+    require(origin.shape(0) == nodes && origin.shape(1) == d && mean.shape(0) == nodes && mean.shape(1) == k, "origin and mean must have a row for each node");
+    require(per_span.shape(0) == d && sigma.shape(0) == k, "per_span and sigma must have one entry per column");
+    require(n_plain >= 0 && static_cast<size_t>(n_plain) <= k && joint >= 0 && joint <= n_plain && folds >= 1 && most >= 0 && threads >= 1, "sizes must fit");
+    for (size_t j = 0; j < nodes; ++j)
+        require(left(j) < 0 || (left(j) > static_cast<int64_t>(j) && static_cast<size_t>(left(j)) + 1 < nodes), "children must come after their parents");
+    for (size_t i = 0; i < n; ++i) {
+        require(fold.data()[i] < folds, "fold must lie below folds");
+        require(node.data()[i] >= 0 && static_cast<size_t>(node.data()[i]) < nodes && left.data()[node.data()[i]] < 0, "node must be that of a leaf");
+    }
+    nb::capsule owners[6];
+    const LinearOutput out{allocate<double>(nodes * k, owners[0]), allocate<double>(nodes * k, owners[5]), allocate<float>(nodes * k * d, owners[1]),
+                           allocate<float>(nodes * k, owners[2]),  allocate<float>(nodes * k, owners[3]),  allocate<float>(nodes * k, owners[4])};
+    const LinearInput in{states.data(),
+                         targets.data(),
+                         fold.data(),
+                         node.data(),
+                         left.data(),
+                         origin.data(),
+                         mean.data(),
+                         per_span.data(),
+                         sigma.data(),
+                         penalty.data(),
+                         n,
+                         d,
+                         k,
+                         nodes,
+                         static_cast<size_t>(n_plain),
+                         static_cast<size_t>(joint),
+                         static_cast<size_t>(folds),
+                         penalty.shape(0),
+                         static_cast<size_t>(most)};
+    const bool small = n * d <= small_log;
+    run_interruptibly(
+        small,
+        [&](const Flag& cancel) {
+            Team team(small ? 1 : useful_threads(threads));
+            LinearLeaves(in, out, team, cancel).fit();
+        },
+        [] {});
+    return {Out2<double>(out.centre, {nodes, k}, owners[0]), Out3<float>(out.slope, {nodes, k, d}, owners[1]),
+            Out2<float>(out.low, {nodes, k}, owners[2]),     Out2<float>(out.high, {nodes, k}, owners[3]),
+            Out2<float>(out.spread, {nodes, k}, owners[4]),  Out2<double>(out.squares, {nodes, k}, owners[5])};
+}
+
+// A tree whose nodes have linear models, to be asked many times.
+class Policy {
+  public:
+    Policy(In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In2<double> origin, In2<double> centre, In3<float> slope, In2<float> low,
+           In2<float> high)
+        : feature_(feature.data(), feature.data() + feature.shape(0)), threshold_(threshold.data(), threshold.data() + threshold.shape(0)),
+          left_(left.data(), left.data() + left.shape(0)), models_(checked(feature, threshold, left, origin, centre, slope, low, high), origin.shape(1),
+                                                                   centre.shape(1), origin.data(), centre.data(), slope.data(), low.data(), high.data()),
+          told_(models_.width) {}
+
+    // One state, by the shortest way.
+    Out1<double> one(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> state) {
+        find(state);
+        nb::capsule owner;
+        double* out = allocate<double>(models_.k, owner);
+        std::copy_n(told_.data(), models_.k, out);
+        return Out1<double>(out, {models_.k}, owner);
+    }
+    size_t best(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> state) {
+        find(state);
+        return models_.best(told_.data(), models_.k);
+    }
+
+    // Of many states: what the given node of each says.
+    Out2<double> many(In2<double> states, In1<int32_t> node, int threads) const {
+        const size_t n = states.shape(0);
+        require(states.shape(1) == models_.d && node.shape(0) == n, "states must have one column per feature, and node one entry per state");
+        for (size_t i = 0; i < n; ++i) require(node.data()[i] >= 0 && static_cast<size_t>(node.data()[i]) < models_.nodes, "there is no such node");
+        nb::capsule owner;
+        double* out = allocate<double>(n * models_.k, owner);
+        {
+            nb::gil_scoped_release released;
+            constexpr size_t block = 4096;
+            Team team(n > 4 * block ? useful_threads(threads) : 1);
+            team.run(static_cast<int>((n + block - 1) / block), [&](int task, int) {
+                std::vector<double> told(models_.width);
+                const size_t a = static_cast<size_t>(task) * block;
+                for (size_t i = a; i < std::min(n, a + block); ++i) {
+                    models_.tell(static_cast<size_t>(node.data()[i]), states.data() + i * models_.d, told.data());
+                    std::copy_n(told.data(), models_.k, out + i * models_.k);
+                }
+            });
+        }
+        return Out2<double>(out, {n, models_.k}, owner);
+    }
+
+    // Squared errors in units, and wrong labels, at every node.
+    std::tuple<Out2<double>, Out1<int64_t>> errors(In2<double> states, In2<double> targets, In1<double> per_unit, int scores, int threads) const {
+        const size_t n = states.shape(0);
+        require(states.shape(1) == models_.d && targets.shape(0) == n && targets.shape(1) == models_.k && per_unit.shape(0) == models_.k,
+                "states and targets must fit the models");
+        require(scores >= 0 && static_cast<size_t>(scores) <= models_.k, "there are fewer targets than scores");
+        Errors found;
+        run_interruptibly(
+            n * models_.d <= small_log,
+            [&](const Flag& cancel) {
+                Team team(n > 4096 ? useful_threads(threads) : 1);
+                found = errors_of(models_, {feature_.data(), threshold_.data(), left_.data()}, states.data(), targets.data(), n, per_unit.data(),
+                                  static_cast<size_t>(scores), team, cancel);
+            },
+            [] {});
+        nb::capsule owner;
+        double* squares = allocate<double>(found.squares.size(), owner);
+        std::copy(found.squares.begin(), found.squares.end(), squares);
+        return {Out2<double>(squares, {models_.nodes, models_.k}, owner), to_array(found.wrong)};
+    }
+
+  private:
+    std::vector<int32_t> feature_;
+    std::vector<double> threshold_;
+    std::vector<int32_t> left_;
+    Models models_;
+    std::vector<double> told_, state_;
+
+    static size_t checked(In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In2<double> origin, In2<double> centre, In3<float> slope,
+                          In2<float> low, In2<float> high) {
+        const size_t nodes = feature.shape(0), d = origin.shape(1), k = centre.shape(1);
+        require(nodes > 0 && threshold.shape(0) == nodes && left.shape(0) == nodes && origin.shape(0) == nodes, "tree arrays must have one length");
+        for (const auto* v : {&low, &high}) require(v->shape(0) == nodes && v->shape(1) == k, "low and high must have one row per node");
+        require(centre.shape(0) == nodes && slope.shape(0) == nodes && slope.shape(1) == k && slope.shape(2) == d && d > 0 && k > 0,
+                "models must have one row per node");
+        for (size_t j = 0; j < nodes; ++j) {
+            if (left(j) < 0) continue;
+            require(left(j) > static_cast<int64_t>(j) && static_cast<size_t>(left(j)) + 1 < nodes, "children must come after their parents");
+            require(feature(j) >= 0 && static_cast<size_t>(feature(j)) < d, "the tree splits on a feature that states does not have");
+        }
+        return nodes;
+    }
+
+    void find(const nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>& state) {
+        require(state.shape(0) == models_.d, "state must have one number per feature");
+        state_.resize(models_.d);
+        if (state.dtype() == nb::dtype<double>()) std::copy_n(static_cast<const double*>(state.data()), models_.d, state_.data());
+        else if (state.dtype() == nb::dtype<float>()) std::copy_n(static_cast<const float*>(state.data()), models_.d, state_.data());
+        else throw nb::type_error("state must hold float32 or float64");
+        const Branches branches{feature_.data(), threshold_.data(), left_.data()};
+        size_t node = 0;
+        while (left_[node] >= 0) node = branches.below(node, state_.data());
+        models_.tell(node, state_.data(), told_.data());
+    }
+};
+
 std::string_view view_of(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
 nb::object text_of(std::string_view cell) {
@@ -396,5 +556,14 @@ NB_MODULE(_kernel, m) {
     m.def("narrow_lanes", &narrow_lanes, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a);
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
           "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0, "fine"_a = false);
+    m.def("linear_leaves", &linear_arrays, "states"_a, "targets"_a, "fold"_a, "node"_a, "left"_a, "origin"_a, "mean"_a, "per_span"_a, "sigma"_a, "penalty"_a,
+          "n_plain"_a, "joint"_a, "folds"_a, "most"_a, "threads"_a);
+    nb::class_<Policy>(m, "Policy")
+        .def(nb::init<In1<int32_t>, In1<double>, In1<int32_t>, In2<double>, In2<double>, In3<float>, In2<float>, In2<float>>(), "feature"_a, "threshold"_a,
+             "left"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a, "high"_a)
+        .def("one", &Policy::one, "state"_a)
+        .def("best", &Policy::best, "state"_a)
+        .def("many", &Policy::many, "states"_a, "node"_a, "threads"_a)
+        .def("errors", &Policy::errors, "states"_a, "targets"_a, "per_unit"_a, "scores"_a, "threads"_a);
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
 }

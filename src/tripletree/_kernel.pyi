@@ -5,6 +5,7 @@ import numpy.typing as npt
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
+F32 = npt.NDArray[np.float32]
 CsvColumn = npt.NDArray[np.int64] | F64 | list[str]
 
 def csv_header(data: bytes, separator: str, last: bool) -> tuple[list[str], int] | None: ...
@@ -40,3 +41,31 @@ def grow(
     fine: bool = False,
 ) -> tuple[I32, F64, I32, F64, I32]: ...
 def apply(states: F64, feature: I32, threshold: F64, left: I32, leaf_number: I32, threads: int) -> I32: ...
+def linear_leaves(
+    states: F64,
+    targets: F64,
+    fold: npt.NDArray[np.uint8],
+    node: I32,
+    left: I32,
+    origin: F64,
+    mean: F64,
+    per_span: F64,
+    sigma: F64,
+    penalty: F64,
+    n_plain: int,
+    joint: int,
+    folds: int,
+    most: int,
+    threads: int,
+) -> tuple[F64, F32, F32, F32, F32, F64]: ...
+
+class Policy:
+    def __init__(
+        self, feature: I32, threshold: F64, left: I32, origin: F64, centre: F64, slope: F32, low: F32, high: F32
+    ) -> None: ...
+    def one(self, state: F64 | F32) -> F64: ...
+    def best(self, state: F64 | F32) -> int: ...
+    def many(self, states: F64, node: I32, threads: int) -> F64: ...
+    def errors(
+        self, states: F64, targets: F64, per_unit: F64, scores: int, threads: int
+    ) -> tuple[F64, npt.NDArray[np.int64]]: ...

@@ -19,11 +19,13 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.factual import Factual
+from tripletree.answers.fidelity import Fidelity
 from tripletree.answers.futures import Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
 from tripletree.answers.outline import Outline
 from tripletree.answers.prediction import Prediction
+from tripletree.answers.refined import Refined
 from tripletree.answers.rules import Rules
 from tripletree.answers.story import Story
 from tripletree.answers.trajectories import Trajectories
@@ -40,6 +42,9 @@ from tripletree.model.evaluate import check_log, in_labels, losses, score, trans
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
+from tripletree.policy.fidelity import fidelity
+from tripletree.policy.policy import TreePolicy, as_policy
+from tripletree.policy.refine import refine
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
 from tripletree.questions.counterfactuals import counterfactual, counterfactuals
@@ -115,6 +120,11 @@ class TripleTree:
         Minimum quality of a split (the root's impurity is the sum of theta).
     early_stopping : bool
         With a validation log, keep the size with the smallest validation score (see :attr:`curve_`).
+    leaf_model : {"linear", "mean"}
+        What a leaf predicts: a linear model of the state, as strong as episodes that were left out of its fit bear
+        out, or the mean of its samples (the paper's). Boxes, maps, chains and rules are those of the means either way.
+    leaf_features : int or None
+        Maximum number of features in each linear model, for short sentences; None: all of them.
     keep : {"track", "leaves", "nothing"}
         What the tree, and so its file, keeps of the log: the states of its episodes, one byte a feature and step (of
         a log with more than 4 MB of them, random episodes); how it goes from leaf to leaf; or neither, so that
@@ -152,6 +162,8 @@ class TripleTree:
         max_depth: int | None = None,
         min_quality: float = 0.0,
         early_stopping: bool = True,
+        leaf_model: str = "linear",
+        leaf_features: int | None = None,
         keep: str = "track",
         threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
@@ -169,6 +181,8 @@ class TripleTree:
         self.max_depth = max_depth
         self.min_quality = min_quality
         self.early_stopping = early_stopping
+        self.leaf_model = leaf_model
+        self.leaf_features = leaf_features
         self.keep = keep
         self.threads = threads
         self.progress = progress
@@ -308,9 +322,11 @@ class TripleTree:
         max_changes: int | None = None,
         fixed: Collection[str] = (),
         one_way: Mapping[str, str] | None = None,
-        margin: float | Mapping[str, float] = 0.0,
+        margin: float | Mapping[str, float] | None = None,
         min_samples: int = 1,
         min_purity: float = 0.0,
+        opinion: bool = True,
+        log: Log | None = None,
         agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
         verified: bool = False,
     ) -> Counterfactual: ...
@@ -326,9 +342,11 @@ class TripleTree:
         max_changes: int | None = None,
         fixed: Collection[str] = (),
         one_way: Mapping[str, str] | None = None,
-        margin: float | Mapping[str, float] = 0.0,
+        margin: float | Mapping[str, float] | None = None,
         min_samples: int = 1,
         min_purity: float = 0.0,
+        opinion: bool = True,
+        log: Log | None = None,
         agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
         verified: bool = False,
     ) -> Any:
@@ -360,15 +378,22 @@ class TripleTree:
             Features that may not change.
         one_way : dict
             Features that may change one way only: ``{"fuel": "down"}``, or ``"up"``.
-        margin : float or dict
+        margin : float, dict or None
             How far a feature that changes goes beyond the border that it crosses: a share of its range, or a dict with
             numbers in the features' own units. It never goes past the middle of the leaf, so it is smaller where the
-            leaf is thin. Features with whole numbers keep no margin.
+            leaf is thin. Features with whole numbers keep no margin. None: 0.05, or 0 without a second opinion.
         min_samples : int
             Minimum number of training samples in the leaf that the change leads to.
         min_purity : float from 0 to 1
             Minimum agreement of these samples on what the foil is about: the share of the most frequent label, or the
             share of the log's variance that is gone within the leaf.
+        opinion : bool
+            Keep searching until a second model of the same log agrees, beyond its own error: by default the linear
+            models in the leaves. If it agrees nowhere, the nearest leaf is the answer, which says so. False: the
+            nearest border, as in the paper.
+        log : Log or None
+            The training log, to grow a bag of trees on it that gives a better second opinion; the first question takes
+            eight times as long as growing the tree. None: the linear models in the leaves.
         agent : callable or None
             The real agent, a function of an array of shape (states, features) that returns one action for each. The
             answer then says what it does in the changed state.
@@ -384,6 +409,8 @@ class TripleTree:
             "margin": margin,
             "min_samples": min_samples,
             "min_purity": min_purity,
+            "opinion": opinion,
+            "log": log,
             "agent": agent,
             "verified": verified,
         }
@@ -422,9 +449,11 @@ class TripleTree:
         max_changes: int | None = None,
         fixed: Collection[str] = (),
         one_way: Mapping[str, str] | None = None,
-        margin: float | Mapping[str, float] = 0.0,
+        margin: float | Mapping[str, float] | None = None,
         min_samples: int = 1,
         min_purity: float = 0.0,
+        opinion: bool = True,
+        log: Log | None = None,
         agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
         verified: bool = False,
     ) -> Counterfactuals:
@@ -436,6 +465,8 @@ class TripleTree:
             self.fitted_,
             states,
             foil,
+            opinion=opinion,
+            log=log,
             agent=agent,
             verified=verified,
             max_changes=max_changes,
@@ -891,6 +922,173 @@ class TripleTree:
         check_log(log, "log")
         write_report(fitted, log, path, title, self._threads())
 
+    def as_policy(self, leaf_model: str | None = None, *, env: Any = None) -> TreePolicy:
+        """Return the tree as a function from a state, or several, to actions that the environment takes.
+
+        It has ``predict(obs, state, episode_start, deterministic)`` as models of Stable-Baselines3 do.
+
+        Parameters
+        ----------
+        leaf_model : {"mean", "linear"} or None
+            What leaves predict; None: as the tree itself.
+        env : environment or its id, or None
+            Whose observations it gets; needed only where these are no plain vectors.
+        """
+        return as_policy(self.fitted_, leaf_model, env=env)
+
+    def fidelity(
+        self,
+        env: Any,
+        agent: Any,
+        *,
+        episodes: int = 100,
+        seed: int = 1_000_000,
+        workers: int | None = None,
+        leaf_model: str | None = None,
+        trust: bool = False,
+        normalize: Any = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Fidelity:
+        """Fly the tree and the agent on the same fresh episodes: do they do the same, and do they do as well?
+
+        Parameters
+        ----------
+        env, agent, trust, normalize
+            As in :func:`record`; the environment by its id, or a function that makes one, so that every process has
+            its own.
+        episodes : int
+            How many episodes each of the two flies.
+        seed : int
+            Seed of the first episode; the others follow.
+        workers : int or None
+            Processes that fly at a time; None: one for each core. The result is the same for any number.
+        leaf_model : {"mean", "linear"} or None
+            What leaves predict; None: as the tree itself.
+        progress : function of (episodes so far, all), or None
+            See :func:`tripletree.progress_bar`.
+        """
+        return fidelity(
+            self.fitted_,
+            env,
+            agent,
+            episodes=episodes,
+            seed=seed,
+            workers=workers,
+            leaf_model=leaf_model,
+            trust=trust,
+            normalize=normalize,
+            progress=progress,
+        )
+
+    def refine(
+        self,
+        log: Log,
+        env: Any,
+        agent: Any,
+        *,
+        rounds: int = 6,
+        episodes: int = 30,
+        judge: int = 30,
+        seed: int = 2_000_000,
+        weights: Any = None,
+        keep: str = "last",
+        theta: Sequence[float] | None = None,
+        leaf_model: str | None = None,
+        workers: int | None = None,
+        trust: bool = False,
+        normalize: Any = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Refined:
+        """Let the tree fly, the agent say what it would have done, and grow again on all of it, round by round.
+
+        This is DAgger: the tree learns what the agent does where the tree itself gets to. Every round is judged on
+        fresh episodes.
+
+        Parameters
+        ----------
+        log : Log
+            The training log.
+        env, agent, workers, trust, normalize, progress
+            As in :meth:`fidelity`.
+        rounds, episodes, judge : int
+            How many rounds, episodes that the tree flies in each, and episodes that judge it afterwards.
+        seed : int
+            Seed of the first episode; no two episodes have the same.
+        weights : function, "agent" or None
+            A critic, from states to the values of all actions: steps where the choice matters count more (as in
+            VIPER). ``"agent"`` takes that of a model of Stable-Baselines3.
+        keep : {"last", "best"}
+            Which round's tree is returned; the best of a few episodes is mostly luck.
+        theta : three numbers or None
+            Weights for growing again; None: those of this tree.
+        leaf_model : {"mean", "linear"} or None
+            What leaves predict; None: as the tree itself.
+
+        Returns
+        -------
+        Refined
+            With the refined ``tree``; this one stays as it is.
+        """
+        found = refine(
+            self.fitted_,
+            log,
+            env,
+            agent,
+            rounds=rounds,
+            episodes=episodes,
+            judge=judge,
+            seed=seed,
+            weights=weights,
+            keep=keep,
+            theta=theta,
+            leaf_model=leaf_model,
+            workers=workers,
+            trust=trust,
+            normalize=normalize,
+            progress=progress,
+        )
+        return replace(found, tree=self._of(found.fitted))
+
+    def export(
+        self,
+        path: str | os.PathLike[str],
+        to: str | None = None,
+        *,
+        about: str | None = None,
+        leaf_model: str | None = None,
+    ) -> tuple[Path, ...]:
+        """Write the tree as a program or a document that needs no tripletree, and return the files written.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        to : {"c", "python", "onnx", "dot", "json"} or None
+            The format; None: what the file's ending says.
+        about : str or None
+            What it predicts: ``"action"``, ``"value"``, ``"derivative"`` or one of their columns; None: all of it.
+        leaf_model : {"mean", "linear"} or None
+            What leaves predict; None: as the tree itself.
+        """
+        from tripletree.export.write import export  # seldom wanted
+
+        return export(self.fitted_, to, path, about=about, leaf_model=leaf_model)
+
+    def to_sklearn(self, *, about: str = "action") -> Any:
+        """Return a fitted ``DecisionTreeClassifier`` or ``DecisionTreeRegressor`` with the same boxes and means.
+
+        So whatever works on scikit-learn's trees (SHAP, dtreeviz, ``plot_tree``) works on this one. It rounds states
+        to single precision, as scikit-learn does.
+
+        Parameters
+        ----------
+        about : str
+            ``"action"``, the name of an action dimension, ``"value"``, ``"derivative"`` or ``"derivative of pos"``.
+        """
+        from tripletree.export.scikit_learn import to_sklearn
+
+        return to_sklearn(self.fitted_, about=about)
+
     def truncate(self, n_leaves: int) -> TripleTree:
         """Return the tree as it was when growth had made ``n_leaves`` leaves."""
         return self._with(self.fitted_.truncate(n_leaves), **self.get_params())
@@ -902,7 +1100,11 @@ class TripleTree:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> TripleTree:
         """Read a tree from a ``.tripletree`` file; files from strangers are safe to read."""
-        fitted = store.load(path)
+        return cls._of(store.load(path))
+
+    @classmethod
+    def _of(cls, fitted: Fitted) -> TripleTree:
+        """Return a tree with the parameters that it was grown with."""
         return cls._with(fitted, **{**fitted.options, "theta": tuple(fitted.options["theta"])})
 
     @classmethod

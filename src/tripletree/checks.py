@@ -258,6 +258,8 @@ PARAMETERS: dict[str, Rule] = {
     "max_depth": whole(0, MOST_SAMPLES, example=20, none="no limit"),
     "min_quality": number(0, example=0.0),
     "early_stopping": flag(),
+    "leaf_model": choice(("linear", "mean")),
+    "leaf_features": whole(1, MOST_SAMPLES, 2, none="all of them"),
     "keep": choice(("track", "leaves", "nothing")),
     "threads": whole(1, MOST_THREADS, 2, none="all cores"),
     "progress": Rule(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-DTYPES = {"F64": "<f8", "I64": "<i8", "U64": "<u8", "I32": "<i4", "U8": "u1"}
+DTYPES = {"F64": "<f8", "I64": "<i8", "U64": "<u8", "I32": "<i4", "F32": "<f4", "U8": "u1"}
 
 
 def split(data: bytes) -> tuple[dict[str, Any], bytes]:
@@ -87,7 +87,7 @@ def with_array(data: bytes, name: str, new: npt.NDArray[Any]) -> bytes:
 
 def with_arrays(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
     """Return a file with the metadata of ``header`` and exactly these arrays."""
-    names = {np.dtype(code): name for name, code in DTYPES.items()} | {np.dtype("<f4"): "F32"}
+    names = {np.dtype(code): name for name, code in DTYPES.items()}
     table, parts, end = {"__metadata__": header["__metadata__"]}, [], 0
     for name, values in sorted(arrays.items(), key=lambda item: -item[1].itemsize):
         begin, end = end, end + values.nbytes

@@ -116,7 +116,7 @@ def change_meaning(rng: np.random.Generator, data: bytes) -> bytes:
         feature = metadata["schema"]["features"][int(rng.integers(len(metadata["schema"]["features"])))]
         action, options = metadata["schema"]["action"], metadata["options"]
         name = str(rng.choice(HOSTILE[:-2])) if rng.random() < 0.9 else HOSTILE[-2]
-        match rng.integers(7):
+        match rng.integers(8):
             case 0:
                 feature[str(rng.choice(["name", "unit"]))] = name
             case 1:
@@ -131,6 +131,9 @@ def change_meaning(rng: np.random.Generator, data: bytes) -> bytes:
                 options["theta"] = [float(weight) for weight in rng.choice([0, 1, 1e100, 1e-300, 1e300], 3)]
             case 5:
                 metadata["provenance"] = [{}, {"samples": None}, {"tripletree": ["x"], "episodes": -1}][rng.integers(3)]
+            case 6:
+                options["leaf_model"] = str(rng.choice(["linear", "mean"]))
+                options["leaf_features"] = [None, 1, 2, 2**31][rng.integers(4)]
             case _:
                 options["max_leaves"] = int(rng.choice([1, 2**62]))
     return join(header, arrays)

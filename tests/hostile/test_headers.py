@@ -137,7 +137,7 @@ def test_higher_minor_is_read_and_what_is_new_in_it_left_out_aloud(good: bytes, 
     header["__metadata__"]["options"]["speed"] = "fast"
     path = tmp_path / "new"
     path.write_bytes(with_arrays(header, all_arrays(good) | {"tree.flags": np.zeros(5, np.uint8)}))
-    text = "later format than 1.3, .* left out 'colours', 'latex', 'extra', 'speed', 'tree.flags'.*pip install"
+    text = "later format than 1.4, .* left out 'colours', 'latex', 'extra', 'speed', 'tree.flags'.*pip install"
     with pytest.warns(TripleTreeWarning, match=text) as caught:
         assert load(path).options == OPTIONS
     assert len(caught) == 1
@@ -332,7 +332,14 @@ def test_arrays_missing_extra_or_of_the_wrong_kind(good: bytes, continuous: byte
     extra = {"action_scale": other["action_scale"]}
     refused(with_arrays(split(good)[0], discrete | extra), "'action_scale', which does not fit a discrete action")
     none = {name: value for name, value in discrete.items() if "derivative_" not in name or name == "derivative_scale"}
-    refused(with_arrays(split(good)[0], none), "derivatives must be present if, and only if")
+    # Models of derivatives that the nodes do not have, and nothing about derivatives at all.
+    refused(
+        with_arrays(split(good)[0], none), r"'linear\.centre' must be F64 of shape \(11, 3\), got F64 of shape \(11, 5"
+    )
+    header = split(good)[0]
+    header["__metadata__"]["options"]["leaf_model"] = "mean"
+    none = {name: value for name, value in none.items() if not name.startswith("linear.")}
+    refused(with_arrays(header, none), "derivatives must be present if, and only if")
 
 
 def test_wrong_dtype_or_shape_of_every_array(good: bytes, continuous: bytes, refused: Refused) -> None:
@@ -340,7 +347,7 @@ def test_wrong_dtype_or_shape_of_every_array(good: bytes, continuous: bytes, ref
         header, arrays = split(data)[0], all_arrays(data)
         for name, value in arrays.items():
             for wrong in (
-                np.zeros(value.shape, np.float32),
+                np.zeros(value.shape, np.float32 if value.dtype != np.float32 else np.float64),
                 np.zeros(value.shape, np.int64 if value.dtype != np.int64 else np.float64),
                 value[..., None],
                 value.reshape(-1)[:0],

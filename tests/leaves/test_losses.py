@@ -23,9 +23,12 @@ def grown(log, seed=0, steps=8):
     return tree, describe(tree, node, log, value, scales, "sigma"), action, scales.derivative.std
 
 
-def curve_on(model, log):
-    codes = log.actions if log.schema.action.kind == "discrete" else None
-    return loss_curve(*model, log, values(log, 0.9), codes)
+def curve_on(model, log, codes=None):
+    """The losses of the means on a log; those of linear models have tests of their own."""
+    tree, attributes, *scales = model
+    if codes is None and log.schema.action.kind == "discrete":
+        codes = log.actions
+    return loss_curve(tree, attributes, None, *scales, log, values(log, 0.9), codes)
 
 
 def brute_force(model, log, n_leaves):
@@ -91,7 +94,7 @@ def test_a_perfect_tree_has_loss_exactly_zero():
     scales = make_targets(log, log.rewards, (1, 1, 1), "sigma").scales
     at = describe(stump(), np.array([1, 1, 2, 2], np.int32), log, log.rewards, scales, "sigma")
     assert training_curve(stump(), at, None, scales.derivative.std)[1].tolist() == [0.0, 0.0, 0.0]
-    curve = loss_curve(stump(), at, None, scales.derivative.std, log, log.rewards, log.actions)
+    curve = loss_curve(stump(), at, None, None, scales.derivative.std, log, log.rewards, log.actions)
     assert curve[1].tolist() == [0.0, 0.0, 0.0]
 
 
@@ -99,7 +102,7 @@ def test_an_unknown_label_is_always_wrong():
     log = make_log([[0.0], [2.0]], [0, 1], [0, 1], labels=("a", "b"))
     model = grown(log, steps=1)
     codes = np.array([0, -1], np.int32)
-    assert loss_curve(*model, log, values(log, 0.9), codes)[:, 0].tolist() == [0.5, 0.5]
+    assert curve_on(model, log, codes)[:, 0].tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1e300])
@@ -111,19 +114,20 @@ def test_value_loss_at_extreme_scales(unit):
     at = describe(stump(), np.array([1, 1, 2, 2], np.int32), log, log.rewards, scales, "sigma")
     expected = [np.sqrt(1.25) * unit, 0.5 * unit]
     assert training_curve(stump(), at, None, scales.derivative.std)[:, 1].tolist() == pytest.approx(expected)
-    curve = loss_curve(stump(), at, None, scales.derivative.std, log, log.rewards, log.actions)
+    curve = loss_curve(stump(), at, None, None, scales.derivative.std, log, log.rewards, log.actions)
     assert curve[:, 1].tolist() == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
 @pytest.mark.parametrize("unit", [5e-324, 1e-310, 1e-308, 1e-300])
 @pytest.mark.parametrize("dimensions", [0, 1])
-def test_denormal_numbers_give_finite_losses(unit, dimensions, tmp_path):
+@pytest.mark.parametrize("leaf_model", ["linear", "mean"])
+def test_denormal_numbers_give_finite_losses(unit, dimensions, leaf_model, tmp_path):
     rng = np.random.default_rng(0)
     actions = rng.integers(0, 5, 50) * unit if dimensions else rng.integers(0, 2, 50)
     states, rewards = rng.integers(0, 9, (50, 2)) * unit, rng.integers(0, 9, 50) * unit
     log = make_log(states, actions, rewards, labels=None if dimensions else ("a", "b"))
-    tree = TripleTree(max_leaves=10).fit(log)
+    tree = TripleTree(max_leaves=10, leaf_model=leaf_model).fit(log)
     assert np.isfinite(tree.fitted_.curve_training).all()
     assert np.isfinite(tree.losses(log, "all")).all()
     tree.save(tmp_path / "tiny.npz")

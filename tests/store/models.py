@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.linear import LinearLeaves
 from tripletree.log.log import Log
 from tripletree.log.schema import FEATURE_KINDS, Action, Feature, Schema
 from tripletree.model.fitted import Fitted, Judged
@@ -26,6 +27,7 @@ ARRAYS = (
         f"attributes.{name}"
         for name in ("value_mean", "value_std", "derivative_mean", "derivative_std", "impurity", "state_mean")
     ),
+    *(f"linear.{name}" for name in ("centre", "slope", "low", "high", "spread")),
     *("feature_min", "feature_max", "action_scale", "derivative_scale", "curve_training", "curve_validation"),
     *(f"transitions.{name}" for name in ("source", "target", "count", "steps", "censored", "censored_steps")),
     *(
@@ -54,7 +56,7 @@ def part(model: Fitted, name: str) -> Any:
         numbers = None if judged is None else [*judged.losses, *judged.constant, *judged.margin, *judged[3:]]
         return None if numbers is None else np.array(numbers, np.float64)
     owner = name.split(".")[0]
-    if owner in ("transitions", "track") and getattr(model, owner) is None:
+    if owner in ("transitions", "track", "linear") and getattr(model, owner) is None:
         return None
     return attrgetter(name)(model)
 
@@ -75,6 +77,8 @@ OPTIONS: dict[str, Any] = {
     "min_quality": 0.0,
     "early_stopping": True,
     "keep": "track",
+    "leaf_model": "linear",
+    "leaf_features": None,
 }
 LEFT_RIGHT = Action("discrete", labels=("left", "right"))
 
@@ -92,6 +96,23 @@ def any_spreads(rng: np.random.Generator, *shape: int) -> npt.NDArray[np.float64
     return spreads
 
 
+def any_singles(rng: np.random.Generator, *shape: int) -> npt.NDArray[np.float32]:
+    """Finite numbers of single precision, of every kind."""
+    numbers = rng.integers(0, 2**32, shape, np.uint32).view(np.float32)
+    return np.where(np.isfinite(numbers), numbers, np.float32(-0.0))
+
+
+def random_linear(rng: np.random.Generator, nodes: int, labels: int, others: int, features: int) -> LinearLeaves:
+    """Linear models of every kind that a file may hold: scores within 0 ... 1, other targets perhaps without limits."""
+    shape = nodes, labels + others
+    slope = any_singles(rng, *shape, features)
+    slope[0] = 0.0
+    ends = np.sort(any_singles(rng, 2, *shape), axis=0)
+    ends[:, rng.random(shape) < 0.1] = np.array([[-np.inf], [np.inf]], np.float32)
+    ends[:, :, :labels] = np.sort(rng.integers(0, 2, (2, nodes, labels)), axis=0)
+    return LinearLeaves(any_bits(rng, *shape), slope, ends[0], ends[1], np.abs(any_singles(rng, *shape)))
+
+
 def random_model(
     seed: int,
     features: tuple[Feature, ...] = ROAD,
@@ -103,6 +124,7 @@ def random_model(
     provenance: dict[str, Any] | None = None,
     transitions: bool = True,
     track: bool = True,
+    linear: bool = True,
 ) -> Fitted:
     """Grow a tree by random splits of a random box; it has fewer leaves when nothing can be split any more."""
     rng = np.random.default_rng(seed)
@@ -146,6 +168,9 @@ def random_model(
     )
     action_std = None if discrete else any_spreads(rng, n, m)
     derivative_std = any_spreads(rng, n, d) if derivative else None
+    if options is None:
+        options = OPTIONS if linear else OPTIONS | {"leaf_model": "mean"}
+    targets = (0 if discrete else m) + 1 + (d if derivative else 0)
     return Fitted(
         schema=Schema(features, action),
         tree=tree,
@@ -168,7 +193,7 @@ def random_model(
         derivative_scale=abs(any_bits(rng, d)) if derivative_std is None else derivative_std[0] * rng.random(d),
         curve_training=abs(any_bits(rng, steps, 3)),
         curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
-        options=OPTIONS if options is None else options,
+        options=options,
         provenance={"tripletree": "0.1.0", "log": "0" * 64} if provenance is None else provenance,
         transitions=random_transitions(rng, np.array(count)[tree.leaf_nodes]) if transitions else None,
         training_episodes=random_hashes(rng),
@@ -177,6 +202,7 @@ def random_model(
         if validation
         else None,
         track=random_track(rng, Schema(features, action), tree, low, high, total) if track else None,
+        linear=random_linear(rng, n, n_labels, targets, d) if linear else None,
     )
 
 
@@ -249,6 +275,8 @@ _options = st.fixed_dictionaries(
         "max_depth": st.none() | st.integers(0, 2**31 - 1),
         "early_stopping": st.booleans(),
         "keep": st.sampled_from(["track", "leaves", "nothing"]),
+        "leaf_model": st.sampled_from(["linear", "mean"]),
+        "leaf_features": st.none() | st.integers(1, 2**31 - 1),
     }
 ).map(lambda drawn: OPTIONS | drawn)
 _objects = st.dictionaries(st.text(max_size=12), _json, max_size=5)
@@ -267,8 +295,14 @@ _features = st.lists(
     unique_by=lambda feature: feature.name,
 ).map(tuple)
 
+
+def model_of(linear: bool, options: dict[str, Any], **drawn: Any) -> Fitted:
+    """Make a model whose leaves predict by linear models only where it has some."""
+    return random_model(linear=linear, options=options if linear else options | {"leaf_model": "mean"}, **drawn)
+
+
 models = st.builds(
-    random_model,
+    model_of,
     seed=st.integers(0, 2**32),
     features=_features,
     action=_actions,
@@ -279,5 +313,6 @@ models = st.builds(
     provenance=_objects,
     transitions=st.booleans(),
     track=st.booleans(),
+    linear=st.booleans(),
 )
 """Models of every kind, for hypothesis."""

@@ -35,7 +35,37 @@ def test_todays_code_reads_it_without_a_warning(file: Path) -> None:
         expected = replace(expected, schema=schema, training_episodes=None, validation_episodes=None, judged=None)
     if file.stem < "1.3":  # which did not keep states, and could not be told to
         expected = replace(expected, options=expected.options | {"keep": "leaves"}, track=None)
+    if file.stem < "1.4":  # whose leaves had no linear models
+        options = expected.options | {"leaf_model": "mean", "leaf_features": None}
+        expected = replace(expected, options=options, linear=None)
     assert_same(fitted, expected)
+
+
+@pytest.mark.parametrize("minor", range(4))
+def test_leaves_of_earlier_formats_predict_their_means(minor: int) -> None:
+    fitted = load(make.FOLDER / f"1.{minor}-discrete.tripletree")
+    assert (fitted.linear, fitted.model, fitted.second) == (None, None, None)
+    told = fitted.told(np.array([[2.5, 0.05, 0.0]]), np.array([2], np.int32))
+    assert told[0].tolist() == [0.0, 1.0, 0.75, 1.5, 1.625, 1.75]
+
+
+def test_models_of_format_1_4() -> None:
+    fitted = load(make.FOLDER / "1.4-discrete.tripletree")
+    assert fitted.model is not None
+    assert fitted.options["leaf_features"] is None
+    # Around its mean state (0.75, 0, 1): the scores held within 0 and 1, the others within -2 and 2 or -1 and 1.
+    state = np.array([[0.75, 0.0, 1.0], [0.78, -0.01, 0.5]])
+    told = fitted.told(state, np.zeros(2, np.int32))
+    assert told[0].tolist() == [1.0, 0.0, -0.5, 0.375, 0.5, 0.625]
+    away = np.array([0.03, -0.01])
+    plain = told[0] + fitted.model.slope[1, :, :2].astype(float) @ away
+    np.testing.assert_allclose(told[1], np.clip(plain, [0, 0, -1, -2, -2, -2], [1, 1, 1, 2, 2, 2]), rtol=1e-14)
+    assert fitted.spread[0].tolist() == fitted.model.spread[1].tolist()
+    assert fitted.model.low[4].tolist()[2] == -np.inf
+
+    fitted = load(make.FOLDER / "1.4-continuous.tripletree")
+    assert fitted.options["leaf_features"] == 2
+    assert fitted.told(np.array([[0.5]]), np.zeros(1, np.int32)).tolist() == [[0.25, -1.5, -100.0]]
 
 
 def test_episodes_of_format_1_3() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,10 @@ import safetensors
 from hypothesis import HealthCheck, given, settings
 from safetensors.numpy import load_file
 
+from tests.logs import random_log
 from tests.store.models import ARRAYS, OPTIONS, models, part, random_model
-from tripletree.errors import ModelFileError, ParameterError
+from tripletree import TripleTree
+from tripletree.errors import ModelFileError, ParameterError, TripleTreeWarning
 from tripletree.log.schema import Action, Feature
 from tripletree.model.fitted import Fitted
 from tripletree.store import load, save
@@ -103,6 +106,28 @@ def test_a_loaded_model_predicts_the_same_leaves(tmp_path: Path) -> None:
     np.testing.assert_array_equal(load(tmp_path / "model").tree.apply(states), model.tree.apply(states))
 
 
+@pytest.mark.parametrize("leaf_model", ["linear", "mean"])
+@pytest.mark.parametrize(("dimensions", "leaf_features"), [(0, None), (2, None), (2, 1)])
+def test_a_loaded_tree_says_the_same_bit_for_bit(
+    leaf_model: str, dimensions: int, leaf_features: int | None, tmp_path: Path
+) -> None:
+    log = random_log(5, lengths=(40, 30, 50, 60), features=3, dimensions=dimensions)
+    tree = TripleTree(12, truncation="paper", leaf_model=leaf_model, leaf_features=leaf_features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TripleTreeWarning)
+        model = tree.fit(log).fitted_
+    assert model.linear is not None
+    assert model.linear.slope.any()
+    save(model, tmp_path / "model")
+    back = load(tmp_path / "model")
+    assert_same(back, model)
+    for size in (1, 5, 12):
+        one, other = back.truncate(size), model.truncate(size)
+        leaf = other.tree.apply(log.states)
+        assert one.told(log.states, leaf).tobytes() == other.told(log.states, leaf).tobytes()
+        assert one.spread.tobytes() == other.spread.tobytes()
+
+
 def test_paths_as_text_and_with_strange_names(tmp_path: Path) -> None:
     for name in ("plain", "größe ✓.tripletree", "with space", "n" * 255):
         save(random_model(8), str(tmp_path / name))
@@ -184,6 +209,13 @@ def test_wrong_dtype_and_wrong_counts_are_not_saved(tmp_path: Path) -> None:
     object.__setattr__(model.tree, "left", model.tree.left.astype(np.int64))
     with pytest.raises(ModelFileError, match=r"`tree.left` must be an array of int32, got int64"):
         save(model, tmp_path / "model")
+    model = random_model(1)
+    assert model.linear is not None
+    object.__setattr__(model.linear, "slope", model.linear.slope.astype(np.float64))
+    with pytest.raises(ModelFileError, match=r"`linear.slope` must be an array of float32, got float64"):
+        save(model, tmp_path / "model")
+    with pytest.raises(ModelFileError, match="predict by linear models, and it holds none"):
+        save(random_model(1, linear=False, options=OPTIONS | {"leaf_model": "linear"}), tmp_path / "model")
     model = random_model(1)
     count = model.attributes.count.copy()
     count[1] += 1

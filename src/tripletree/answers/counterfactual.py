@@ -19,6 +19,7 @@ from tripletree.text import count, plural
 F64 = npt.NDArray[np.float64]
 
 FOUND, ALREADY, NOT_FOUND = "found", "already", "not found"
+AGREES, DISAGREES, NO_OPINION = "agrees", "disagrees", "none"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +51,12 @@ class Counterfactual(Answer):
     purity : float or None
         How much these agree on what the foil is about: the share of the label, or the share of the log's variance that
         is gone within the leaf; the least of several.
+    opinion : {"agrees", "disagrees", "none"} or None
+        Whether a second model of the same log says, beyond its own error, that the foil holds in the foil state (in the
+        state itself when it holds already); "none" where the model has no linear leaves to ask, None where it was not
+        asked.
+    second : tuple
+        What the second model predicts there, a number or a label for each condition of the foil.
     agent_action : str, float64 array of shape (dimensions,), or None
         What the real agent does in the foil state (in the state itself when the foil holds already).
     confirmed : bool or None
@@ -80,6 +87,8 @@ class Counterfactual(Answer):
     distance: float | None
     samples: int
     purity: float | None
+    opinion: str | None
+    second: tuple[Any, ...]
     agent_action: Any
     confirmed: bool | None
     tried: int
@@ -124,6 +133,8 @@ class Counterfactuals(Answer):
         The changed states; NaN where there is none.
     foil_leaf : int array of shape (states,)
         The leaves they lead to; -1 where there is none.
+    agreed : bool array of shape (states,), or None
+        Whether a second model of the log agrees; None where none was asked.
     agent_actions : array of shape (states,) or (states, dimensions), or None
         What the real agent does in the foil states; empty text or NaN where there is none.
     confirmed : bool array of shape (states,), or None
@@ -139,6 +150,7 @@ class Counterfactuals(Answer):
     foil: Foil
     foil_states: F64
     foil_leaf: npt.NDArray[np.int64]
+    agreed: npt.NDArray[np.bool_] | None
     agent_actions: npt.NDArray[Any] | None
     confirmed: npt.NDArray[np.bool_] | None
     tell: Callable[[Counterfactuals, int], Counterfactual]
@@ -172,12 +184,16 @@ def _counterfactual(answer: Counterfactual) -> str:
         told = [answer.foil.already(answer.leaf) if answer.status == "already" else _not_found(answer)]
     else:
         told = [f"{answer.foil.would()} if {_conditions(answer)}.", _support(answer)]
+    if answer.opinion is not None:
+        told.append(_second(answer))
     if answer.agent_action is not None:
         told.append(_agent(answer))
     if answer.outside:
         told.append("Careful, the state lies outside the range of the log.")
     for other in answer.others:
         told.append(f"Or if {_conditions(other)}. {_support(other)}")
+        if other.opinion is not None:
+            told.append(_second(other))
         if other.agent_action is not None:
             told.append(_agent(other))
     return " ".join(told)
@@ -196,6 +212,8 @@ def _counterfactuals(answers: Counterfactuals) -> str:
         changes = answers.changed.sum(axis=1)[answers.found]
         one = float((changes == 1).mean())
         text += f" {percent(one)} of the changes need only one feature."
+    if found and answers.agreed is not None:
+        text += f" The log's second model agrees with {percent(float(answers.agreed[answers.found].mean()))} of them."
     if found and answers.confirmed is not None:
         text += f" The real agent confirms {percent(float(answers.confirmed[answers.found].mean()))} of them."
     return text
@@ -208,6 +226,17 @@ def _conditions(answer: Counterfactual) -> str:
 
 def _support(answer: Counterfactual) -> str:
     return answer.foil.support(answer.foil_leaf or 0, answer.samples)
+
+
+def _second(answer: Counterfactual) -> str:
+    """Return how sure the log's second model is."""
+    if answer.opinion == NO_OPINION:
+        return "There is no second opinion, because the model file has no linear leaves."
+    if answer.opinion == AGREES:
+        return "The log's second model agrees."
+    pairs = zip(answer.foil.conditions, answer.second, strict=True)
+    said = all_of([condition.attribute.said(number) for condition, number in pairs])
+    return f"The log's second model is not sure: {said} {'there' if answer else 'here'}."
 
 
 def _agent(answer: Counterfactual) -> str:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tripletree.checks import choice, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import DERIVATIVE_OF, attribute_hint
-from tripletree.language.numbers import measured, unit
+from tripletree.language.numbers import measured, rounded, unit
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option
@@ -100,6 +100,11 @@ class Attribute:
         if not sigma > 0:
             return np.ones(len(self.spread))
         return np.maximum(1.0 - (self.spread / sigma) ** 2, 0.0)
+
+    def said(self, number: Any) -> str:
+        """Return "action = left", or "main engine = 0.62", for a label or a number."""
+        told = number if self.labels else rounded(float(number), 3)
+        return f"{self.name} = {told}{unit(self.units[0])}"
 
     def told(self, leaf: int) -> str:
         """Return what a leaf predicts, in words: "left", "0.62 ± 0.1 m per step"."""

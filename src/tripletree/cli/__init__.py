@@ -43,6 +43,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "importance": ("judge", "Show how much each feature matters."),
         "plot": ("show", "Draw a picture of a model."),
         "report": ("show", "Write one HTML file that shows what the agent does."),
+        "export": ("export", "Write a model as C, Python, ONNX, Graphviz or JSON."),
     },
     "How it moves": {
         "chance": ("moves", "Show how likely it is to get somewhere, how long it takes, and where time is spent."),
@@ -57,6 +58,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "losses": ("judge", "Print action, value and derivative loss on a log."),
         "calibration": ("judge", "Compare predictions with what a log shows."),
         "trust": ("judge", "Show where not to trust the model."),
+        "fidelity": ("fly", "Fly the tree beside its agent: do they do the same, and as well?"),
+        "refine": ("fly", "Let the tree fly and the agent correct it, and grow it again."),
     },
     "More": {
         "demo": ("demo", "Grow trees on two built-in logs, ask them questions and write reports."),

@@ -75,8 +75,9 @@ def entry_points(
     land_high = _short_below(high, np.minimum(STEP * span[:, None], high - middle))
     if margin is not None and margin.any():
         kept = margin[:, None] > 0
-        from_low = np.minimum(low + margin[:, None], middle)
-        from_high = np.minimum(np.maximum(high - margin[:, None], middle), inside)
+        # Rounded away from the border, as far as the leaf's middle allows.
+        from_low = np.minimum(neat(low + margin[:, None], span, np.ceil), middle)
+        from_high = np.minimum(np.maximum(neat(high - margin[:, None], span, np.floor), middle), inside)
         near_low, land_low = np.where(kept, from_low, near_low), np.where(kept, from_low, land_low)
         near_high, land_high = np.where(kept, from_high, near_high), np.where(kept, from_high, land_high)
     if whole.any():
@@ -86,6 +87,21 @@ def entry_points(
         near_low, land_low = np.where(fits, first, near_low), np.where(fits, first, land_low)
         near_high, land_high = np.where(fits, last, near_high), np.where(fits, last, land_high)
     return EntryPoints(low, high, near_low, near_high, land_low, land_high, middle)
+
+
+def neat(numbers: F64, span: F64, rounding: np.ufunc) -> F64:
+    """Return numbers, shape (features, ...), rounded to a thousandth of their feature's range: more digits say nothing.
+
+    Infinite ones, and those too large for it, stay as they are.
+    """
+    with np.errstate(all="ignore"):
+        scale = 10.0 ** (3 - np.ceil(np.log10(span)))[:, None]
+        # A number that has so few digits already must not move by one because of a rounding error.
+        near = np.rint(numbers * scale)
+        whole = np.where(np.abs(numbers * scale - near) < 1e-6, near, rounding(numbers * scale))
+        # Dividing by a whole power of ten gives the number that its digits mean; multiplying by its inverse does not.
+        short = np.where(scale >= 1, whole / scale, whole * np.rint(1 / scale))
+    return np.where(np.isfinite(short), short, numbers)
 
 
 def _short_below(upper: F64, width: F64) -> F64:

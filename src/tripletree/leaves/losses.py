@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.linear import LinearLeaves
+from tripletree.leaves.linear_losses import linear_curve
 from tripletree.log.log import Log
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
 from tripletree.tree.structure import Tree
@@ -17,6 +19,7 @@ I64 = npt.NDArray[np.int64]
 def loss_curve(
     tree: Tree,
     attributes: Attributes,
+    linear: LinearLeaves | None,
     action_scale: F64 | None,
     derivative_scale: F64,
     log: Log,
@@ -34,6 +37,8 @@ def loss_curve(
     ----------
     tree, attributes
         The tree and what its nodes predict.
+    linear : LinearLeaves or None
+        The linear models of its nodes, if predictions come from them.
     action_scale, derivative_scale : float64 arrays
         Sigma of each action dimension (None when discrete) and of each derivative.
     log : Log
@@ -45,6 +50,8 @@ def loss_curve(
     threads : int
         Threads that find the leaf of each sample.
     """
+    if linear is not None:
+        return linear_curve(tree, attributes, linear, action_scale, derivative_scale, log, values, codes, threads)
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
     value_mean = attributes.value_mean[:, None]
     # Any unit near the values' size keeps their squares within range.

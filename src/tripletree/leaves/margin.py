@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.linear import LinearLeaves, node_means
 from tripletree.log.log import Log
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
 from tripletree.tree.structure import Tree
@@ -22,6 +23,7 @@ STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 def margins(
     tree: Tree,
     attributes: Attributes,
+    linear: LinearLeaves | None,
     action_scale: F64 | None,
     derivative_scale: F64,
     log: Log,
@@ -43,24 +45,30 @@ def margins(
         return np.full(3, np.inf)
     group = np.repeat(units, np.diff(log.starts))
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
+    mean = node_means(attributes)
+    if linear is None:
+        told = mean[node]
+    else:
+        told = linear.asked(tree, np.asarray(attributes.state_mean)).many(log.states, node.astype(np.int32), threads)
     unit = np.array([max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max())) or 1.0])
-    value = _squares(group, groups, node, value_column(values), attributes.value_mean[:, None], unit)
+    actions = mean.shape[1] - 1 - (0 if attributes.derivative_mean is None else attributes.derivative_mean.shape[1])
+
+    def squares(columns: Columns, first: int, scale: F64) -> tuple[F64, F64, npt.NDArray[np.int64]]:
+        part = slice(first, first + columns.n_columns)
+        return _squares(group, groups, columns, told[:, part], mean[0, part], scale)
+
+    value = squares(value_column(values), actions, unit)
     if codes is not None and attributes.action_count is not None:
-        label = attributes.action_count.argmax(axis=1)
         sizes = np.bincount(group, minlength=groups).astype(np.int64)
-        said: tuple[I64, I64] = (label[node], label[:1])
+        said = told[:, :actions].argmax(axis=1), mean[:1, :actions].argmax(axis=1)
         tree_wrong, alone_wrong = (np.bincount(group[codes != one], minlength=groups) for one in said)
         wrong = np.stack([tree_wrong, alone_wrong]).astype(np.float64)[:, :, None]
         action = _margin((wrong[0], wrong[1], sizes), 1.0)
     else:
-        scale = np.asarray(action_scale)
-        mean = np.asarray(attributes.action_mean)
-        action = _margin(_squares(group, groups, node, action_columns(log), mean, scale), 0.5)
+        action = _margin(squares(action_columns(log), 0, np.asarray(action_scale)), 0.5)
     derivative = np.inf
     if attributes.derivative_mean is not None:
-        columns = derivative_columns(log)
-        sums = _squares(group, groups, node, columns, attributes.derivative_mean, derivative_scale)
-        derivative = _margin(sums, 0.5)
+        derivative = _margin(squares(derivative_columns(log), actions + 1, derivative_scale), 0.5)
     return np.array([action, _margin(value, 0.5), derivative])
 
 
@@ -80,19 +88,21 @@ def _margin(sums: tuple[F64, F64, npt.NDArray[np.int64]], power: float) -> float
 
 
 def _squares(
-    group: I64, groups: int, node: I64, columns: Columns, mean: F64, unit: F64
+    group: I64, groups: int, columns: Columns, told: F64, mean: F64, unit: F64
 ) -> tuple[F64, F64, npt.NDArray[np.int64]]:
-    """Return each group's sums of squared residuals about the leaves' means and about the root's, and its samples."""
+    """Return each group's squared residuals about what the tree tells and about the mean of all, and samples."""
     sums = np.zeros((2, columns.n_columns, groups))
     count = np.zeros(groups, np.int64)
-    per_unit = np.where(unit > 0, 1.0 / np.where(unit > 0, unit, 1.0), 0.0)
+    # As in `losses`: where a unit is 0, or so small that 1 / unit is not a number, the column does not count.
+    counts = unit >= np.finfo(np.float64).tiny
+    per_unit = np.where(counts, 1.0 / np.where(counts, unit, 1.0), 0.0)
     for rows, block in columns.blocks():
         known = ~np.isnan(block[0])
-        mine, here = group[rows][known], node[rows][known]
+        mine, here = group[rows][known], told[rows][known]
         count += np.bincount(mine, minlength=groups)
         for k, column in enumerate(block):
-            for side, at in ((0, here), (1, 0)):
-                residual = (column[known] - mean[at, k]) * per_unit[k]
+            for side, at in ((0, here[:, k]), (1, mean[k])):
+                residual = (column[known] - at) * per_unit[k]
                 sums[side, k] += np.bincount(mine, residual * residual, groups)
     return sums[0].T, sums[1].T, count
 

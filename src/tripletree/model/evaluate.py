@@ -12,6 +12,7 @@ from tripletree.errors import LogError, ParameterError
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.linear import LinearLeaves
 from tripletree.leaves.losses import loss_curve
 from tripletree.leaves.margin import margins
 from tripletree.log.derive import NOISE, values
@@ -79,11 +80,12 @@ def on_unseen(fitted: Fitted, log: Log, threads: int) -> Judged:
 
 def _measured(
     fitted: Fitted, log: Log
-) -> tuple[Tree, Attributes, F64 | None, F64, Log, F64, npt.NDArray[np.int32] | None]:
+) -> tuple[Tree, Attributes, LinearLeaves | None, F64 | None, F64, Log, F64, npt.NDArray[np.int32] | None]:
     """Return what the losses on a log follow from."""
     return (
         fitted.tree,
         fitted.attributes,
+        fitted.model,
         fitted.action_scale,
         fitted.derivative_scale,
         log,

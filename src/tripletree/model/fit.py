@@ -16,6 +16,8 @@ from tripletree.checks import listing
 from tripletree.errors import TripleTreeWarning
 from tripletree.graph.markov import count_transitions
 from tripletree.leaves.attributes import describe
+from tripletree.leaves.linear import fit_linear
+from tripletree.leaves.linear_losses import linear_training_curve
 from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
 from tripletree.log.identity import kept_hashes
@@ -126,6 +128,13 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
     attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"])
     action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
     lowest, highest = ranges(state_columns(log))
+    span = np.where(highest > lowest, highest - lowest, 1.0)
+    threads, most = parameters["threads"] or available_cores(), parameters["leaf_features"]
+    linear, squares = fit_linear(tree, grown.node, log, grown.value, attributes, scales, span, most, threads)
+    if parameters["leaf_model"] == "linear":
+        curve = linear_training_curve(tree, attributes, linear, squares, log, threads)
+    else:
+        curve = training_curve(tree, attributes, action_scale, scales.derivative.std)
     return Fitted(
         schema=log.schema,
         tree=tree,
@@ -134,8 +143,9 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
         feature_max=highest,
         action_scale=action_scale,
         derivative_scale=scales.derivative.std,
-        curve_training=training_curve(tree, attributes, action_scale, scales.derivative.std),
+        curve_training=curve,
         curve_validation=None,
+        linear=linear,
         options=options(parameters),
         training_episodes=kept_hashes(log),
         provenance={

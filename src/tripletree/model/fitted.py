@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree._kernel import Policy
 from tripletree.checks import is_number
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.boxes import bounds
 from tripletree.leaves.entry import EntryPoints, entry_points
+from tripletree.leaves.linear import LinearLeaves, node_means, node_spreads
 from tripletree.log.schema import Schema
 from tripletree.model.track import Track
 from tripletree.tree.structure import Tree
@@ -86,6 +88,8 @@ class Fitted:
         files of formats before 1.2, and when there was no validation log.
     judged : Judged or None
         How the tree, or one grown just like it, did on unseen episodes; None where nobody asked.
+    linear : LinearLeaves or None
+        A linear model of each target at every node; None in files of formats before 1.4.
     track : Track or None
         The states of the training log's episodes, or of a sample of them; None unless ``keep="track"``.
     """
@@ -106,10 +110,11 @@ class Fitted:
     validation_episodes: npt.NDArray[np.uint64] | None = None
     judged: Judged | None = None
     track: Track | None = None
+    linear: LinearLeaves | None = None
 
     def __post_init__(self) -> None:
-        for part in (self, self.tree, self.attributes):
-            for value in vars(part).values():
+        for part in (self, self.tree, self.attributes, self.linear):
+            for value in () if part is None else vars(part).values():
                 if isinstance(value, np.ndarray):
                     value.setflags(write=False)
 
@@ -121,6 +126,7 @@ class Fitted:
             self,
             tree=self.tree.truncate(n_leaves),
             attributes=self.attributes.truncate(n_leaves),
+            linear=None if self.linear is None else self.linear.truncate(n_leaves),
             transitions=None,
             # Episodes that chose the size had no part in the splits, and they have not chosen this size.
             validation_episodes=None,
@@ -131,6 +137,44 @@ class Fitted:
     def leaves(self) -> Attributes:
         """What each leaf predicts: the rows of :attr:`attributes` at the leaves, counted from left to right."""
         return self.attributes.at(self.tree.leaf_nodes)
+
+    @property
+    def model(self) -> LinearLeaves | None:
+        """The linear models that predictions come from; None where they come from the means of the leaves."""
+        return self.linear if self.options["leaf_model"] == "linear" else None
+
+    @cached_property
+    def second(self) -> Policy | None:
+        """The linear models in compiled form, whether or not predictions come from them; None where there are none."""
+        if self.linear is None or self.attributes.state_mean is None:
+            return None
+        return self.linear.asked(self.tree, self.attributes.state_mean)
+
+    @cached_property
+    def targets(self) -> dict[str, slice]:
+        """Which columns of `told` are the action (a score for each label, or its dimensions), value and derivative."""
+        action = len(self.schema.action.labels) or len(self.schema.action.names)
+        end = action + 1 + (0 if self.attributes.derivative_mean is None else len(self.schema.features))
+        return {"action": slice(0, action), "value": slice(action, action + 1), "derivative": slice(action + 1, end)}
+
+    def told(
+        self, states: npt.NDArray[np.float64], leaf: npt.NDArray[np.int32], threads: int = 1
+    ) -> npt.NDArray[np.float64]:
+        """Return what the tree predicts in each state, whose leaf is known: shape (states, targets), see `targets`."""
+        node = self.tree.leaf_nodes[leaf]
+        if self.model is None or self.second is None:
+            return node_means(self.leaves)[leaf]
+        return self.second.many(states, node.astype(np.int32), threads)
+
+    @cached_property
+    def spread(self) -> npt.NDArray[np.float64]:
+        """How far each leaf's predictions are off, shape (leaves, targets).
+
+        Linear models: in episodes that were left out; means: the standard deviation of the leaf's samples.
+        """
+        if self.model is not None:
+            return self.model.spread[self.tree.leaf_nodes].astype(np.float64)
+        return node_spreads(self.leaves)
 
     @cached_property
     def varies(self) -> tuple[bool, ...]:

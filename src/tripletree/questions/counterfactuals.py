@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.counterfactual import ALREADY, FOUND, NOT_FOUND, Counterfactual, Counterfactuals
+from tripletree.answers.counterfactual import (
+    AGREES,
+    ALREADY,
+    DISAGREES,
+    FOUND,
+    NO_OPINION,
+    NOT_FOUND,
+    Counterfactual,
+    Counterfactuals,
+)
 from tripletree.asking.agents import Agent, ask_agent, can_confirm, confirms
 from tripletree.asking.foils import Foil, read_foil
 from tripletree.asking.limits import Limits, read_limits
 from tripletree.asking.states import read_finite_states, read_state
 from tripletree.checks import check_flag, check_whole
 from tripletree.errors import ParameterError
-from tripletree.leaves.entry import EntryPoints
+from tripletree.leaves.entry import EntryPoints, neat
+from tripletree.log.log import Log
+from tripletree.model.evaluate import check_log
 from tripletree.model.fitted import Fitted
+from tripletree.questions.opinion import MARGIN, Opinion, has_opinion, opinion_of
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
@@ -28,7 +40,7 @@ CHUNK = 1 << 16
 """Pairs of a state and a leaf that a batch looks at in one go: what fits into a processor's cache."""
 
 DEPTHS = (0.0, 0.25, 0.5, 1.0)
-"""Where in a leaf an agent is asked: at the nearest point, and so far on the way to the leaf's middle."""
+"""Where in a leaf an agent or a second model is asked: at the nearest point, and so far on the way to its middle."""
 
 COUNTERFACTUAL_OPTIONS = (
     "k",
@@ -38,6 +50,8 @@ COUNTERFACTUAL_OPTIONS = (
     "margin",
     "min_samples",
     "min_purity",
+    "opinion",
+    "log",
     "agent",
     "verified",
 )
@@ -53,6 +67,8 @@ def counterfactual(
     foil: Any,
     *,
     k: int = 1,
+    opinion: bool = True,
+    log: Log | None = None,
     agent: Agent | None = None,
     verified: bool = False,
     **limits: Any,
@@ -63,44 +79,92 @@ def counterfactual(
     """
     where = read_state(state, fitted.schema)
     wanted = read_foil(fitted, foil)
-    bounded = read_limits(fitted, wanted, **limits)
     check_whole(k, "k", 1, example=3)
     _check_verified(agent, verified, wanted)
+    view = _view(fitted, wanted, opinion, log, verified, limits)
     if k == 1 and not verified:
-        leaf, found = nearest(bounded, where, fitted.span)
+        leaf, found = nearest(view.limits, where, fitted.span)
         if wanted.mask[leaf] or found < 0:
-            return _without(fitted, wanted, bounded, where, leaf, agent)
-        point = land(bounded.entry_points, where, found)
-        action = None if agent is None else ask_agent(agent, point[None], fitted.schema)[0]
-        return _answer(fitted, wanted, bounded, where, leaf, found, point, action)
-    return _several(fitted, wanted, bounded, where, k, agent, verified)
+            return _without(view, where, leaf, agent)
+        point = land(view.limits.entry_points, where, found)
+        if view.agrees(point, found):
+            action = None if agent is None else ask_agent(agent, point[None], fitted.schema)[0]
+            return _answer(view, where, leaf, found, point, action)
+    return _several(view, where, k, agent, verified)
 
 
-def _several(
-    fitted: Fitted, foil: Foil, limits: Limits, state: F64, k: int, agent: Agent | None, verified: bool
-) -> Counterfactual:
+class _View(NamedTuple):
+    """A question's tree, foil and limits, and the second model that must agree; None where none is asked."""
+
+    fitted: Fitted
+    foil: Foil
+    limits: Limits
+    second: Opinion | None
+    missing: bool
+
+    def agrees(self, point: F64, leaf: int) -> bool:
+        """Return whether the second model agrees at a point, or is not asked."""
+        return self.second is None or bool(self.second.agrees(point[None], np.array([leaf]))[0])
+
+    def says(self, point: F64, leaf: int) -> tuple[str | None, tuple[Any, ...]]:
+        """Return whether the second model agrees at a point, and what it says there."""
+        if self.second is None:
+            return NO_OPINION if self.missing else None, ()
+        return AGREES if self.agrees(point, leaf) else DISAGREES, self.second.says(point, leaf)
+
+
+def _view(fitted: Fitted, foil: Foil, opinion: Any, log: Log | None, verified: bool, limits: dict[str, Any]) -> _View:
+    """Return how a question is seen. Where a second model is asked, states keep a margin unless told otherwise."""
+    check_flag(opinion, "opinion")
+    check_log(log, "log", none="the linear leaves of the tree")
+    # The agent itself knows better than any model of it.
+    asked = opinion and not verified
+    second = opinion_of(fitted, foil, log) if asked and (log is not None or has_opinion(fitted)) else None
+    if limits.get("margin") is None:
+        limits = {**limits, "margin": 0.0 if second is None else MARGIN}
+    return _View(fitted, foil, read_limits(fitted, foil, **limits), second, asked and second is None)
+
+
+def _several(view: _View, state: F64, k: int, agent: Agent | None, verified: bool) -> Counterfactual:
     """Return the ``k`` best answers, those after the first as its ``others``."""
+    fitted, foil, limits, second, _ = view
     place, column = limits.entry_points, state[:, None]
     below, above = column < place.lower, column >= place.upper
     changes = (below | above).sum(axis=0, dtype=np.uint16)
     leaf = int(changes.argmin())
     if foil.mask[leaf]:
-        return _without(fitted, foil, limits, state, leaf, agent)
+        return _without(view, state, leaf, agent)
     may = np.flatnonzero(open_leaves(limits, below, above, changes))
     if not len(may):
-        return _without(fitted, foil, limits, state, leaf, agent)
+        return _without(view, state, leaf, agent)
     below, above, changes = below[:, may], above[:, may], changes[may]
-    tries: Iterable[tuple[int, Any]]
-    if verified and agent is not None:
-        leaves, points = _deeper(place, state, may, (below | above).T & ~fitted.whole)
+    kept: list[tuple[int, Any]] = []
+    if verified or second is not None:
+        leaves, points = _deeper(place, state, may, (below | above).T & ~fitted.whole, fitted.span)
         away = (points - state) / fitted.span
         order = np.lexsort((leaves, (away * away).sum(axis=1), np.tile(changes, len(DEPTHS))))
-        tries = _confirmed(agent, foil, fitted, points[order])
-    else:
+        if verified and agent is not None:
+            tries: Iterable[tuple[int, Any]] = _confirmed(agent, foil, fitted, points[order])
+        elif second is not None:
+            agreed = np.flatnonzero(second.agrees(points[order], leaves[order])).tolist()
+            tries = ((i, None) for i in agreed)
+        kept = _different(state, points, order, tries, k)
+        if not kept and verified:
+            return _without(view, state, leaf, agent, tried=len(order))
+    if not kept:  # nobody to ask, or nowhere does the second model agree: then the nearest, with its doubts
         squares = squared_changes(place, column, below, above, may, fitted.span)
         leaves, points = may, land(place, state, may)
         order = np.lexsort((may, squares, changes))
-        tries = ((i, None) for i in range(len(order)))
+        kept = _different(state, points, order, ((i, None) for i in range(len(order))), k)
+    if agent is not None and not verified:
+        actions = ask_agent(agent, points[[j for j, _ in kept]], fitted.schema)
+        kept = [(j, actions[i]) for i, (j, _) in enumerate(kept)]
+    answers = [_answer(view, state, leaf, int(leaves[j]), points[j], action) for j, action in kept]
+    return answers[0].with_others(tuple(answers[1:])) if len(answers) > 1 else answers[0]
+
+
+def _different(state: F64, points: F64, order: I64, tries: Iterable[tuple[int, Any]], k: int) -> list[tuple[int, Any]]:
+    """Return the first ``k`` of the points that may be tried that really differ, with the action that came along."""
     kept: list[tuple[int, Any]] = []
     for i, action in tries:
         j = int(order[i])
@@ -109,13 +173,7 @@ def _several(
             kept.append((j, action))
             if len(kept) == k:
                 break
-    if not kept:
-        return _without(fitted, foil, limits, state, leaf, agent, tried=len(order))
-    if agent is not None and not verified:
-        actions = ask_agent(agent, points[[j for j, _ in kept]], fitted.schema)
-        kept = [(j, actions[i]) for i, (j, _) in enumerate(kept)]
-    answers = [_answer(fitted, foil, limits, state, leaf, int(leaves[j]), points[j], action) for j, action in kept]
-    return answers[0].with_others(tuple(answers[1:])) if len(answers) > 1 else answers[0]
+    return kept
 
 
 def _asks_more(change: F64, earlier: F64) -> bool:
@@ -124,15 +182,19 @@ def _asks_more(change: F64, earlier: F64) -> bool:
     return bool((same_way & (np.abs(change[asked]) >= np.abs(earlier[asked]))).all())
 
 
-def _deeper(place: EntryPoints, state: F64, leaves: I64, moving: Mask) -> tuple[I64, F64]:
+def _deeper(place: EntryPoints, state: F64, leaves: I64, moving: Mask, span: F64) -> tuple[I64, F64]:
     """Return points on the way from the nearest point of each leaf to its middle, and their leaves.
 
     Only features that must change anyway go deeper (``moving``, shape (leaves, features)).
     """
     near, middle = land(place, state, leaves), place.middle.T[leaves]
     lower, inside = place.lower.T[leaves], np.nextafter(place.upper.T[leaves], -np.inf)
-    way = np.where(moving, middle - near, 0.0)
-    points = [near, *(np.where(moving, np.clip(near + share * way, lower, inside), near) for share in DEPTHS[1:])]
+    points = [near]
+    for share in DEPTHS[1:]:
+        further = near + share * (middle - near)
+        short = neat(further.T, span, np.rint).T
+        further = np.where((short >= lower) & (short <= inside), short, np.clip(further, lower, inside))
+        points.append(np.where(moving, further, near))
     return np.tile(leaves, len(DEPTHS)), np.concatenate(points)
 
 
@@ -150,13 +212,22 @@ def _confirmed(agent: Agent, foil: Foil, fitted: Fitted, points: F64) -> Iterato
 
 
 def counterfactuals(
-    fitted: Fitted, states: Any, foil: Any, *, agent: Agent | None = None, verified: bool = False, **limits: Any
+    fitted: Fitted,
+    states: Any,
+    foil: Any,
+    *,
+    opinion: bool = True,
+    log: Log | None = None,
+    agent: Agent | None = None,
+    verified: bool = False,
+    **limits: Any,
 ) -> Counterfactuals:
     """Return the least change of each of many states; arguments are those of ``TripleTree.counterfactuals``."""
     array = read_finite_states(states, fitted.schema)
     wanted = read_foil(fitted, foil)
-    bounded = read_limits(fitted, wanted, **limits)
     _check_verified(agent, verified, wanted)
+    view = _view(fitted, wanted, opinion, log, verified, limits)
+    bounded, second = view.limits, view.second
     leaf = fitted.tree.apply(array).astype(np.int64)
     already = wanted.mask[leaf]
     target = np.full(len(array), -1)
@@ -170,23 +241,29 @@ def counterfactuals(
     points = np.full(array.shape, np.nan)
     found = target >= 0
     points[found] = land(bounded.entry_points, array[found], target[found])
-    actions = confirmed = None
+    actions = confirmed = agreed = None
+    if second is not None:
+        agreed = np.zeros(len(array), bool)
+        agreed[found] = second.agrees(points[found], target[found])
+        for i in np.flatnonzero(found & ~agreed).tolist():
+            best = _several(view, array[i], 1, None, verified=False)
+            target[i], points[i], agreed[i] = best.foil_leaf, best.foil_state, best.opinion == AGREES
     if agent is not None:
         actions, confirmed = _asked(agent, wanted, fitted, points, found)
         if verified and confirmed is not None:
             for i in np.flatnonzero(found & ~confirmed).tolist():
-                best = _several(fitted, wanted, bounded, array[i], 1, agent, verified=True)
+                best = _several(view, array[i], 1, agent, verified=True)
                 found[i] = confirmed[i] = bool(best)
                 target[i], points[i] = (best.foil_leaf, best.foil_state) if best else (-1, np.nan)
                 actions[i] = best.agent_action if best else _nothing(actions)
 
     def tell(answers: Counterfactuals, i: int) -> Counterfactual:
         if not answers.found[i]:
-            return _without(fitted, wanted, bounded, array[i], int(leaf[i]), None)
+            return _without(view, array[i], int(leaf[i]), None)
         action = None if answers.agent_actions is None else answers.agent_actions[i]
-        return _answer(fitted, wanted, bounded, array[i], int(leaf[i]), int(target[i]), points[i], action)
+        return _answer(view, array[i], int(leaf[i]), int(target[i]), points[i], action)
 
-    return Counterfactuals(array, leaf, already, found, wanted, points, target, actions, confirmed, tell)
+    return Counterfactuals(array, leaf, already, found, wanted, points, target, agreed, actions, confirmed, tell)
 
 
 def _asked(agent: Agent, foil: Foil, fitted: Fitted, points: F64, found: Mask) -> tuple[npt.NDArray[Any], Mask | None]:
@@ -221,10 +298,9 @@ def _check_verified(agent: Any, verified: bool, foil: Foil) -> None:
         )
 
 
-def _answer(
-    fitted: Fitted, foil: Foil, limits: Limits, state: F64, leaf: int, target: int, point: F64, action: Any
-) -> Counterfactual:
+def _answer(view: _View, state: F64, leaf: int, target: int, point: F64, action: Any) -> Counterfactual:
     """Return the answer that leads to a leaf."""
+    fitted, foil, limits = view.fitted, view.foil, view.limits
     here, there = state.tolist(), point.tolist()
     changed = [f for f, (x, y) in enumerate(zip(here, there, strict=True)) if x != y]
     place = limits.entry_points
@@ -244,6 +320,7 @@ def _answer(
         relations.append(relation)
         borders.append(goal)
     purity = min(float(condition.attribute.purity[target]) for condition in foil.conditions)
+    opinion, second = view.says(point, target)
     return Counterfactual(
         state=state,
         leaf=leaf,
@@ -257,6 +334,8 @@ def _answer(
         distance=math.sqrt(squares),
         samples=int(fitted.leaves.count[target]),
         purity=purity,
+        opinion=opinion,
+        second=second,
         agent_action=action,
         confirmed=None if action is None else _confirms(foil, action),
         tried=0,
@@ -268,12 +347,12 @@ def _answer(
     )
 
 
-def _without(
-    fitted: Fitted, foil: Foil, limits: Limits, state: F64, leaf: int, agent: Agent | None, tried: int = 0
-) -> Counterfactual:
+def _without(view: _View, state: F64, leaf: int, agent: Agent | None, tried: int = 0) -> Counterfactual:
     """Return the answer that there is nothing to change, or that nothing helps."""
+    fitted, foil, limits = view.fitted, view.foil, view.limits
     already = bool(foil.mask[leaf])
     action = confirmed = None
+    opinion, second = view.says(state, leaf) if already and view.second is not None else (None, ())
     if agent is not None and already:
         action = ask_agent(agent, state[None], fitted.schema)[0]
         confirmed = _confirms(foil, action)
@@ -290,6 +369,8 @@ def _without(
         distance=None,
         samples=0,
         purity=None,
+        opinion=opinion,
+        second=second,
         agent_action=action,
         confirmed=confirmed,
         tried=tried,

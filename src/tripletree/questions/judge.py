@@ -25,6 +25,7 @@ from tripletree.model.evaluate import (
 )
 from tripletree.model.fit import fit
 from tripletree.model.fitted import Fitted
+from tripletree.questions.predict import shares
 
 U64 = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
@@ -63,17 +64,16 @@ def calibration(fitted: Fitted, log: Log, about: str = "value", groups: int = GR
 
 
 def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool) -> Calibration:
-    leaf = fitted.tree.apply(log.states)
-    at = fitted.leaves
+    told, part = fitted.told(log.states, fitted.tree.apply(log.states)), fitted.targets
     if about == "value":
-        predicted, observed = at.value_mean[leaf], log_values(fitted, log)
-    elif at.action_count is not None:
-        table = at.action_count
-        predicted = (table.max(axis=1) / at.count)[leaf]
-        observed = (known_codes(fitted, log) == table.argmax(axis=1)[leaf]).astype(np.float64)
+        predicted, observed = told[:, part["value"]][:, 0], log_values(fitted, log)
+    elif fitted.schema.action.kind == "discrete":
+        table = shares(told[:, part["action"]])
+        predicted = table.max(axis=1)
+        observed = (known_codes(fitted, log) == table.argmax(axis=1)).astype(np.float64)
     else:
         k = fitted.schema.action.names.index(about)
-        predicted, observed = np.asarray(at.action_mean)[leaf, k], log.actions[:, k]
+        predicted, observed = told[:, k], log.actions[:, k]
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, groups + 1)[1:-1]))
     group = np.unique(np.searchsorted(edges, predicted, side="right"), return_inverse=True)[1]
     count = np.bincount(group)

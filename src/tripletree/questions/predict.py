@@ -24,27 +24,28 @@ def predict(fitted: Fitted, states: Any, threads: int) -> Prediction:
     array, single = read_states(states, fitted.schema)
     leaf = fitted.tree.apply(array, threads)
     node = fitted.tree.leaf_nodes[leaf]
-    at = fitted.attributes
+    told, spread, part = fitted.told(array, leaf, threads), fitted.spread[leaf], fitted.targets
     action, probability = None, None
     schema = fitted.schema
     if not schema.has_action:
         pass
-    elif at.action_count is not None:
-        table = at.action_count[node]
-        probability = table / at.count[node, None]
-        action = np.array(fitted.schema.action.labels)[table.argmax(axis=1)]
+    elif schema.action.kind == "discrete":
+        probability = shares(told[:, part["action"]])
+        action = np.array(schema.action.labels)[probability.argmax(axis=1)]
     else:
-        action = _rows(at.action_mean, node)
-    answer = {
+        action = told[:, part["action"]]
+    numbers = schema.has_action and schema.action.kind == "continuous"
+    moves = fitted.attributes.derivative_mean is not None
+    answer: dict[str, Any] = {
         "action": action,
         "action_probability": probability,
-        "action_std": _rows(at.action_std, node),
-        "value": at.value_mean[node] if schema.has_reward else None,
-        "value_std": at.value_std[node] if schema.has_reward else None,
-        "derivative": _rows(at.derivative_mean, node),
-        "derivative_std": _rows(at.derivative_std, node),
+        "action_std": spread[:, part["action"]] if numbers else None,
+        "value": told[:, part["value"]][:, 0] if schema.has_reward else None,
+        "value_std": spread[:, part["value"]][:, 0] if schema.has_reward else None,
+        "derivative": told[:, part["derivative"]] if moves else None,
+        "derivative_std": spread[:, part["derivative"]] if moves else None,
         "leaf": leaf,
-        "count": at.count[node],
+        "count": fitted.attributes.count[node],
         "outside": fitted.outside(array),
     }
     if single:
@@ -52,8 +53,11 @@ def predict(fitted: Fitted, states: Any, threads: int) -> Prediction:
     return Prediction(**answer, schema=fitted.schema)
 
 
-def _rows(column: npt.NDArray[Any] | None, node: npt.NDArray[np.int64]) -> Any:
-    return None if column is None else column[node]
+def shares(scores: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the scores of labels, each from 0 to 1, as shares that sum to 1."""
+    total = scores.sum(axis=1, keepdims=True)
+    # All of them 0: nothing is known about such a state, and the first label must not win by more than its number.
+    return np.where(total > 0, scores / np.where(total > 0, total, 1.0), 1.0 / scores.shape[1])
 
 
 def _first(column: npt.NDArray[Any]) -> Any:

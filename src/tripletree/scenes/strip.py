@@ -73,14 +73,14 @@ def episode(
     columns = _features(fitted, told, features)
     end = float(one.n_samples)
     leaf = fitted.tree.apply(one.states)
-    nodes = fitted.tree.leaf_nodes[leaf]
+    predictions = fitted.told(one.states, leaf)
     rows = [_phases(told, end)]
     rows += [_feature(fitted, one, told, f, end) for f in columns]
     legend = [Entry("recorded", GREY, "line")]
     if fitted.schema.has_action:
-        rows += _actions(fitted, one, nodes, told, end)
+        rows += _actions(fitted, one, predictions[:, fitted.targets["action"]], told, end)
         legend.append(Entry("predicted action", ATTRIBUTE_COLOURS[0], "line"))
-    recorded, predicted = log_values(fitted, one), fitted.attributes.value_mean[nodes]
+    recorded, predicted = log_values(fitted, one), predictions[:, fitted.targets["value"]][:, 0]
     marks = _both(recorded, predicted, ATTRIBUTE_COLOURS[1])
     across = Axis("step", 0.0, end)
     if fitted.schema.has_reward:
@@ -171,14 +171,14 @@ def _feature(fitted: Fitted, one: Log, told: Story, f: int, end: float) -> Scene
     return Scene("", Axis("", 0.0, end, shown=False), _axis(named(feature.name, feature.unit), [values]), tuple(marks))
 
 
-def _actions(fitted: Fitted, one: Log, nodes: npt.NDArray[np.int64], told: Story, end: float) -> list[Scene]:
-    at, action = fitted.attributes, fitted.schema.action
+def _actions(fitted: Fitted, one: Log, predictions: F64, told: Story, end: float) -> list[Scene]:
+    action = fitted.schema.action
     across = Axis("", 0.0, end, shown=False)
-    if at.action_count is not None:
+    if action.kind == "discrete":
         codes = known_codes(fitted, one).astype(np.float64)
         # A label that the tree does not know has no place on the axis.
         codes[codes < 0] = np.nan
-        predicted = at.action_count[nodes].argmax(axis=1).astype(np.float64)
+        predicted = predictions.argmax(axis=1).astype(np.float64)
         # All labels while there is room for them, then only those that the tree predicts here.
         labels = range(len(action.labels)) if len(action.labels) <= 6 else sorted({int(code) for code in predicted})
         axis = Axis(
@@ -191,13 +191,11 @@ def _actions(fitted: Fitted, one: Log, nodes: npt.NDArray[np.int64], told: Story
         )
         marks = (*_borders(told, np.array([axis.low, axis.high])), *_both(codes, predicted, ATTRIBUTE_COLOURS[0]))
         return [Scene("", across, axis, marks)]
-    if at.action_mean is None:
-        return []
     found = []
     for k, (name, unit) in enumerate(zip(action.names, action.units, strict=True)):
         if k == MOST_DIMENSIONS:
             break
-        recorded, predicted = one.actions[:, k].astype(np.float64), at.action_mean[nodes, k]
+        recorded, predicted = one.actions[:, k].astype(np.float64), predictions[:, k]
         marks = (*_borders(told, recorded, predicted), *_both(recorded, predicted, ATTRIBUTE_COLOURS[0]))
         found.append(Scene("", across, _axis(named(name, unit), [recorded, predicted]), marks))
     return found

@@ -28,6 +28,7 @@ def check_model(fitted: Fitted) -> None:
     _check_thresholds(fitted)
     _check_counts(fitted.tree, fitted.attributes)
     _check_statistics(fitted)
+    _check_linear(fitted)
     _check_episodes(fitted)
     if fitted.transitions is not None:
         _check_transitions(fitted.transitions, fitted.attributes.count[fitted.tree.leaf_nodes])
@@ -150,6 +151,30 @@ def _check_statistics(fitted: Fitted) -> None:
     middle = attributes.state_mean
     if middle is not None and ((middle < fitted.feature_min) | (middle > fitted.feature_max)).any():
         raise ModelFileError("`state_mean` lies outside the range of the features.")
+
+
+def _check_linear(fitted: Fitted) -> None:
+    """Check that linear models are there where predictions come from them, and that what they say is a number."""
+    linear = fitted.linear
+    if linear is None:
+        if fitted.options["leaf_model"] == "linear":
+            raise ModelFileError("its leaves predict by linear models, and it holds none.")
+        return
+    if fitted.attributes.state_mean is None:
+        raise ModelFileError("it holds linear models and lacks `attributes.state_mean`, from which they start.")
+    # Not a number fails the comparison, too.
+    if not (np.abs(linear.centre) <= MAX_NUMBER).all():
+        raise ModelFileError(f"`linear.centre` must hold finite numbers up to {MAX_NUMBER:g}.")
+    for name, array in (("slope", linear.slope), ("spread", linear.spread)):
+        if not np.isfinite(array).all():
+            raise ModelFileError(f"`linear.{name}` must hold finite numbers.")
+    # Infinite where a range does not fit single precision.
+    if not (linear.low <= linear.high).all():
+        raise ModelFileError("`linear.low` is above `linear.high`.")
+    if (linear.spread < 0).any():
+        raise ModelFileError("`linear.spread` holds a number below 0.")
+    if linear.slope[0].any():
+        raise ModelFileError("`linear.slope` of the root must be 0.")
 
 
 def _check_episodes(fitted: Fitted) -> None:

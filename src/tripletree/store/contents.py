@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tripletree.errors import ModelFileError
 from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.linear import LinearLeaves
 from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted, Judged
 from tripletree.model.track import Track
@@ -41,6 +42,11 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "attributes.derivative_std": ("F64", ("nodes", "features")),
     "attributes.impurity": ("F64", ("nodes", "attributes")),
     "attributes.state_mean": ("F64", ("nodes", "features")),
+    "linear.centre": ("F64", ("nodes", "targets")),
+    "linear.slope": ("F32", ("nodes", "targets", "features")),
+    "linear.low": ("F32", ("nodes", "targets")),
+    "linear.high": ("F32", ("nodes", "targets")),
+    "linear.spread": ("F32", ("nodes", "targets")),
     "feature_min": ("F64", ("features",)),
     "feature_max": ("F64", ("features",)),
     "action_scale": ("F64", ("dimensions",)),
@@ -79,11 +85,13 @@ _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
 _TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
 _TRACK = {name for name in _ARRAYS if name.startswith("track.")}
+_LINEAR = {name for name in _ARRAYS if name.startswith("linear.")}
 _GROUPS = {name for name in _TRACK if name.startswith("track.group")}
 _OPTIONAL = {
     *_DERIVATIVE,
     *_TRANSITIONS,
     *_TRACK,
+    *_LINEAR,
     "curve_validation",
     "attributes.state_mean",
     "training_episodes",
@@ -114,7 +122,8 @@ def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
         if judged is None
         else np.array([*judged.losses, *judged.constant, *judged.margin, judged.episodes, judged.samples], np.float64),
     }
-    absent = (_TRANSITIONS if moves is None else set()) | (_TRACK if fitted.track is None else set())
+    parts = ((_TRANSITIONS, moves), (_TRACK, fitted.track), (_LINEAR, fitted.linear))
+    absent = {name for names, part in parts if part is None for name in names}
     kept = [name for name in _ARRAYS if name not in absent]
     found = {name: numbers[name] if name in numbers else attrgetter(name)(fitted) for name in kept}
     arrays = {name: array for name, array in found.items() if array is not None}
@@ -132,7 +141,7 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     allowed = _ARRAYS.keys() - (_CONTINUOUS if discrete else _DISCRETE)
     missing = allowed - _OPTIONAL - entries.keys()
     # Optional means all of a group or none of it.
-    for together in (_DERIVATIVE, _TRANSITIONS, _GROUPS):
+    for together in (_DERIVATIVE, _TRANSITIONS, _GROUPS, _LINEAR):
         if together & entries.keys():
             missing |= together - entries.keys()
     if _TRACK & entries.keys():
@@ -152,6 +161,9 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
         "checks": 7,
         "tests": 11,
     }
+    sizes["targets"] = (sizes["labels"] or sizes["dimensions"]) + 1
+    if _DERIVATIVE & entries.keys():
+        sizes["targets"] += sizes["features"]
     for name in ("tree.feature", "curve_training", *_OWN_LENGTH.values()):
         if name in entries and not entries[name].shape:
             raise ModelFileError(f"array {show(name)} has no dimension.")
@@ -204,6 +216,7 @@ def build(
         provenance=provenance,
         transitions=transitions,
         judged=None if tests is None else _judged_numbers(tests),
+        linear=LinearLeaves(**part("linear.")) if "linear.slope" in arrays else None,
         track=Track(**part("track.")) if "track.packed" in arrays else None,
         **rest,
     )

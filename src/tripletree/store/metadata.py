@@ -26,7 +26,7 @@ def to_texts(schema: Schema, options: dict[str, Any], provenance: dict[str, Any]
     }
 
 
-ADDED = {"keep": (3, "leaves")}
+ADDED: dict[str, tuple[int, Any]] = {"keep": (3, "leaves"), "leaf_model": (4, "mean"), "leaf_features": (4, None)}
 """Options that the first formats did not have: the minor format that brought them, and what was done before."""
 
 

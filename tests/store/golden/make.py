@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.linear import LinearLeaves
 from tripletree.log.log import TERMINATED, TRUNCATED
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.model.fitted import Fitted, Judged
@@ -36,6 +37,8 @@ OPTIONS = {
     "min_quality": 0.0,
     "early_stopping": True,
     "keep": "track",
+    "leaf_model": "linear",
+    "leaf_features": None,
 }
 FOLDER = Path(__file__).parent
 
@@ -109,7 +112,32 @@ def discrete() -> Fitted:
             group_ends=np.array([5, 8, 10], np.int64),
             group_texts=np.frombuffer(b"pilotEvaBo", np.uint8),
         ),
+        # Scores of two labels, the value, three derivatives; the last leaf's value had no range in single precision.
+        linear=LinearLeaves(
+            centre=np.array(
+                [
+                    [0.4, 0.6, 0.1, 0, 0.125, 0.25],
+                    [1, 0, -0.5, 0.375, 0.5, 0.625],
+                    [0, 1, 0.5, 0.75, 0.875, 1],
+                    [0, 1, 1 / 3, 1.125, 1.25, 1.375],
+                    [0.1, 0.9, 0.7, 1.5, 1.625, 1.75],
+                ]
+            ),
+            slope=slopes(),
+            low=np.array([[0, 0, -1, -2, -2, -2]] * 4 + [[0, 0, -np.inf, 0.1, 1e-45, -3e38]], np.float32),
+            high=np.array([[1, 1, 1, 2, 2, 2]] * 4 + [[1, 1, np.inf, 3.3, 2, 3e38]], np.float32),
+            spread=np.arange(30, dtype=np.float32).reshape(5, 6)[::-1] / np.float32(7),
+        ),
     )
+
+
+def slopes() -> npt.NDArray[np.float32]:
+    """Slopes of five nodes, six targets and three features: none at the root, none of a feature, and all kinds."""
+    slope = (np.arange(-45, 45, dtype=np.float32).reshape(5, 6, 3) / np.float32(3)).astype(np.float32)
+    slope[0] = 0.0
+    slope[:, :, 2] = 0.0
+    slope[4, 5] = 1e-45, -0.0, 3e38
+    return slope
 
 
 def packed(*codes: list[int]) -> npt.NDArray[np.uint8]:
@@ -142,8 +170,15 @@ def continuous() -> Fitted:
         derivative_scale=np.array([0.0]),
         curve_training=np.array([[2.0, 0.0, 0.0]]),
         curve_validation=None,
-        options=OPTIONS | {"max_depth": 7, "truncation": "bootstrap", "keep": "nothing"},
+        options=OPTIONS | {"max_depth": 7, "truncation": "bootstrap", "keep": "nothing", "leaf_features": 2},
         provenance={"tripletree": "0.1.0"},
+        linear=LinearLeaves(
+            centre=np.array([[0.25, -1.5, -100.0]]),
+            slope=np.zeros((1, 3, 1), np.float32),
+            low=np.array([[0.25, -np.inf, -100.0]], np.float32),
+            high=np.array([[0.25, np.inf, -100.0]], np.float32),
+            spread=np.array([[0.0, 0.125, 0.0]], np.float32),
+        ),
     )
 
 

@@ -1,0 +1,508 @@
+// Linear leaves: at every node a ridge regression of each target on the state. One pass over the rows of each leaf sums products, by
+// fold; a parent's sums are those of its children. The strength of each target's ridge, the plain mean included, is the one whose errors
+// on the folds that were left out are least; all of that follows from the sums.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "common.hpp"
+#include "hot.hpp"
+
+namespace tripletree {
+
+struct LinearInput {
+    const double* states;    // n x d
+    const double* targets;   // n x k; a row without a derivative has NaN in the columns from `plain` on
+    const uint8_t* fold;     // n
+    const int32_t* node;     // n: the node of each row's leaf
+    const int32_t* left;     // nodes
+    const double* origin;    // nodes x d: the mean state
+    const double* mean;      // nodes x k
+    const double* per_span;  // d: 1 / range of each feature
+    const double* sigma;     // k: 0 where a target does not vary
+    const double* penalty;   // candidates, falling, as shares of the number of rows
+    size_t n, d, k, nodes, plain, joint, folds, penalties;
+    size_t most;  // features that a model may use, 0 for all
+};
+
+struct LinearOutput {
+    double *centre, *squares;  // nodes x k; squares: the error on the node's own rows, in units of sigma
+    float *slope, *low, *high, *spread;
+};
+
+class LinearLeaves {
+  public:
+    LinearLeaves(const LinearInput& in, const LinearOutput& out, Team& team, const Flag& cancel)
+        : in_(in), out_(out), team_(team), cancel_(cancel), left_(in.d + 1), width_((in.d + in.k + 15) / 8 * 8), columns_((in.k + 7) / 8 * 8) {
+    }  // room for eight lanes from any target on
+
+    void fit() {
+        sort_rows();
+        std::vector<size_t> small, large;
+        share_out(small, large);
+        std::vector<Sums> found(small.size());
+        team_.run(static_cast<int>(small.size()), [&](int task, int) {
+            const auto t = static_cast<size_t>(task);
+            found[t] = climb(small[t], [](size_t) { return static_cast<Sums*>(nullptr); });
+        });
+        if (large.empty()) return;
+        std::vector<Sums*> ready(in_.nodes, nullptr);
+        for (size_t t = 0; t < small.size(); ++t) ready[small[t]] = &found[t];
+        climb(0, [&](size_t node) { return ready[node]; });
+    }
+
+  private:
+    // Of the rows of a node: a block for each fold, and a second one for its rows without a derivative where the log has such. A block has
+    // the products of (state, 1) with (state, 1, targets), and below them squares; states and targets relative to the node's means.
+    struct Sums {
+        std::vector<double> blocks;
+        std::vector<double> low, high;
+    };
+
+    const LinearInput& in_;
+    const LinearOutput& out_;
+    Team& team_;
+    const Flag& cancel_;
+    size_t left_, width_, columns_;
+    size_t kinds_ = 1;             // 2 where some rows lack a derivative
+    std::vector<uint32_t> order_;  // rows by leaf, fold and kind
+    std::vector<size_t> begin_;    // of each leaf's part of it, by node; and of each fold and kind in it
+    std::vector<size_t> rows_;     // of each node
+
+    size_t sets() const { return in_.folds * kinds_; }
+    size_t block_size() const { return (left_ + 1) * width_; }
+    bool lacks(size_t row) const { return in_.plain < in_.k && std::isnan(in_.targets[row * in_.k + in_.plain]); }
+
+    void sort_rows() {
+        for (size_t i = 0; i < in_.n && kinds_ == 1; ++i)
+            if (lacks(i)) kinds_ = 2;
+        begin_.assign(in_.nodes * sets() + 1, 0);
+        auto place = [&](size_t i) { return static_cast<size_t>(in_.node[i]) * sets() + in_.fold[i] * kinds_ + (kinds_ == 2 && lacks(i) ? 1 : 0); };
+        for (size_t i = 0; i < in_.n; ++i) ++begin_[place(i) + 1];
+        for (size_t j = 0; j + 1 < begin_.size(); ++j) begin_[j + 1] += begin_[j];
+        order_.resize(in_.n);
+        std::vector<size_t> next(begin_.begin(), begin_.end() - 1);
+        for (size_t i = 0; i < in_.n; ++i) order_[next[place(i)]++] = static_cast<uint32_t>(i);
+        rows_.assign(in_.nodes, 0);
+        for (size_t node = in_.nodes; node-- > 0;) {
+            if (in_.left[node] < 0) rows_[node] = begin_[(node + 1) * sets()] - begin_[node * sets()];
+            else rows_[node] = rows_[static_cast<size_t>(in_.left[node])] + rows_[static_cast<size_t>(in_.left[node]) + 1];
+        }
+    }
+
+    // Subtrees that one thread does on its own, and the nodes above them. The same for any number of threads.
+    void share_out(std::vector<size_t>& small, std::vector<size_t>& large) const {
+        std::vector<size_t> open{0};
+        while (!open.empty()) {
+            const size_t node = open.back();
+            open.pop_back();
+            if (in_.left[node] < 0 || rows_[node] * 32 <= in_.n) {
+                small.push_back(node);
+            } else {
+                large.push_back(node);
+                open.push_back(static_cast<size_t>(in_.left[node]));
+                open.push_back(static_cast<size_t>(in_.left[node]) + 1);
+            }
+        }
+    }
+
+    // Fits all nodes from the leaves up to `top` and returns its sums; `known` has the sums of nodes that were done before.
+    // The larger child first, so that few sums wait at a time.
+    template <class Known>
+    Sums climb(size_t top, const Known& known) {
+        std::vector<std::pair<size_t, bool>> way{{top, false}};
+        std::vector<Sums> waiting;
+        Room room(*this);
+        while (!way.empty()) {
+            auto [node, ready] = way.back();
+            way.pop_back();
+            stop_if(cancel_);
+            if (Sums* done = known(node)) {
+                waiting.push_back(std::move(*done));
+                continue;
+            }
+            if (in_.left[node] >= 0 && !ready) {
+                const size_t a = static_cast<size_t>(in_.left[node]), b = a + 1;
+                way.push_back({node, true});
+                way.push_back({rows_[a] >= rows_[b] ? b : a, false});
+                way.push_back({rows_[a] >= rows_[b] ? a : b, false});
+                continue;
+            }
+            if (in_.left[node] >= 0) {
+                const size_t a = static_cast<size_t>(in_.left[node]), b = a + 1;
+                Sums second = std::move(waiting.back());
+                waiting.pop_back();
+                Sums first = std::move(waiting.back());
+                waiting.pop_back();
+                const bool swapped = rows_[a] < rows_[b];
+                move(first, swapped ? b : a, node);
+                move(second, swapped ? a : b, node);
+                for (size_t j = 0; j < first.blocks.size(); ++j) first.blocks[j] += second.blocks[j];
+                for (size_t c = 0; c < in_.k; ++c) {
+                    first.low[c] = std::min(first.low[c], second.low[c]);
+                    first.high[c] = std::max(first.high[c], second.high[c]);
+                }
+                waiting.push_back(std::move(first));
+            } else {
+                waiting.push_back(of_leaf(node));
+            }
+            regress(node, waiting.back(), room);
+        }
+        return std::move(waiting.back());
+    }
+
+    Sums of_leaf(size_t node) const {
+        Sums sums;
+        sums.blocks.assign(sets() * block_size(), 0.0);
+        sums.low.assign(in_.k, std::numeric_limits<double>::infinity());
+        sums.high.assign(in_.k, -std::numeric_limits<double>::infinity());
+        constexpr size_t some = 64;
+        std::vector<double> rows(some * width_, 0.0);
+        const double *origin = in_.origin + node * in_.d, *mean = in_.mean + node * in_.k;
+        for (size_t set = 0; set < sets(); ++set) {
+            const size_t known = kinds_ == 2 && set % 2 == 1 ? in_.plain : in_.k;
+            size_t begin = begin_[node * sets() + set];
+            const size_t end = begin_[node * sets() + set + 1];
+            for (; begin < end; begin += std::min(some, end - begin)) {
+                const size_t count = std::min(some, end - begin);
+                for (size_t r = 0; r < count; ++r) {
+                    const size_t i = order_[begin + r];
+                    double* row = rows.data() + r * width_;
+                    const double *state = in_.states + i * in_.d, *target = in_.targets + i * in_.k;
+                    for (size_t f = 0; f < in_.d; ++f) row[f] = (state[f] - origin[f]) * in_.per_span[f];
+                    row[in_.d] = 1.0;
+                    for (size_t c = 0; c < known; ++c) {
+                        sums.low[c] = std::min(sums.low[c], target[c]);
+                        sums.high[c] = std::max(sums.high[c], target[c]);
+                        row[left_ + c] = in_.sigma[c] > 0 ? (target[c] - mean[c]) / in_.sigma[c] : 0.0;
+                    }
+                    for (size_t c = known; c < in_.k; ++c) row[left_ + c] = 0.0;
+                }
+                hot.add_products(rows.data(), count, left_, width_, sums.blocks.data() + set * block_size());
+            }
+        }
+        return sums;
+    }
+
+    // Makes the sums of a child relative to the means of its parent.
+    void move(Sums& sums, size_t child, size_t parent) const {
+        std::vector<double> by(width_, 0.0);
+        for (size_t f = 0; f < in_.d; ++f) by[f] = (in_.origin[child * in_.d + f] - in_.origin[parent * in_.d + f]) * in_.per_span[f];
+        std::vector<double> plain_only;
+        for (size_t c = 0; c < in_.k; ++c)
+            if (in_.sigma[c] > 0) by[left_ + c] = (in_.mean[child * in_.k + c] - in_.mean[parent * in_.k + c]) / in_.sigma[c];
+        if (kinds_ == 2) {
+            plain_only = by;
+            for (size_t c = in_.plain; c < in_.k; ++c) plain_only[left_ + c] = 0.0;
+        }
+        for (size_t set = 0; set < sets(); ++set) {
+            const double* away = kinds_ == 2 && set % 2 == 1 ? plain_only.data() : by.data();
+            double* block = sums.blocks.data() + set * block_size();
+            double *ones = block + in_.d * width_, *squares = ones + width_;
+            const double n = ones[in_.d];
+            if (n == 0) continue;
+            for (size_t j = 0; j < width_; ++j) squares[j] += away[j] * (2 * ones[j] + n * away[j]);
+            for (size_t i = 0; i < in_.d; ++i) {
+                double* row = block + i * width_;
+                const double mine = ones[i], by_i = away[i];
+                for (size_t j = 0; j < width_; ++j) row[j] += by_i * ones[j] + (mine + n * by_i) * away[j];
+            }
+            for (size_t j = 0; j < width_; ++j) ones[j] += n * away[j];  // `away` is 0 at the count itself
+        }
+    }
+
+    // Scratch of one thread.
+    struct Room {
+        explicit Room(const LinearLeaves& of)
+            : total(of.block_size()), train(of.block_size()), matrix(of.in_.d * of.in_.d), model(of.left_ * of.columns_),
+              errors((of.in_.penalties + 1) * of.columns_), deviation(of.in_.d), usable(of.in_.d), choice(of.in_.k) {}
+        std::vector<double> total, train, matrix, model, errors, deviation;
+        std::vector<uint8_t> usable;
+        std::vector<size_t> choice;
+    };
+
+    void regress(size_t node, const Sums& sums, Room& room) const {
+        for (size_t c = 0; c < in_.k; ++c) {
+            const bool any = sums.low[c] <= sums.high[c];
+            const double low = any ? sums.low[c] : in_.mean[node * in_.k + c], high = any ? sums.high[c] : in_.mean[node * in_.k + c];
+            const bool fits = std::max(std::abs(low), std::abs(high)) < largest;
+            out_.low[node * in_.k + c] = fits ? static_cast<float>(low) : -std::numeric_limits<float>::infinity();
+            out_.high[node * in_.k + c] = fits ? static_cast<float>(high) : std::numeric_limits<float>::infinity();
+            out_.centre[node * in_.k + c] = in_.mean[node * in_.k + c];
+            out_.spread[node * in_.k + c] = 0.0f;
+            out_.squares[node * in_.k + c] = 0.0;
+        }
+        std::fill_n(out_.slope + node * in_.k * in_.d, in_.k * in_.d, 0.0f);
+        bool lacking = false;
+        for (size_t set = 1; kinds_ == 2 && set < sets(); set += 2) lacking |= count(sums, set) > 0;
+        if (lacking) {
+            regress(node, sums, room, 0, in_.plain, false);
+            regress(node, sums, room, in_.plain, in_.k, true);
+        } else {
+            regress(node, sums, room, 0, in_.k, true);
+        }
+    }
+
+    double count(const Sums& sums, size_t set) const { return sums.blocks[set * block_size() + in_.d * width_ + in_.d]; }
+
+    // The sums of all folds but one (`without` = folds: of all); of rows with a derivative only, or of all.
+    void gather(const Sums& sums, bool with_derivative, size_t without, bool only, std::vector<double>& into) const {
+        std::fill(into.begin(), into.end(), 0.0);
+        for (size_t set = 0; set < sets(); ++set) {
+            if (kinds_ == 2 && set % 2 == 1 && with_derivative) continue;
+            if (only ? set / kinds_ != without : set / kinds_ == without) continue;
+            const double* block = sums.blocks.data() + set * block_size();
+            if (block[in_.d * width_ + in_.d] == 0) continue;
+            for (size_t j = 0; j < into.size(); ++j) into[j] += block[j];
+        }
+    }
+
+    // Fits the targets from column `from` to `to`.
+    void regress(size_t node, const Sums& sums, Room& room, size_t from, size_t to, bool with_derivative) const {
+        const size_t d = in_.d, m = to - from;
+        gather(sums, with_derivative, in_.folds, false, room.total);
+        const double n = room.total[d * width_ + d];
+        if (n == 0) return;
+        const double* ones = room.total.data() + d * width_;
+        const double* squares = ones + width_;
+        for (size_t f = 0; f < d; ++f) {
+            const double mean = ones[f] / n, variance = squares[f] / n - mean * mean;
+            room.deviation[f] = variance > 0 ? std::sqrt(variance) : 0.0;
+            room.usable[f] = room.deviation[f] > 1e-12;
+        }
+        // The spread of the samples themselves, where nothing better can be said.
+        for (size_t c = 0; c < m; ++c) {
+            const double mean = ones[left_ + from + c] / n, variance = squares[left_ + from + c] / n - mean * mean;
+            out_.spread[node * in_.k + from + c] = narrowed(in_.sigma[from + c] * std::sqrt(variance > 0 ? variance : 0.0));
+            out_.squares[node * in_.k + from + c] = variance > 0 ? n * variance : 0.0;
+        }
+        if (in_.most > 0) return regress_few(node, sums, room, from, to, with_derivative);
+        std::fill(room.errors.begin(), room.errors.end(), 0.0);
+        double judged = 0;
+        for (size_t fold = 0; fold < in_.folds; ++fold) {
+            gather(sums, with_derivative, fold, false, room.train);
+            const double rest = room.train[d * width_ + d], out = n - rest;
+            if (rest == 0 || out == 0) continue;
+            judged += out;
+            for (size_t p = 0; p <= in_.penalties; ++p) {
+                solve(room, room.train, p, from, m);
+                for (size_t kind = 0; kind < kinds_; ++kind) {
+                    if (kind == 1 && with_derivative) continue;
+                    const double* block = sums.blocks.data() + (fold * kinds_ + kind) * block_size();
+                    if (block[d * width_ + d] > 0)
+                        hot.add_errors(block, left_, width_, left_ + from, room.model.data(), padded(m), room.errors.data() + p * columns_);
+                }
+            }
+        }
+        if (judged == 0) return;
+        choose(room, from, m);
+        for (size_t c = 0; c < m; ++c) {
+            const double error = std::max(room.errors[room.choice[c] * columns_ + c], 0.0);
+            out_.spread[node * in_.k + from + c] = narrowed(in_.sigma[from + c] * std::sqrt(error / judged));
+        }
+        for (size_t p = 1; p <= in_.penalties; ++p) {
+            if (std::find(room.choice.begin(), room.choice.begin() + static_cast<std::ptrdiff_t>(m), p) == room.choice.begin() + static_cast<std::ptrdiff_t>(m))
+                continue;
+            solve(room, room.total, p, from, m);
+            std::fill_n(room.errors.begin(), columns_, 0.0);  // of the mean, which are not needed any more
+            hot.add_errors(room.total.data(), left_, width_, left_ + from, room.model.data(), padded(m), room.errors.data());
+            for (size_t c = 0; c < m; ++c) {
+                if (room.choice[c] != p || !fits(node, from + c, room.model.data() + c, padded(m), nullptr, d)) continue;
+                out_.squares[node * in_.k + from + c] = std::max(room.errors[c], 0.0);
+                for (size_t f = 0; f < d; ++f) put_slope(node, from + c, f, room.model[f * padded(m) + c]);
+                out_.centre[node * in_.k + from + c] = in_.mean[node * in_.k + from + c] + in_.sigma[from + c] * room.model[d * padded(m) + c];
+            }
+        }
+    }
+
+    // Slopes, ranges and errors are kept in single precision. Where a range or a slope does not fit, the mean stands, without limits.
+    static constexpr double largest = 1e38;
+    static float narrowed(double x) { return static_cast<float>(std::min(x, largest)); }
+    bool fits(size_t node, size_t column, const double* slopes, size_t apart, const size_t* features, size_t count) const {
+        if (std::isinf(out_.high[node * in_.k + column])) return false;
+        for (size_t i = 0; i < count; ++i)
+            if (!(std::abs(slopes[i * apart] * in_.sigma[column] * in_.per_span[features ? features[i] : i]) < largest)) return false;
+        return true;
+    }
+
+    static size_t padded(size_t m) { return (m + 7) / 8 * 8; }
+
+    void put_slope(size_t node, size_t column, size_t f, double standard) const {
+        out_.slope[(node * in_.k + column) * in_.d + f] = static_cast<float>(standard * in_.sigma[column] * in_.per_span[f]);
+    }
+
+    // The least error wins; of equals the plainest. Scores of labels choose together, so that they still sum to one.
+    void choose(Room& room, size_t from, size_t m) const {
+        const size_t joint = from < in_.joint ? std::min(in_.joint - from, m) : 0;
+        for (size_t c = 0; c < m; ++c) {
+            size_t best = 0;
+            double least = 0;
+            for (size_t p = 0; p <= in_.penalties; ++p) {
+                double error = 0;
+                for (size_t k = c < joint ? 0 : c; k < (c < joint ? joint : c + 1); ++k)
+                    error += std::max(room.errors[p * columns_ + k], 0.0) * weight(from + k, joint > 0 && c < joint);
+                if (p == 0 || error < least) best = p, least = error;
+            }
+            room.choice[c] = best;
+        }
+    }
+    double weight(size_t column, bool joint) const { return joint ? in_.sigma[column] * in_.sigma[column] : 1.0; }
+
+    // Puts the model with penalty p (0: the mean) of `m` targets from `from` on into room.model: slopes per unit, then the constant.
+    void solve(Room& room, const std::vector<double>& sums, size_t p, size_t from, size_t m) const {
+        const size_t d = in_.d, columns = padded(m);
+        const double *ones = sums.data() + d * width_, n = ones[d];
+        double *model = room.model.data(), *constant = model + d * columns;
+        const double* means = ones + left_ + from;
+        if (p == 0) {
+            std::fill(model, constant, 0.0);
+            for (size_t c = 0; c < columns; ++c) constant[c] = c < m ? means[c] / n : 0.0;
+            return;
+        }
+        for (size_t i = 0; i < d; ++i) {
+            const double* row = sums.data() + i * width_;
+            for (size_t j = i; j < d; ++j)
+                room.matrix[i * d + j] =
+                    room.usable[i] && room.usable[j] ? (row[j] / n - ones[i] / n * (ones[j] / n)) / (room.deviation[i] * room.deviation[j]) : 0.0;
+            room.matrix[i * d + i] = room.usable[i] ? room.matrix[i * d + i] + in_.penalty[p - 1] : 1.0;
+            const double over = room.usable[i] ? 1.0 / (n * room.deviation[i]) : 0.0, mean = ones[i] / n;
+            for (size_t c = 0; c < m; ++c) model[i * columns + c] = (row[left_ + from + c] - mean * means[c]) * over;
+            for (size_t c = m; c < columns; ++c) model[i * columns + c] = 0.0;
+        }
+        hot.solve_ridge(room.matrix.data(), model, d, columns);
+        for (size_t c = 0; c < columns; ++c) constant[c] = c < m ? means[c] / n : 0.0;
+        for (size_t i = 0; i < d; ++i) {
+            const double over = room.usable[i] ? 1.0 / room.deviation[i] : 0.0, mean = ones[i] / n;
+            for (size_t c = 0; c < columns; ++c) {
+                model[i * columns + c] *= over;
+                constant[c] -= mean * model[i * columns + c];
+            }
+        }
+    }
+
+    // The same with few features for each target, chosen greedily on the whole node.
+    void regress_few(size_t node, const Sums& sums, Room& room, size_t from, size_t to, bool with_derivative) const {
+        const size_t d = in_.d, m = to - from;
+        std::vector<std::vector<size_t>> chosen(m);
+        for (size_t c = 0; c < m; ++c) chosen[c] = few(room, from + c);
+        // Scores of labels share their features, as they share their strength: those of the label that is told best by them.
+        const size_t joint = from < in_.joint ? std::min(in_.joint - from, m) : 0;
+        if (joint > 0) {
+            const auto best = few_of_labels(room, joint);
+            for (size_t c = 0; c < joint; ++c) chosen[c] = best;
+        }
+        std::fill(room.errors.begin(), room.errors.end(), 0.0);
+        double judged = 0;
+        const double n = room.total[d * width_ + d];
+        for (size_t fold = 0; fold < in_.folds; ++fold) {
+            gather(sums, with_derivative, fold, false, room.train);
+            const double rest = room.train[d * width_ + d];
+            if (rest == 0 || n == rest) continue;
+            judged += n - rest;
+            std::vector<double> left_out(block_size());
+            gather(sums, with_derivative, fold, true, left_out);
+            for (size_t c = 0; c < m; ++c)
+                for (size_t p = 0; p <= in_.penalties; ++p)
+                    room.errors[p * columns_ + c] += error_of(left_out, from + c, chosen[c], solve_few(room, room.train, p, from + c, chosen[c]));
+        }
+        if (judged == 0) return;
+        choose(room, from, m);
+        for (size_t c = 0; c < m; ++c) {
+            const size_t p = room.choice[c], column = from + c;
+            out_.spread[node * in_.k + column] = narrowed(in_.sigma[column] * std::sqrt(std::max(room.errors[p * columns_ + c], 0.0) / judged));
+            if (p == 0) continue;
+            const auto model = solve_few(room, room.total, p, column, chosen[c]);
+            if (!fits(node, column, model.data(), 1, chosen[c].data(), chosen[c].size())) continue;
+            for (size_t i = 0; i < chosen[c].size(); ++i) put_slope(node, column, chosen[c][i], model[i]);
+            out_.centre[node * in_.k + column] = in_.mean[node * in_.k + column] + in_.sigma[column] * model.back();
+            out_.squares[node * in_.k + column] = std::max(error_of(room.total, column, chosen[c], model), 0.0);
+        }
+    }
+
+    // The correlations of the usable features of a node, and of each with some targets.
+    void correlations(const Room& room, size_t first, size_t m, std::vector<double>& between, std::vector<double>& with) const {
+        const size_t d = in_.d;
+        const double *ones = room.total.data() + d * width_, n = ones[d];
+        for (size_t i = 0; i < d; ++i) {
+            const double* row = room.total.data() + i * width_;
+            const double over = room.usable[i] ? 1.0 / room.deviation[i] : 0.0;
+            for (size_t j = 0; j < d; ++j) between[i * d + j] = room.usable[j] ? (row[j] / n - ones[i] / n * (ones[j] / n)) * over / room.deviation[j] : 0.0;
+            for (size_t c = 0; c < m; ++c) with[i * m + c] = (row[left_ + first + c] / n - ones[i] / n * (ones[left_ + first + c] / n)) * over;
+        }
+    }
+
+    std::vector<size_t> few(const Room& room, size_t column) const { return forward(room, column, 1, nullptr); }
+    std::vector<size_t> few_of_labels(const Room& room, size_t joint) const { return forward(room, 0, joint, in_.sigma); }
+
+    // Forward selection: at each step the feature that removes most of what is left of the targets' variance.
+    std::vector<size_t> forward(const Room& room, size_t first, size_t m, const double* sigma) const {
+        const size_t d = in_.d;
+        std::vector<double> between(d * d), with(d * m);
+        correlations(room, first, m, between, with);
+        std::vector<size_t> chosen;
+        while (chosen.size() < std::min(in_.most, d)) {
+            size_t best = d;
+            double most = 1e-12;
+            for (size_t i = 0; i < d; ++i) {
+                if (between[i * d + i] < 1e-9) continue;  // all of it is known from those chosen before
+                double removed = 0;
+                for (size_t c = 0; c < m; ++c) removed += with[i * m + c] * with[i * m + c] * (sigma ? sigma[first + c] * sigma[first + c] : 1.0);
+                removed /= between[i * d + i];
+                if (removed > most) best = i, most = removed;
+            }
+            if (best == d) break;
+            chosen.push_back(best);
+            const double pivot = between[best * d + best];
+            std::vector<double> row(between.begin() + static_cast<std::ptrdiff_t>(best * d), between.begin() + static_cast<std::ptrdiff_t>(best * d + d));
+            std::vector<double> told(with.begin() + static_cast<std::ptrdiff_t>(best * m), with.begin() + static_cast<std::ptrdiff_t>(best * m + m));
+            for (size_t i = 0; i < d; ++i) {
+                const double share = row[i] / pivot;
+                for (size_t j = 0; j < d; ++j) between[i * d + j] -= share * row[j];
+                for (size_t c = 0; c < m; ++c) with[i * m + c] -= share * told[c];
+            }
+        }
+        return chosen;
+    }
+
+    // Slopes per unit of some features, then the constant.
+    std::vector<double> solve_few(const Room& room, const std::vector<double>& sums, size_t p, size_t column, const std::vector<size_t>& features) const {
+        const size_t d = in_.d, q = features.size();
+        const double *ones = sums.data() + d * width_, n = ones[d], mean = ones[left_ + column] / n;
+        std::vector<double> model(q + 1, 0.0);
+        model[q] = mean;
+        if (p == 0 || q == 0) return model;
+        std::vector<double> matrix(q * q), right(q * 8, 0.0);
+        for (size_t a = 0; a < q; ++a) {
+            const size_t i = features[a];
+            const double* row = sums.data() + i * width_;
+            for (size_t b = a; b < q; ++b) {
+                const size_t j = features[b];
+                matrix[a * q + b] = (row[j] / n - ones[i] / n * (ones[j] / n)) / (room.deviation[i] * room.deviation[j]);
+            }
+            matrix[a * q + a] += in_.penalty[p - 1];
+            right[a * 8] = (row[left_ + column] / n - ones[i] / n * mean) / room.deviation[i];
+        }
+        hot.solve_ridge(matrix.data(), right.data(), q, 8);
+        for (size_t a = 0; a < q; ++a) {
+            model[a] = right[a * 8] / room.deviation[features[a]];
+            model[q] -= model[a] * ones[features[a]] / n;
+        }
+        return model;
+    }
+
+    // The squared error of such a model over the rows of some sums.
+    double error_of(const std::vector<double>& sums, size_t column, const std::vector<size_t>& features, const std::vector<double>& model) const {
+        const size_t d = in_.d, q = features.size();
+        double error = sums[(d + 1) * width_ + left_ + column];
+        for (size_t a = 0; a <= q; ++a) {
+            const double* row = sums.data() + (a < q ? features[a] : d) * width_;
+            double told = model[q] * row[d];
+            for (size_t b = 0; b < q; ++b) told += model[b] * row[features[b]];
+            error += model[a] * (told - 2 * row[left_ + column]);
+        }
+        return error;
+    }
+};
+
+}  // namespace tripletree

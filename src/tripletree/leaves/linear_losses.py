@@ -1,0 +1,101 @@
+"""Losses of linear leaves, of the whole tree and of every smaller one that its growth passed through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.linear import LinearLeaves, target_matrix
+from tripletree.log.log import Log
+from tripletree.tree.structure import Tree
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+
+def linear_curve(
+    tree: Tree,
+    attributes: Attributes,
+    linear: LinearLeaves,
+    action_scale: F64 | None,
+    derivative_scale: F64,
+    log: Log,
+    values: F64,
+    codes: npt.NDArray[np.int32] | None,
+    threads: int,
+) -> F64:
+    """Return the loss curve on a log; arguments and result as in :func:`tripletree.leaves.losses.loss_curve`.
+
+    Each state is asked about at every node on its way down, so one pass gives all sizes.
+    """
+    labels = _labels(attributes)
+    unit = max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max()))
+    action = np.zeros(labels) if action_scale is None else action_scale
+    rest = () if attributes.derivative_mean is None else (derivative_scale,)
+    scale = np.concatenate([action, [unit], *rest])
+    matrix = target_matrix(log, values, attributes, codes)
+    asked = linear.asked(tree, np.asarray(attributes.state_mean))
+    with np.errstate(over="ignore", divide="ignore"):
+        per_unit = np.where(scale >= np.finfo(np.float64).tiny, 1.0 / scale, 0.0)
+    squares, wrong = asked.errors(log.states, matrix, per_unit, labels, threads)
+    known = int(np.count_nonzero(~np.isnan(matrix[:, -1])))
+    return _curve(tree, squares, wrong if labels else None, len(action), (len(matrix), known), unit)
+
+
+def linear_training_curve(
+    tree: Tree, attributes: Attributes, linear: LinearLeaves, squares: F64, log: Log, threads: int
+) -> F64:
+    """Return the loss curve on the training log, from the squared errors that `fit_linear` has found.
+
+    They are those before a prediction is held within its node's range, which can only make them smaller.
+    """
+    labels = _labels(attributes)
+    wrong = None
+    if labels:
+        known = (log.actions[:, None] == np.arange(labels)).astype(np.float64)
+        asked = linear.asked(tree, np.asarray(attributes.state_mean), slice(0, labels))
+        wrong = asked.errors(log.states, known, np.ones(labels), labels, threads)[1]
+    actions = labels or np.asarray(attributes.action_mean).shape[1]
+    counted = int(attributes.count[0]), int(attributes.count_derivative[0])
+    return _curve(tree, squares, wrong, actions, counted, float(attributes.value_std[0]))
+
+
+def _labels(attributes: Attributes) -> int:
+    return 0 if attributes.action_count is None else attributes.action_count.shape[1]
+
+
+def _curve(tree: Tree, squares: F64, wrong: I64 | None, actions: int, counted: tuple[int, int], unit: float) -> F64:
+    """Return the loss curve.
+
+    Parameters
+    ----------
+    tree : Tree
+        The structure.
+    squares : float64 array of shape (nodes, targets)
+        Sum of squared errors of the samples in each node, in units.
+    wrong : int64 array of shape (nodes,), or None
+        How many of their labels are wrong (discrete actions only).
+    actions : int
+        Columns of the action.
+    counted : two ints
+        Samples, and samples with a derivative.
+    unit : float
+        The unit of the value.
+    """
+    rows, known = counted
+    roots = np.sqrt(np.maximum(_at_every_size(tree, squares), 0.0))
+    action = roots[:, :actions].sum(axis=1) / np.sqrt(rows) if wrong is None else _at_every_size(tree, wrong) / rows
+    value = roots[:, actions] * unit / np.sqrt(rows)
+    derivative = roots[:, actions + 1 :].sum(axis=1) / np.sqrt(max(known, 1))
+    return np.stack([action, value, derivative], axis=1)
+
+
+def _at_every_size(tree: Tree, sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sum over the leaves of the tree when it had 1, 2, ... leaves."""
+    # From the leaves back to the root: small sums stay exact, and undoing a split adds what it had removed.
+    undone = sums[tree.split_order] - sums[1::2] - sums[2::2]
+    steps = np.concatenate([sums[tree.leaf_nodes].sum(axis=0, keepdims=True), undone[::-1]])
+    return steps.cumsum(axis=0)[::-1]

@@ -1,0 +1,174 @@
+"""Opinion: does a second model of the same log agree that a foil holds in a state; by default the tree's linear leaves."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.asking.attribute import Attribute
+from tripletree.asking.foils import Condition, Foil
+from tripletree.errors import TripleTreeWarning
+from tripletree.log.log import Log
+from tripletree.model.evaluate import check_same_schema, in_labels
+from tripletree.model.fit import fit
+from tripletree.model.fitted import Fitted
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+TREES = 8
+"""Trees of the bag that is grown where the log is given."""
+LEAD = 0.1
+"""By how much the score of a wanted label must exceed those of the others."""
+MARGIN = 0.05
+"""How far beyond a border a state goes by default where a second model is asked, as a share of the feature's range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """What a second model must say for one condition of a foil to hold beyond its own error.
+
+    Attributes
+    ----------
+    condition : Condition
+        The condition.
+    columns : slice
+        The targets that it is about: one number, or the scores of all labels.
+    wanted : bool array of shape (labels,), or None
+        The labels that would do.
+    least, below : float64 arrays of shape (leaves,)
+        The numbers that would do in each leaf, from ``least`` to less than ``below``; of labels, ``least`` is the lead
+        that the best of the wanted scores must have over all others.
+    """
+
+    condition: Condition
+    columns: slice
+    wanted: Mask | None
+    least: F64
+    below: F64
+
+    def met(self, told: F64, leaves: Any) -> Mask:
+        """Return where what was told, shape (points, targets), is enough."""
+        said = told[:, self.columns]
+        if self.wanted is None:
+            number = said[:, 0]
+            return np.asarray((number >= self.least[leaves]) & (number < self.below[leaves]))
+        best, rest = said[:, self.wanted].max(axis=1), said[:, ~self.wanted].max(axis=1, initial=-np.inf)
+        return np.asarray(best - rest >= self.least[leaves])
+
+    def says(self, told: F64) -> Any:
+        """Return what was told about one point: a label, or a number."""
+        said = told[self.columns]
+        labels = self.condition.attribute.labels
+        return labels[int(said.argmax())] if labels else float(said[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Opinion:
+    """A second model of a tree's log, asked about a foil.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The tree.
+    demands : tuple of Demand
+        One for each condition of the foil.
+    bag : tuple of Fitted
+        Trees grown on other choices of the log's episodes; without any, the linear leaves of the tree itself are asked.
+    """
+
+    fitted: Fitted
+    demands: tuple[Demand, ...]
+    bag: tuple[Fitted, ...] = ()
+
+    def told(self, points: F64, leaves: I64) -> F64:
+        """Return what the second model predicts at points in known leaves, shape (points, targets)."""
+        points = np.ascontiguousarray(points)
+        if self.bag:
+            told: F64 = np.mean([one.told(points, one.tree.apply(points)) for one in self.bag], axis=0)
+            return told
+        second, nodes = self.fitted.second, self.fitted.tree.leaf_nodes[leaves]
+        return second.many(points, nodes.astype(np.int32), 1)  # type: ignore[union-attr]  # has_opinion was asked
+
+    def agrees(self, points: F64, leaves: I64) -> Mask:
+        """Return at which points the foil holds beyond the model's own error."""
+        told = self.told(points, leaves)
+        held = np.ones(len(points), bool)
+        for demand in self.demands:
+            held &= demand.met(told, leaves)
+        return held
+
+    def says(self, point: F64, leaf: int) -> tuple[Any, ...]:
+        """Return what the second model predicts at one point, for each condition of the foil."""
+        told = self.told(point[None], np.array([leaf]))[0]
+        return tuple(demand.says(told) for demand in self.demands)
+
+
+def has_opinion(fitted: Fitted) -> bool:
+    """Return whether a tree has linear leaves to ask; files of early formats have none."""
+    return fitted.second is not None
+
+
+def opinion_of(fitted: Fitted, foil: Foil, log: Log | None) -> Opinion:
+    """Return the second model for a foil: a bag of trees grown on ``log``, or the tree's own linear leaves."""
+    trees = () if log is None else bag_of(fitted, log)
+    return Opinion(fitted, tuple(_demand(fitted, condition) for condition in foil.conditions), trees)
+
+
+def bag_of(fitted: Fitted, log: Log) -> tuple[Fitted, ...]:
+    """Return trees like this one, with linear leaves, each grown on a random choice of the log's episodes."""
+    log = in_labels(fitted.schema, log)
+    check_same_schema(fitted.schema, log, "log")
+    key = f"bag of {log.fingerprint()}"
+    if key not in fitted.memory:
+        rng, trees = np.random.default_rng(0), []
+        options = {
+            **fitted.options,
+            "max_leaves": fitted.tree.n_leaves,
+            "leaf_model": "linear",
+            "keep": "nothing",
+            "threads": None,
+            "progress": None,
+        }
+        with warnings.catch_warnings():
+            # They were said when the tree itself was grown.
+            warnings.simplefilter("ignore", TripleTreeWarning)
+            for _ in range(TREES):
+                chosen = np.unique(rng.integers(log.n_episodes, size=log.n_episodes))
+                trees.append(fit(log.select(chosen), None, options))
+        fitted.memory[key] = tuple(trees)
+    found: tuple[Fitted, ...] = fitted.memory[key]
+    return found
+
+
+def target_of(fitted: Fitted, attribute: Attribute) -> slice:
+    """Return the columns of `Fitted.told` that an attribute of one number, or of labels, is about."""
+    part = fitted.targets[attribute.kind]
+    if attribute.labels or attribute.kind == "value":
+        return part
+    return slice(part.start + attribute.columns[0], part.start + attribute.columns[0] + 1)
+
+
+def _demand(fitted: Fitted, condition: Condition) -> Demand:
+    columns, leaves = target_of(fitted, condition.attribute), fitted.tree.n_leaves
+    if condition.attribute.labels:
+        wanted = np.isin(condition.attribute.labels, condition.labels)
+        lead = -np.inf if wanted.all() else LEAD
+        return Demand(condition, columns, wanted, np.full(leaves, lead), np.full(leaves, np.inf))
+    low, high = condition.interval
+    linear = fitted.linear
+    if linear is None:
+        return Demand(condition, columns, None, np.full(leaves, low), np.full(leaves, np.nextafter(high, np.inf)))
+    # As far beyond the foil's bounds as the leaf's model errs in unseen episodes, but no further than half of the way
+    # to the other bound, or to what the log has at the most: a full throttle cannot be exceeded.
+    error = linear.spread[fitted.tree.leaf_nodes, columns.start].astype(np.float64)
+    bottom, top = float(linear.low[0, columns.start]), float(linear.high[0, columns.start])
+    above, under = max(min(high, top) - low, 0.0) / 2, max(high - max(low, bottom), 0.0) / 2
+    least = low + np.minimum(error, above) if np.isfinite(low) else np.full(leaves, low)
+    below = high - np.minimum(error, under) if np.isfinite(high) else np.full(leaves, high)
+    return Demand(condition, columns, None, least, below)
