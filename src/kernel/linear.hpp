@@ -227,8 +227,8 @@ class LinearLeaves {
             const bool any = sums.low[c] <= sums.high[c];
             const double low = any ? sums.low[c] : in_.mean[node * in_.k + c], high = any ? sums.high[c] : in_.mean[node * in_.k + c];
             const bool fits = std::max(std::abs(low), std::abs(high)) < largest;
-            out_.low[node * in_.k + c] = fits ? static_cast<float>(low) : -std::numeric_limits<float>::infinity();
-            out_.high[node * in_.k + c] = fits ? static_cast<float>(high) : std::numeric_limits<float>::infinity();
+            out_.low[node * in_.k + c] = fits ? rounded_down(low) : -std::numeric_limits<float>::infinity();
+            out_.high[node * in_.k + c] = fits ? -rounded_down(-high) : std::numeric_limits<float>::infinity();
             out_.centre[node * in_.k + c] = in_.mean[node * in_.k + c];
             out_.spread[node * in_.k + c] = 0.0f;
             out_.squares[node * in_.k + c] = 0.0;
@@ -318,6 +318,11 @@ class LinearLeaves {
 
     // Slopes, ranges and errors are kept in single precision. Where a range or a slope does not fit, the mean stands, without limits.
     static constexpr double largest = 1e38;
+    // Never inwards: a node's own mean lies within its range.
+    static float rounded_down(double x) {
+        const float near = static_cast<float>(x);
+        return near > x ? std::nextafterf(near, -std::numeric_limits<float>::infinity()) : near;
+    }
     static float narrowed(double x) { return static_cast<float>(std::min(x, largest)); }
     bool fits(size_t node, size_t column, const double* slopes, size_t apart, const size_t* features, size_t count) const {
         if (std::isinf(out_.high[node * in_.k + column])) return false;

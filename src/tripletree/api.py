@@ -479,7 +479,13 @@ class TripleTree:
 
     @question
     def explain_change(
-        self, before: Any, after: Any, *, about: str = "action", threshold: float | None = None
+        self,
+        before: Any,
+        after: Any,
+        *,
+        about: str = "action",
+        threshold: float | None = None,
+        opinion: bool = True,
     ) -> Change:
         """Return why the prediction changed from one state to the next.
 
@@ -495,14 +501,22 @@ class TripleTree:
             ``"value"``, or ``"derivative of pos"`` for a feature ``pos``.
         threshold : float or None
             A number counts as changed when it crosses this; None: the middle of the two predictions.
+        opinion : bool
+            Say whether the linear models in the leaves see the same change.
         """
         here, there = complete(before, self.fitted_, "before"), complete(after, self.fitted_, "after")
-        answer = explain_change(self.fitted_, here.state, there.state, about, threshold)
+        answer = explain_change(self.fitted_, here.state, there.state, about, threshold, opinion)
         return answer.assuming(here.assumed | there.assumed)
 
     @question
     def explain_changes(
-        self, log: Any, *, about: str = "action", threshold: float | None = None, at_least: float = 0.0
+        self,
+        log: Any,
+        *,
+        about: str = "action",
+        threshold: float | None = None,
+        at_least: float = 0.0,
+        opinion: bool = True,
     ) -> Changes:
         """Return why the prediction changed, each time it did in a log or along the states of one episode.
 
@@ -510,12 +524,12 @@ class TripleTree:
         ----------
         log : Log, or array of shape (steps, features)
             What to go through; moves from one episode to the next do not count.
-        about, threshold
+        about, threshold, opinion
             As in :meth:`explain_change`; of an action with several dimensions, name one.
         at_least : float
             Leave out changes of a number that are smaller than this.
         """
-        return explain_changes(self.fitted_, log, about, threshold, at_least)
+        return explain_changes(self.fitted_, log, about, threshold, at_least, opinion)
 
     @question
     def story(

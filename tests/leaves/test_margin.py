@@ -21,10 +21,11 @@ def shares(tree, log: Log):
 
 
 @pytest.mark.parametrize("dimensions", [0, 2])
+@pytest.mark.parametrize("leaf_model", ["linear", "mean"])
 @pytest.mark.parametrize(("episodes", "groups"), [(2, 2), (3, 3), (10, 10), (25, 10)])
-def test_margins_are_those_of_leaving_episodes_out(dimensions, episodes, groups):
+def test_margins_are_those_of_leaving_episodes_out(dimensions, leaf_model, episodes, groups):
     walk = random_log(1, lengths=tuple(20 + k % 7 for k in range(30)), dimensions=dimensions)
-    tree = quietly_fitted(walk, max_leaves=8, truncation="paper")
+    tree = quietly_fitted(walk, max_leaves=8, truncation="paper", leaf_model=leaf_model)
     # Episodes that it has seen, so that it is sure to beat a single leaf on them.
     log = walk.select(slice(0, episodes))
     group = np.arange(episodes) * groups // episodes
@@ -65,15 +66,16 @@ def test_intervals_cover_the_truth():
     assert (inside / 150 < 1).any()
 
 
-def test_one_crash_does_not_hide_what_all_other_episodes_show():
+@pytest.mark.parametrize("leaf_model", ["linear", "mean"])
+def test_one_crash_does_not_hide_what_all_other_episodes_show(leaf_model):
     """A single episode whose squares outweigh all others makes the interval wide, and the claim no less sure."""
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(3)
     n = 30 * 60
     states, rewards = rng.normal(size=(n, 2)), np.zeros(n)
     rewards += states[:, 1]
     rewards[40 * 30 : 41 * 30] -= 100
     log = Log.from_arrays(states, np.zeros(n, int), rewards, starts=np.arange(0, n, 30), ending="terminated")
-    tree = quietly_fitted(log.select(slice(0, 30)), max_leaves=20, gamma=0.0)
+    tree = quietly_fitted(log.select(slice(0, 30)), max_leaves=20, gamma=0.0, leaf_model=leaf_model)
     judged = on_unseen(tree.fitted_, log.select(slice(30, 60)), 1)
     assert judged.margin[1] > judged.explained[1] > 0
 

@@ -18,10 +18,17 @@ def road_tree(leaves: int = 40) -> TripleTree:
 
 
 @cache
-def walk(features: int = 4, leaves: int = 25, dimensions: int = 0, labels: int = 3, finals: bool = True) -> Fitted:
+def walk(
+    features: int = 4,
+    leaves: int = 25,
+    dimensions: int = 0,
+    labels: int = 3,
+    finals: bool = True,
+    leaf_model: str = "linear",
+) -> Fitted:
     """A random walk in any number of features x0, x1, ..."""
     log = random_log(5, lengths=(60, 50, 40), features=features, dimensions=dimensions, labels=labels, finals=finals)
-    return _fit(log, leaves).fitted_
+    return _fit(log, leaves, leaf_model).fitted_
 
 
 @cache
@@ -40,7 +47,7 @@ def gears() -> Fitted:
     return _fit(log, 12).fitted_
 
 
-def _fit(log, leaves: int) -> TripleTree:
+def _fit(log, leaves: int, leaf_model: str = "linear") -> TripleTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TripleTreeWarning)
-        return TripleTree(max_leaves=leaves).fit(log)
+        return TripleTree(max_leaves=leaves, leaf_model=leaf_model).fit(log)

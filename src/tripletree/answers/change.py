@@ -49,6 +49,10 @@ class Change(Answer):
         The features in which it differs from ``before``: the explanation.
     relations, borders : tuples of str and float
         The condition on each of them: ``>=``, ``<``, ``<=`` or ``=``, and a number.
+    agreed : bool or None
+        Whether a second model of the same log, the linear leaves, sees the same change; None where it was not asked.
+    second : tuple
+        What it predicts before and after.
     outside : bool
         Whether one of the states lies outside the range of the training log.
     attribute : Attribute
@@ -73,6 +77,8 @@ class Change(Answer):
     outside: bool
     attribute: Attribute
     schema: Schema
+    agreed: bool | None = None
+    second: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
         return self.turning is not None
@@ -105,6 +111,8 @@ class Changes(Answer):
         The turning points.
     moves : int
         Moves that were looked at, with and without a change.
+    agreed : bool array of shape (changes,), or None
+        Whether a second model of the same log, the linear leaves, sees the same change; None where it was not asked.
     tell : callable
         Makes the answer of one change.
     name : str
@@ -122,6 +130,7 @@ class Changes(Answer):
     threshold: F64 | None
     turning: F64
     moves: int
+    agreed: Mask | None
     tell: Callable[[Changes, int], Change]
     name: str
     features: tuple[str, ...]
@@ -163,9 +172,22 @@ def _change(answer: Change) -> str:
             across = f"{'above' if rose else 'below'} {exact(answer.threshold or 0.0)}, " if answer.given else ""
             what = f"{'rose' if rose else 'fell'} {across}from {was} to {became}{unit(attribute.units[0])}"
         told = [f"{capital(name)} {what} because {because(answer)}."]
+        if answer.agreed is not None:
+            told.append(_second(answer))
     if answer.outside:
         told.append("Careful, the move leads outside the range of the log.")
     return " ".join(told)
+
+
+def _second(answer: Change) -> str:
+    """Return whether the log's second model sees the change."""
+    if answer.agreed:
+        return "The log's second model agrees."
+    was, became = answer.second
+    if answer.attribute.labels:
+        return f"The log's second model does not see it: {was} before and {became} after."
+    told = rounded_apart(was, became, 3)
+    return f"The log's second model does not see it: {told[0]} before and {told[1]}{unit(answer.attribute.units[0])} after."
 
 
 def _no_change(answer: Change, name: str) -> str:
@@ -216,7 +238,10 @@ def _changes(answers: Changes) -> str:
     if not len(answers):
         return f"{capital(name)} never changes in {count(answers.moves, 'step')}."
     text = f"{capital(name)} changes {count(len(answers), 'time')} in {count(answers.moves, 'step')}"
-    return f"{text}; {by_one_feature(answers)}."
+    second = ""
+    if answers.agreed is not None:
+        second = f" The log's second model sees {percent(float(answers.agreed.mean()))} of them."
+    return f"{text}; {by_one_feature(answers)}.{second}"
 
 
 def by_one_feature(answers: Changes) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
+from tripletree.answers.terms import Terms, together
 from tripletree.asking.attribute import CHANGE_OF, PER_STEP
 from tripletree.language.numbers import FEW, all_of, capital, measured, percent, rounded, unit
 from tripletree.log.schema import Schema
@@ -32,15 +33,22 @@ class Factual(Answer):
     leaf : int
         Its leaf.
     prediction : str, or float64 array of shape (columns,)
-        Label of a discrete action; or the mean of each dimension, the value, or the mean of each derivative.
+        Label of a discrete action; or each dimension of the action, the value, or each derivative.
     spread : float, or float64 array of shape (columns,)
-        Share of the samples with that label; or standard deviations.
+        Share of that label; or how far numbers are off.
     runner_up : tuple of (str, float), or None
         The next label and its share, when there is one (discrete actions only).
     count : int
         Samples in the leaf (for derivatives: those of which the log shows what follows).
     lower, upper : float64 arrays of shape (features,)
         Bounds of the leaf, ``lower <= state < upper``; infinite where no split made one.
+    models : tuple of Terms
+        The linear model of each column in the leaf, or the lead of a label over the next; empty where the leaf predicts
+        its mean, or where there are too many columns to tell.
+    linear : bool
+        Whether the prediction comes from a linear model rather than from the mean.
+    agreeing : float or None
+        Share of the leaf's samples with that label, where the label comes from linear scores.
     because : tuple of str
         The bounds in words, those first whose splits removed most of the attribute's impurity.
     beyond : float64 array of shape (features,)
@@ -62,6 +70,9 @@ class Factual(Answer):
     count: int
     lower: F64
     upper: F64
+    models: tuple[Terms, ...]
+    linear: bool
+    agreeing: float | None
     because: tuple[str, ...]
     beyond: F64
     limits: F64
@@ -71,6 +82,16 @@ class Factual(Answer):
     def outside(self) -> bool:
         """Whether the state lies outside the range of the training log."""
         return bool(self.beyond.any())
+
+    @property
+    def why(self) -> str:
+        """The bounds as the end of a sentence."""
+        return f" because {all_of(self.because)}" if self.because else " always: the tree has only one leaf"
+
+    @property
+    def sure(self) -> str:
+        """The sentence that says how many samples it rests on, and how far they agree."""
+        return _sure(self)
 
     def __str__(self) -> str:
         return _factual(self) + self._assumption(self.schema)
@@ -82,8 +103,18 @@ def _factual(answer: Factual) -> str:
         what = f"Action = {answer.prediction}{unit(answer.units[0])}"
     else:
         what = _numbers(answer)
-    why = f" because {all_of(answer.because)}" if answer.because else " always: the tree has only one leaf"
-    return " ".join([f"{what}{why}.", _sure(answer), *_beyond(answer)])
+    return " ".join([f"{what}{answer.why}.", *_model(answer), answer.sure, *_beyond(answer)])
+
+
+def _model(answer: Factual) -> list[str]:
+    """Return what the leaf's linear model says, if there is one to tell."""
+    if not answer.models:
+        return []
+    if answer.runner_up is None:
+        return [together(answer.names, answer.models, answer.schema)]
+    label, _ = answer.runner_up
+    lead = answer.models[0].told(answer.schema)
+    return [f"In this leaf {answer.prediction} is ahead of {label} by {lead}."]
 
 
 def _numbers(answer: Factual) -> str:
@@ -104,7 +135,11 @@ def _sure(answer: Factual) -> str:
     if answer.count == 1:
         return "Only 1 sample says so."
     samples = f"{'only ' if answer.count < FEW else ''}{count(answer.count, 'sample')}"
+    if answer.agreeing is not None:
+        return f"{percent(answer.agreeing)} of {samples} in this leaf are {answer.prediction}."
     if not isinstance(answer.prediction, str):
+        if answer.linear:
+            return f"This is a linear model of {samples}; ± is how far it is off in episodes it was not fitted to."
         return f"This is the mean of {samples}."
     if answer.runner_up is None:
         return f"All of {samples} agree." if answer.count < FEW else f"All {samples} in this leaf agree."

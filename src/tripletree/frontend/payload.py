@@ -16,14 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import plain
-from tripletree.asking.attribute import main_attributes, read_attribute
+from tripletree.answers.factual import Factual
+from tripletree.asking.attribute import Attribute, main_attributes, read_attribute
 from tripletree.asking.foils import Foil, read_foil
 from tripletree.language.conditions import changed_clause
-from tripletree.language.numbers import significant
+from tripletree.language.numbers import capital, significant, spread_places, spread_text, unit
+from tripletree.leaves.entry import EntryPoints, decimal_scale, entry_points
 from tripletree.leaves.project import Extents
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
+from tripletree.questions.opinion import MARGIN, has_opinion, opinion_of, target_of
 from tripletree.scenes.colouring import colour_scale, known_colours, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
 from tripletree.scenes.leaf_map import fades
@@ -71,7 +74,7 @@ def payload(
     log : Log or None
         Whose states decide where maps are faded; None: the samples of the leaves, as in ``scenes.support``.
     """
-    schema, tree, place = fitted.schema, fitted.tree, fitted.entry_points
+    schema, tree, place = fitted.schema, fitted.tree, _place(fitted)
     texts = _Texts()
     # A log without anything that could be explained still has a page.
     abouts = [*main_attributes(fitted), *(["value"] if schema.has_reward else [])]
@@ -92,10 +95,11 @@ def payload(
         "drawnHigh": _numbers(boxes.upper),
         "landLow": _numbers(place.land_low.T),
         "landHigh": _numbers(place.land_high.T),
-        **_clauses(fitted, texts),
+        **_clauses(fitted, place, texts),
         "count": fitted.leaves.count.tolist(),
-        "facts": {about: [texts(fact) for fact in _facts(fitted, about)] for about in abouts},
+        "facts": {about: _fact(fitted, about, texts) for about in abouts},
         "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
+        "linear": _linear(fitted),
         "colours": colours,
         "palettes": palettes,
         **_support(fitted, boxes, log),
@@ -143,11 +147,78 @@ def _quartiles(means: F64, count: npt.NDArray[np.int64]) -> tuple[float, float]:
     return float(means[order[first]]), float(means[order[last]])
 
 
-def _facts(fitted: Fitted, about: str) -> list[str]:
+def _place(fitted: Fitted) -> EntryPoints:
+    """Return where states land in each leaf: with the margin that a second opinion asks for, if there is one."""
+    if not has_opinion(fitted):
+        return fitted.entry_points
+    bounds = (*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole)
+    return entry_points(*bounds, MARGIN * fitted.span)
+
+
+def _linear(fitted: Fitted) -> dict[str, Any] | None:
+    """Return the linear models of the leaves, all targets, as the bytes of arrays."""
+    linear, mean = fitted.linear, fitted.attributes.state_mean
+    if linear is None or mean is None:
+        return None
+    nodes = fitted.tree.leaf_nodes
+    kept = _told_targets(fitted)
+    parts = {name: getattr(linear, name)[nodes][:, kept] for name in ("centre", "slope", "low", "high")}
+    return {"targets": len(kept), "origin": _bytes(mean[nodes]), **{name: _bytes(part) for name, part in parts.items()}}
+
+
+def _told_targets(fitted: Fitted) -> list[int]:
+    """Return the targets that a reader can ask about: actions and the value, or derivatives of a log without actions."""
+    part = fitted.targets
+    kept = list(range(part["derivative"].start))
+    if not fitted.schema.has_action:
+        kept += [target_of(fitted, read_attribute(fitted, name)).start for name in main_attributes(fitted)]
+    return kept
+
+
+def _bytes(array: npt.NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+
+
+def _fact(fitted: Fitted, about: str, texts: _Texts) -> dict[str, Any]:
+    """Return the factual explanations: a whole sentence for each leaf, or what it is put together from."""
+    attribute = read_attribute(fitted, about)
+    columns = target_of(fitted, attribute)
+    facts = _facts(fitted, about)
+    moving = [False] * len(facts) if fitted.model is None else [one.linear for one in facts]
+    spread = fitted.spread[:, columns.start].tolist()
+    kept = _told_targets(fitted)
+    return {
+        # -1 for a leaf whose prediction depends on where in it the state is.
+        "whole": [-1 if linear else texts(str(one)) for linear, one in zip(moving, facts, strict=True)],
+        "head": "Action = " if attribute.labels else capital(f"{attribute.name} = "),
+        "name": attribute.name,
+        "unit": unit(attribute.units[0]),
+        "labels": attribute.labels,
+        "target": kept.index(columns.start),
+        "why": [texts(one.why) if linear else -1 for linear, one in zip(moving, facts, strict=True)],
+        "spread": [texts(spread_text(one)) if linear else -1 for linear, one in zip(moving, spread, strict=True)],
+        "places": [spread_places(one) if linear else None for linear, one in zip(moving, spread, strict=True)],
+        "sure": [
+            [texts(text) for text in _sure(fitted, attribute, one)] if linear else []
+            for linear, one in zip(moving, facts, strict=True)
+        ],
+    }
+
+
+def _sure(fitted: Fitted, attribute: Attribute, fact: Factual) -> list[str]:
+    """Return how sure a leaf is of its prediction; of labels, how sure it is of each."""
+    if not attribute.labels:
+        return [fact.sure]
+    counted = np.asarray(fitted.leaves.action_count)[fact.leaf] / fitted.leaves.count[fact.leaf]
+    shares = zip(attribute.labels, counted.tolist(), strict=True)
+    return [replace(fact, prediction=label, agreeing=share).sure for label, share in shares]
+
+
+def _facts(fitted: Fitted, about: str) -> list[Factual]:
     """Return the factual explanation of each leaf, as it is for a state that the log knows."""
     # The middle of a leaf may lie outside the log; the browser adds that warning for the state that it is asked about.
     not_beyond = np.zeros(len(fitted.schema.features))
-    return [str(replace(factual(fitted, state, about), beyond=not_beyond)) for state in _inside(fitted)]
+    return [replace(factual(fitted, state, about), beyond=not_beyond) for state in _inside(fitted)]
 
 
 def _inside(fitted: Fitted) -> F64:
@@ -160,9 +231,9 @@ def _inside(fitted: Fitted) -> F64:
     return np.ascontiguousarray(np.where(fits, whole, place.middle).T)
 
 
-def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
+def _clauses(fitted: Fitted, place: EntryPoints, texts: _Texts) -> dict[str, list[int]]:
     """Return what must hold to enter each leaf from below and from above, by feature, as numbers of texts."""
-    place = fitted.entry_points
+    margin = has_opinion(fitted)
     number = {"riseText": np.full(place.lower.T.shape, -1), "fallText": np.full(place.lower.T.shape, -1)}
     for f, feature in enumerate(fitted.schema.features):
         binary, whole = feature.kind == "binary", bool(fitted.whole[f])
@@ -172,7 +243,8 @@ def _clauses(fitted: Fitted, texts: _Texts) -> dict[str, list[int]]:
             number["riseText"][leaf, f] = texts(text)
         for leaf in np.flatnonzero(np.isfinite(place.upper[f])).tolist():
             # Below a threshold: "gear <= 2" for a whole number says the same as "gear < 2.5", in numbers that exist.
-            relation, border = ("<", place.upper) if not whole else ("=" if binary else "<=", place.land_high)
+            exact_bound = not whole and not margin
+            relation, border = ("<", place.upper) if exact_bound else ("=" if binary else "<=", place.land_high)
             text = changed_clause(feature, relation, float(border[f, leaf]))
             number["fallText"][leaf, f] = texts(text)
     return {name: part.ravel().tolist() for name, part in number.items()}
@@ -190,7 +262,27 @@ def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
         "nowhere": foil.nowhere(),
         "support": support,
         "already": already,
+        "demands": _demands(fitted, foil),
     }
+
+
+def _demands(fitted: Fitted, foil: Foil) -> list[dict[str, Any]] | None:
+    """Return what the second model must say for each condition of a foil; None where there is none to ask."""
+    if not has_opinion(fitted):
+        return None
+    kept = _told_targets(fitted)
+    return [
+        {
+            "target": kept.index(demand.columns.start),
+            "labels": demand.condition.attribute.labels,
+            "wanted": None if demand.wanted is None else demand.wanted.tolist(),
+            "least": _bytes(demand.least),
+            "below": _bytes(demand.below),
+            "name": demand.condition.attribute.name,
+            "unit": unit(demand.condition.attribute.units[0]),
+        }
+        for demand in opinion_of(fitted, foil, None).demands
+    ]
 
 
 def _feature(fitted: Fitted, boxes: Extents, f: int) -> dict[str, Any]:
@@ -206,6 +298,7 @@ def _feature(fitted: Fitted, boxes: Extents, f: int) -> dict[str, Any]:
         "min": float(fitted.feature_min[f]),
         "max": float(fitted.feature_max[f]),
         "span": float(fitted.span[f]),
+        "scale": float(decimal_scale(fitted.span[f : f + 1])[0]),
         "label": plain.label,
         "patch": patch(view, f),
         "axis": {"label": axis.label, "low": axis.low, "high": axis.high, "ticks": _ticks(axis, axis.ticks)},

@@ -80,12 +80,24 @@ def capital(text: str) -> str:
 
 def measured(mean: float, std: float) -> str:
     """Return "12.3 ± 2.1": the mean to as many places as its spread deserves; without a spread, the mean alone."""
-    if not 0 < std < math.inf or not math.isfinite(mean):
+    places = spread_places(std)
+    if places is None or not math.isfinite(mean):
         return rounded(mean)
+    return f"{exact(round(mean, places))}{spread_text(std)}"
+
+
+def spread_places(std: float) -> int | None:
+    """Return how many decimal places a spread deserves: two of its digits; None without a spread."""
+    if not 0 < std < math.inf:
+        return None
     places = 1 - math.floor(math.log10(std))
-    if places > 12:  # the spread is rounding error
-        return rounded(mean)
-    return f"{exact(round(mean, places))} ± {exact(round(std, places))}"
+    return places if places <= 12 else None  # beyond, the spread is rounding error
+
+
+def spread_text(std: float) -> str:
+    """Return " ± 2.1", or nothing without a spread."""
+    places = spread_places(std)
+    return "" if places is None else f" ± {exact(round(std, places))}"
 
 
 def rounded(number: float, digits: int = 4) -> str:

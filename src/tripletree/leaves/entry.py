@@ -89,13 +89,19 @@ def entry_points(
     return EntryPoints(low, high, near_low, near_high, land_low, land_high, middle)
 
 
+def decimal_scale(span: F64) -> F64:
+    """Return the power of ten whose inverse is about a thousandth of each feature's range."""
+    scale: F64 = 10.0 ** (3 - np.ceil(np.log10(span)))
+    return scale
+
+
 def neat(numbers: F64, span: F64, rounding: np.ufunc) -> F64:
     """Return numbers, shape (features, ...), rounded to a thousandth of their feature's range: more digits say nothing.
 
     Infinite ones, and those too large for it, stay as they are.
     """
+    scale = decimal_scale(span)[:, None]
     with np.errstate(all="ignore"):
-        scale = 10.0 ** (3 - np.ceil(np.log10(span)))[:, None]
         # A number that has so few digits already must not move by one because of a rounding error.
         near = np.rint(numbers * scale)
         whole = np.where(np.abs(numbers * scale - near) < 1e-6, near, rounding(numbers * scale))

@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 
 from tripletree.answers.factual import Factual
+from tripletree.answers.terms import Terms
 from tripletree.asking.attribute import Attribute, read_attribute
 from tripletree.asking.states import read_state
 from tripletree.language.conditions import clauses
 from tripletree.model.fitted import Fitted
 from tripletree.questions.importance import removed
+from tripletree.questions.predict import shares
+from tripletree.questions.terms import terms
+
+MOST_COLUMNS = 3
+"""Numbers whose linear models a sentence tells, at most."""
 
 
 def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
@@ -31,15 +37,29 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
     leaf = int(fitted.tree.apply(where[None])[0])
     node = int(fitted.tree.leaf_nodes[leaf])
     at = fitted.attributes
-    runner_up = None
-    prediction: Any = attribute.mean[node]
-    spread: Any = attribute.std[node]
-    if at.action_count is not None and attribute.labels:
-        shares = at.action_count[node] / at.count[node]
-        ranked = np.argsort(-shares, kind="stable")
-        prediction, spread = attribute.labels[ranked[0]], float(shares[ranked[0]])
-        if len(ranked) > 1 and shares[ranked[1]] > 0:
-            runner_up = attribute.labels[ranked[1]], float(shares[ranked[1]])
+    runner_up = agreeing = None
+    models: tuple[Terms, ...] = ()
+    columns = _columns(fitted, attribute)
+    told = fitted.told(where[None], np.array([leaf], np.int32))[0, columns]
+    prediction: Any = told
+    spread: Any = fitted.spread[leaf, columns]
+    if attribute.labels:
+        share = shares(told[None])[0]
+        ranked = np.argsort(-share, kind="stable")
+        best = int(ranked[0])
+        prediction, spread = attribute.labels[best], float(share[best])
+        scored = fitted.model is not None and bool(fitted.model.slope[node, columns].any())
+        if len(ranked) > 1 and (scored or share[ranked[1]] > 0):
+            runner_up = attribute.labels[ranked[1]], float(share[ranked[1]])
+        if scored and at.action_count is not None:
+            agreeing = float(at.action_count[node, best] / at.count[node])
+            lead = terms(fitted, leaf, where, columns[best], columns[int(ranked[1])])
+            models = () if lead is None else (lead,)
+    elif len(columns) <= MOST_COLUMNS:
+        found = [terms(fitted, leaf, where, column) for column in columns]
+        # A column whose slopes are all 0 is its mean; it is told as one beside others that are not.
+        if any(one is not None and one.features for one in found):
+            models = tuple(one for one in found if one is not None)
     lower, upper = (side[leaf] for side in fitted.bounds)
     return Factual(
         about=about,
@@ -53,11 +73,20 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
         count=int((at.count_derivative if attribute.kind == "derivative" else at.count)[node]),
         lower=lower,
         upper=upper,
+        models=models,
+        linear=fitted.model is not None and bool(fitted.model.slope[node, columns].any()),
+        agreeing=agreeing,
         because=tuple(clauses(fitted.schema, lower.tolist(), upper.tolist(), path_order(fitted, attribute, leaf))),
         beyond=np.maximum(where - fitted.feature_max, 0) + np.minimum(where - fitted.feature_min, 0),
         limits=np.stack([fitted.feature_min, fitted.feature_max]),
         schema=fitted.schema,
     )
+
+
+def _columns(fitted: Fitted, attribute: Attribute) -> list[int]:
+    """Return the columns of `Fitted.told` that an attribute is about."""
+    part = fitted.targets[attribute.kind]
+    return [part.start + column for column in attribute.columns] or list(range(part.start, part.stop))
 
 
 def path_order(fitted: Fitted, about: Attribute, leaf: int) -> list[int]:

@@ -8,6 +8,7 @@ meets the box of the two states must be cut off along a feature in which the sec
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,13 @@ import numpy.typing as npt
 from tripletree.answers.change import Change, Changes
 from tripletree.asking.attribute import Attribute, read_attribute
 from tripletree.asking.states import read_finite_states, read_state
-from tripletree.checks import check_number
+from tripletree.checks import check_flag, check_number
 from tripletree.errors import ParameterError
 from tripletree.leaves.boxes import intersect
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
+from tripletree.questions.opinion import target_of
 from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
@@ -32,27 +34,58 @@ CHUNK = 1 << 13
 """Moves that are looked at in one go: it bounds the memory."""
 
 
-def explain_change(fitted: Fitted, before: Any, after: Any, about: Any = "action", threshold: Any = None) -> Change:
+def explain_change(
+    fitted: Fitted, before: Any, after: Any, about: Any = "action", threshold: Any = None, opinion: Any = True
+) -> Change:
     """Return why the prediction changed between two states; arguments are those of ``TripleTree.explain_change``."""
     here = read_state(before, fitted.schema, "before")[None]
     there = read_state(after, fitted.schema, "after")[None]
     leaf = fitted.tree.apply(np.concatenate([here, there])).astype(np.int64)
     attribute = _most_changed(fitted, leaf) if about == "action" else read_attribute(fitted, about, single=True)
     _check_threshold(attribute, threshold)
+    check_flag(opinion, "opinion")
     level, happened = _levels(attribute, leaf[:1], leaf[1:], threshold)
     turning = _turning(fitted, attribute, here, there, leaf[1:], level)[0] if happened[0] else None
-    return _change(
-        fitted, attribute, here[0], there[0], int(leaf[0]), int(leaf[1]), level, 0, threshold is not None, turning
-    )
+    ends = int(leaf[0]), int(leaf[1])
+    answer = _change(fitted, attribute, here[0], there[0], *ends, level, 0, threshold is not None, turning)
+    if not opinion or not answer or fitted.second is None:
+        return answer
+    was, became, agreed = _second(fitted, attribute, here, there, leaf[:1], leaf[1:], level)
+    said = tuple(attribute.labels[int(one[0])] if attribute.labels else float(one[0]) for one in (was, became))
+    return replace(answer, agreed=bool(agreed[0]), second=said)
+
+
+def _second(
+    fitted: Fitted, attribute: Attribute, before: F64, after: F64, leaf_before: I64, leaf_after: I64, level: F64 | None
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Mask]:
+    """Return what the linear leaves predict before and after each move, and whether they see the same change."""
+    columns = target_of(fitted, attribute)
+    said = []
+    for states, leaf in ((before, leaf_before), (after, leaf_after)):
+        nodes = fitted.tree.leaf_nodes[leaf].astype(np.int32)
+        told = fitted.second.many(np.ascontiguousarray(states), nodes, 1)[:, columns]  # type: ignore[union-attr]
+        said.append(told.argmax(axis=1) if attribute.labels else told[:, 0])
+    was, became = said
+    wanted = attribute.leaves[leaf_after]
+    if level is None:
+        return was, became, (became == wanted) & (was != wanted)
+    side = wanted >= level
+    return was, became, ((became >= level) == side) & ((was >= level) != side)
 
 
 def explain_changes(
-    fitted: Fitted, log: Any, about: Any = "action", threshold: Any = None, at_least: Any = 0.0
+    fitted: Fitted,
+    log: Any,
+    about: Any = "action",
+    threshold: Any = None,
+    at_least: Any = 0.0,
+    opinion: Any = True,
 ) -> Changes:
     """Return why the prediction changed, each time; arguments are those of ``TripleTree.explain_changes``."""
     attribute = read_attribute(fitted, about, single=True)
     _check_threshold(attribute, threshold)
     check_number(at_least, "at_least", 0, example=0.1)
+    check_flag(opinion, "opinion")
     if isinstance(log, Log):
         check_same_schema(fitted.schema, log, "log")
         states = np.ascontiguousarray(log.states)
@@ -71,6 +104,9 @@ def explain_changes(
     step, level = step[happened], None if level is None else level[happened]
     before, after, leaf_before, leaf_after = states[step - 1], states[step], leaf[step - 1], leaf[step]
     turning = _turning(fitted, attribute, before, after, leaf_after, level)
+    agreed = None
+    if opinion and fitted.second is not None:
+        agreed = _second(fitted, attribute, before, after, leaf_before, leaf_after, level)[2]
 
     def tell(changes: Changes, i: int) -> Change:
         ends = int(changes.leaf_before[i]), int(changes.leaf_after[i])
@@ -89,6 +125,7 @@ def explain_changes(
         threshold=level,
         turning=turning,
         moves=moves,
+        agreed=agreed,
         tell=tell,
         name=attribute.name,
         features=fitted.schema.feature_names,

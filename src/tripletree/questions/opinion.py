@@ -1,4 +1,4 @@
-"""Opinion: does a second model of the same log agree that a foil holds in a state; by default the tree's linear leaves."""
+"""Opinion: does a second model of the same log agree that a foil holds? By default that is the linear leaves."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ export function exact(number) {
   return general(number, mantissa.length > 8 ? 6 : 10);
 }
 
-// A number to four digits.
-export function rounded(number) {
-  return exact(Number(general(number, 4)));
+// A number to four digits, or as many as asked for.
+export function rounded(number, digits = 4) {
+  return exact(Number(general(number, digits)));
 }
 
 export function allOf(parts) {

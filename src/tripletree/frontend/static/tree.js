@@ -1,6 +1,9 @@
 // Questions a grown tree: the leaf of a state, why it predicts what it predicts, and what would have to change.
 // The sentences are those of the Python package: texts come with the tree, and are only put together here.
-import { allOf, rounded, unit } from "./numbers.js";
+import { agreedPoint, agrees, linearFact, readDemands, readLinear, secondOpinion } from "./linear.js";
+import { allOf, exact, rounded, unit } from "./numbers.js";
+
+const NO_OPINION = " There is no second opinion, because the model file has no linear leaves.";
 
 export function readTree(payload) {
   const tree = { ...payload, leaves: payload.count.length };
@@ -9,6 +12,8 @@ export function readTree(payload) {
   for (const name of ["threshold", "lower", "upper", "nearHigh", "landLow", "landHigh", "drawnLow", "drawnHigh"])
     tree[name] = Float64Array.from(payload[name], (number) => number ?? missing[name] ?? Infinity);
   for (const name of ["splits", "left", "leafOf", "riseText", "fallText"]) tree[name] = Int32Array.from(payload[name]);
+  tree.linear = readLinear(payload.linear);
+  for (const foil of Object.values(tree.foils)) foil.demands = readDemands(foil.demands);
   return tree;
 }
 
@@ -29,7 +34,7 @@ export function isOutside(tree, state) {
   return tree.features.some((feature, f) => state[f] < feature.min || state[f] > feature.max);
 }
 
-// Why the tree predicts what it predicts: one sentence a leaf, and a warning where no such state is in the log.
+// Why the tree predicts what it predicts: one sentence a leaf, or one put together where the leaf has a linear model, and a warning where no such state is in the log.
 export function factual(tree, state, about) {
   const leaf = leafAt(tree, state);
   const beyond = [];
@@ -44,7 +49,9 @@ export function factual(tree, state, about) {
     );
   });
   const warning = beyond.length ? ` Careful, no such state is in the log: ${allOf(beyond)}.` : "";
-  return { leaf, text: tree.texts[tree.facts[about][leaf]] + warning };
+  const fact = tree.facts[about];
+  const text = fact.whole[leaf] < 0 ? linearFact(tree, fact, leaf, state) : tree.texts[fact.whole[leaf]];
+  return { leaf, text: text + warning };
 }
 
 // The least change of a state after which the tree predicts the foil: fewest features, then least distance.
@@ -52,8 +59,10 @@ export function counterfactual(tree, state, foil) {
   const d = tree.features.length;
   const leaf = leafAt(tree, state);
   const careful = isOutside(tree, state) ? " Careful, the state lies outside the range of the log." : "";
-  if (foil.support[leaf] >= 0)
-    return { leaf, foilLeaf: null, foilState: null, text: tree.texts[foil.already[leaf]] + careful };
+  if (foil.support[leaf] >= 0) {
+    const second = tree.linear ? secondOpinion(tree, foil, leaf, state, "here") : "";
+    return { leaf, foilLeaf: null, foilState: null, text: tree.texts[foil.already[leaf]] + second + careful };
+  }
   let best = -1;
   let fewest = Infinity;
   let nearest = Infinity;
@@ -78,17 +87,38 @@ export function counterfactual(tree, state, foil) {
     }
   }
   if (best < 0) return { leaf, foilLeaf: null, foilState: null, text: foil.nowhere + careful };
-  const foilState = Array.from(state);
-  const conditions = [];
-  for (let f = 0, k = best * d; f < d; f++, k++) {
-    if (state[f] < tree.lower[k]) {
-      foilState[f] = tree.landLow[k];
-      conditions.push(tree.texts[tree.riseText[k]]);
-    } else if (state[f] >= tree.upper[k]) {
-      foilState[f] = tree.landHigh[k];
-      conditions.push(tree.texts[tree.fallText[k]]);
-    }
+  let foilState = entered(tree, state, best);
+  if (tree.linear && !agrees(tree, foil, best, foilState)) {
+    const agreed = agreedPoint(tree, state, foil);
+    if (agreed) [best, foilState] = [agreed.leaf, agreed.point];
   }
-  const text = `${foil.would} if ${allOf(conditions)}. ${tree.texts[foil.support[best]]}${careful}`;
+  const second = tree.linear ? secondOpinion(tree, foil, best, foilState, "there") : NO_OPINION;
+  const why = allOf(changesOf(tree, state, foilState, best));
+  const text = `${foil.would} if ${why}. ${tree.texts[foil.support[best]]}${second}${careful}`;
   return { leaf, foilLeaf: best, foilState, text };
+}
+
+// Where a state lands that must enter a leaf.
+function entered(tree, state, leaf) {
+  const d = tree.features.length;
+  return Array.from(state, (value, f) => {
+    const k = leaf * d + f;
+    if (value < tree.lower[k]) return tree.landLow[k];
+    return value >= tree.upper[k] ? tree.landHigh[k] : value;
+  });
+}
+
+// What must hold of the features that change: a border, or a number further inside that the second model asked for.
+function changesOf(tree, state, foilState, leaf) {
+  const d = tree.features.length;
+  const conditions = [];
+  for (let f = 0, k = leaf * d; f < d; f++, k++) {
+    if (foilState[f] === state[f]) continue;
+    const rises = foilState[f] > state[f];
+    const edge = rises ? tree.landLow[k] : tree.landHigh[k];
+    const { name, unit: of } = tree.features[f];
+    if (foilState[f] !== edge) conditions.push(`${name} = ${exact(foilState[f])}${unit(of)}`);
+    else conditions.push(tree.texts[rises ? tree.riseText[k] : tree.fallText[k]]);
+  }
+  return conditions;
 }
