@@ -963,7 +963,7 @@ class TripleTree:
         normalize: Any = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> Fidelity:
-        """Fly the tree and the agent on the same fresh episodes: do they do the same, and do they do as well?
+        """Fly the tree and the agent on the same fresh episodes, and compare what they do and how well they do.
 
         Parameters
         ----------

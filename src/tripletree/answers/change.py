@@ -186,8 +186,8 @@ def _second(answer: Change) -> str:
     was, became = answer.second
     if answer.attribute.labels:
         return f"The log's second model does not see it: {was} before and {became} after."
-    told = rounded_apart(was, became, 3)
-    return f"The log's second model does not see it: {told[0]} before and {told[1]}{unit(answer.attribute.units[0])} after."
+    told, tail = rounded_apart(was, became, 3), unit(answer.attribute.units[0])
+    return f"The log's second model does not see it: {told[0]} before and {told[1]}{tail} after."
 
 
 def _no_change(answer: Change, name: str) -> str:

@@ -116,6 +116,12 @@ def _columns(tree: TripleTree, answer: Prediction) -> dict[str, Any]:
     "--min-samples", type=int, metavar="N", help="With --foil: minimum samples in the leaf that the change leads to."
 )
 @click.option("--min-purity", type=float, help="With --foil: minimum agreement of these samples, from 0 to 1.")
+@click.option(
+    "--opinion/--no-opinion",
+    default=True,
+    show_default=True,
+    help="Whether a second model of the log must agree; without one, the nearest border is the answer.",
+)
 @click.option("--then", "after", metavar="STATE", help="Explain why the prediction changed on the way to this state.")
 @json_option
 def explain(
@@ -124,6 +130,7 @@ def explain(
     about: str,
     foil: str | None,
     after: str | None,
+    opinion: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -145,15 +152,15 @@ def explain(
     if states is not None:
         if foil is None or "k" in chosen or any(value is not None for value in options.values()):
             raise click.UsageError("A file of states goes with --foil FOIL, and with neither -k nor a single state.")
-        many = tree.counterfactuals(table_of(states), foil, **chosen)
+        many = tree.counterfactuals(table_of(states), foil, opinion=opinion, **chosen)
         console.show_json(many.to_dict()) if as_json else console.show_csv(_changed(tree, many))
         return
     state = state_of(tree, **options)
     answer: object
     if after is not None:
-        answer = tree.explain_change(state, after, about=about)
+        answer = tree.explain_change(state, after, about=about, opinion=opinion)
     elif foil is not None:
-        answer = tree.explain(state, foil, **chosen)
+        answer = tree.explain(state, foil, opinion=opinion, **chosen)
     else:
         answer = tree.explain(state, about=about)
     console.answer(answer, as_json)

@@ -29,6 +29,7 @@ def _map(
     y: str | None,
     colour: str | None,
     arrows: bool,
+    linear: bool,
     where: str | None,
     at: str | None,
     state: tuple[str, ...],
@@ -40,7 +41,9 @@ def _map(
 
     first = tree.fitted_.schema.feature_names[0] if x is None else x
     recorded = log_of(tree, log, describe)
-    picture = leaf_map(tree, first, y, colour=colour or "action", arrows=arrows, where=where, at=at, log=recorded)
+    picture = leaf_map(
+        tree, first, y, colour=colour or "action", arrows=arrows, linear=linear, where=where, at=at, log=recorded
+    )
     if recorded is not None and episode is None:
         picture = picture.samples(recorded)
     elif recorded is not None:
@@ -107,7 +110,10 @@ def _importance(tree: TripleTree) -> Any:
 # What draws each kind, and the options that it takes.
 KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "overview": (_overview, ("log", "describe")),
-    "map": (_map, ("x", "y", "colour", "arrows", "where", "at", "state", "zone", "log", "describe", "episode")),
+    "map": (
+        _map,
+        ("x", "y", "colour", "arrows", "linear", "where", "at", "state", "zone", "log", "describe", "episode"),
+    ),
     "tree": (_tree, ("depth",)),
     "transitions": (_transitions, ("x", "y", "colour", "log", "describe")),
     "after": (_after, ("steps", "start", "x", "y", "colour", "log", "describe")),
@@ -139,6 +145,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 @click.option("--steps", type=int, metavar="N", help="Steps to look ahead.  [default: 100]")
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
 @click.option("--arrows", is_flag=True, help="Show mean moves as arrows.")
+@click.option("--linear", is_flag=True, help="Shade each leaf by its linear model instead of its mean.")
 @click.option("--where", metavar="ZONE", help='Limits of other features, such as "vx in [-0.1, 0.1]".')
 @click.option("--at", metavar="STATE", help="Fix all other features as in this state.")
 @click.option("--state", multiple=True, metavar="STATE", help="Mark a state. Repeatable.")

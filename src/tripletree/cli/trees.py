@@ -92,6 +92,16 @@ def _choice(name: str) -> click.Choice[str]:
 )
 @click.option("--bins", type=int, default=1024, show_default=True, help="Bins of the histogram.")
 @click.option(
+    "--leaf-model",
+    type=_choice("leaf_model"),
+    default="linear",
+    show_default=True,
+    help="What a leaf predicts: a linear model of the state, or the mean of its samples.",
+)
+@click.option(
+    "--leaf-features", type=int, metavar="N", help="Maximum features in each linear model.  [default: all of them]"
+)
+@click.option(
     "--keep",
     type=_choice("keep"),
     default="track",

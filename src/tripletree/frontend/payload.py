@@ -167,7 +167,7 @@ def _linear(fitted: Fitted) -> dict[str, Any] | None:
 
 
 def _told_targets(fitted: Fitted) -> list[int]:
-    """Return the targets that a reader can ask about: actions and the value, or derivatives of a log without actions."""
+    """Return the targets that a reader asks about: actions and the value, or derivatives where there are no actions."""
     part = fitted.targets
     kept = list(range(part["derivative"].start))
     if not fitted.schema.has_action:

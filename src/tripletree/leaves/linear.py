@@ -115,7 +115,8 @@ def fit_linear(
         target's variance over the log.
     """
     labels = len(log.schema.action.labels)
-    sigma = [scales.action.std, scales.value.std]
+    # That of the values themselves: bootstrapped ones have settled once more since the scales were made.
+    sigma = [scales.action.std, attributes.value_std[:1]]
     if attributes.derivative_mean is not None:
         sigma.append(scales.derivative.std)
     widths, n_plain = np.concatenate(sigma), len(sigma[0]) + 1

@@ -106,6 +106,7 @@ def leaf_map(
     where: dict[str, Any] | str | None = None,
     at: Any = None,
     limits: tuple[float, float] | None = None,
+    linear: bool = False,
     log: Any = None,
     ax: Any = None,
 ) -> LeafMap:
@@ -133,6 +134,8 @@ def leaf_map(
         Fix all other features as in this state.
     limits : (low, high) or None
         Ends of the colour scale.
+    linear : bool
+        Shade each leaf by its linear model instead of its mean; on a map of two features, all others fixed.
     log : Log or None
         What the map is faded by: places without a state of this log nearby, in a patch a tenth of the map wide and
         high. None: places where a patch would hold less than one sample if each leaf were filled evenly; the tree
@@ -160,7 +163,7 @@ def leaf_map(
     """
     check_log(log, "log", none="the samples of each leaf, spread evenly")
     view = read_view(model, x, y, where=where, at=at)
-    picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits, log=log), ax)
+    picture = LeafMap(map_scene(view, colour, arrows=arrows, limits=limits, linear=linear, log=log), ax)
     # What is drawn on the map later must know its axes.
     picture.view_ = view
     return picture

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import is_integer, is_number
+from tripletree.checks import check_flag, is_integer, is_number
 from tripletree.errors import ParameterError
+from tripletree.language.numbers import capital
 from tripletree.leaves.project import project
 from tripletree.log.log import Log
 from tripletree.scenes.colouring import Colouring, colour_scale, derivative_population, read_colour
 from tripletree.scenes.colours import CATEGORIES, FAINT, PAPER
+from tripletree.scenes.linear_map import linear_mesh
 from tripletree.scenes.support import veil
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
@@ -30,7 +32,13 @@ ARROW_LENGTH = 0.055
 
 
 def leaf_map(
-    view: View, colour: Any = "action", *, arrows: Any = False, limits: Any = None, log: Log | None = None
+    view: View,
+    colour: Any = "action",
+    *,
+    arrows: Any = False,
+    limits: Any = None,
+    linear: Any = False,
+    log: Log | None = None,
 ) -> Scene:
     """Return the map of a view.
 
@@ -44,9 +52,12 @@ def leaf_map(
         Whether to show where the agent moves; where leaves are averaged, a number of arrows along each axis.
     limits : (low, high) or None
         Ends of the colour scale; None: the least and the largest value seen.
+    linear : bool
+        Whether leaves are shaded by their linear models instead of their means.
     log : Log or None
         Whose samples decide what is faded; None: those that are to be expected in the leaves.
     """
+    check_flag(linear, "linear")
     if limits is not None and not (
         isinstance(limits, tuple | list) and len(limits) == 2 and all(map(is_number, limits)) and limits[0] < limits[1]
     ):
@@ -88,16 +99,20 @@ def leaf_map(
     if pictured is None:
         marks.append(_outlines(view))
     else:
-        mark, scale = _tiles(view, pictured, limits)
+        mark, scale = _shaded(view, pictured, colour, limits) if linear else _tiles(view, pictured, limits)
         marks.append(mark)
+        if linear:
+            marks.append(_leaf_rectangles(view, None))
         if pictured.scale == "number":
             marks.append(_numbers(view))
+    if linear:
+        note = "Leaves are shaded by their linear models"
     if arrows:
         quiver = _arrows(view, ARROW_GRID if arrows is True else int(arrows))
         marks.append(quiver)
-        note = f"Arrows: {_moved(quiver.stretch)}"
+        note = ". ".join(part for part in (note, f"Arrows: {_moved(quiver.stretch)}") if part)
     scene = Scene(
-        title=_title(view, "Mean moves" if pictured is None else pictured.title),
+        title=_title(view, "Mean moves" if pictured is None else _shown(pictured, linear)),
         subtitle=_where(view),
         x=view.axis(0),
         y=view.axis(1),
@@ -126,6 +141,11 @@ def _faded(scene: Scene, view: View, pictured: Colouring | None, log: Log | None
 def _title(view: View, what: str) -> str:
     names = view.fitted.schema.feature_names
     return f"{what} by {' and '.join(names[f] for f in view.axes)}"
+
+
+def _shown(pictured: Colouring, linear: bool) -> str:
+    # Not a mean any more, nor what is most frequent in a leaf.
+    return capital(pictured.title.removeprefix("Mean ").removeprefix("Most frequent ")) if linear else pictured.title
 
 
 def _where(view: View) -> str:
@@ -165,6 +185,13 @@ def _tiles(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourSc
         found = project(view.boxes, view.axes, view.limits, pictured.population, pictured.mean)
         edges, cells = found.edges, found.mean[..., 0]
     return Mesh(edges[0], edges[1], cells.T), colour_scale(pictured, cells, limits)
+
+
+def _shaded(view: View, pictured: Colouring, colour: Any, limits: Any) -> tuple[Mark, ColourScale]:
+    """Return what linear leaves predict, point by point, and its colour scale."""
+    mesh = linear_mesh(view, colour)
+    plain = replace(pictured, label=pictured.label.removeprefix("mean "))
+    return mesh, colour_scale(plain, mesh.value, limits)
 
 
 def _modes(view: View, pictured: Colouring) -> tuple[tuple[F64, ...], F64]:
