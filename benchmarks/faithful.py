@@ -25,9 +25,9 @@ TABLES = {
 
 NOTES = {
     "losses": "70 % of the episodes to grow on, 30 % to judge, mean of three divisions. Action: share of wrong labels, "
-    "or the summed RMSE / sigma; value: RMSE; derivative: summed RMSE / sigma. 'k = 2' has at most two features in each "
-    "model. scikit-learn's tree has the same targets and, as the default here, at least one sample a leaf; 'boosted' is "
-    "one HistGradientBoosting ensemble for each target, whatever the number of leaves.",
+    "or the summed RMSE / sigma; value: RMSE; derivative: summed RMSE / sigma. 'k = 2' has at most two features in "
+    "each model. scikit-learn's tree has the same targets and, as the default here, at least one sample a leaf; "
+    "'boosted' is one HistGradientBoosting ensemble for each target, whatever the number of leaves.",
     "defaults": "Columns: `priority`, `min_samples_leaf`; linear leaves, the same divisions.",
     "counterfactuals": "States of unseen episodes in which neither the tree's leaf nor the agent meets the foil; three "
     "divisions. Confirmed: of the answers. Distance: 2-norm in ranges of the features. Milliseconds a question in one "

@@ -101,7 +101,9 @@ class Others:
             if name == "action" and self.discrete:
                 scale[part] = 1 / np.sqrt((sigma**2).sum()) if sigma.any() else 0.0
             else:
-                scale[part] = np.where(sigma > 0, 1 / np.where(sigma > 0, sigma, 1), 0) / np.sqrt(max((sigma > 0).sum(), 1))
+                scale[part] = np.where(sigma > 0, 1 / np.where(sigma > 0, sigma, 1), 0) / np.sqrt(
+                    max((sigma > 0).sum(), 1)
+                )
         # A step without a successor knows nothing about the derivative: as good as average.
         columns = np.nan_to_num((self.y - mean) * scale)
         used = scale > 0

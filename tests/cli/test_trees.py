@@ -28,7 +28,10 @@ def test_grow_holds_out_episodes(run, tmp_path):
     assert data["provenance"]["samples"] < 2_000
     data = run("grow", "run.csv", "-o", tmp_path / "m.tripletree", "--validation", "run.csv", "--json").json()
     assert data["provenance"]["samples"] == 2_000
-    assert data["losses"]["training"]["value"] == pytest.approx(data["losses"]["validation"]["value"])
+    # The same episodes twice; the curve of training takes linear models as they are before they are held within range.
+    training, validation = (data["losses"][side]["value"] for side in ("training", "validation"))
+    assert training == pytest.approx(validation, rel=1e-3)
+    assert validation <= training * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,24 @@ def test_calibration_groups_by_prediction_and_averages_what_the_log_shows():
 
 
 def test_on_its_own_log_a_tree_is_calibrated_by_construction():
-    tree, log = of_lander()
+    _, log = of_lander()
+    tree = quietly_fitted(log, max_leaves=60, leaf_model="mean")
     for about in ("main engine", "side engine"):
         assert calibration(tree.fitted_, log, about).gap < 1e-9
     assert attributes(tree.fitted_) == ("main engine", "side engine", "value")
+
+
+def test_on_its_own_log_a_linear_tree_is_nearly_calibrated():
+    tree, log = of_lander()
+    assert tree.fitted_.model is not None
+    for about in ("main engine", "side engine"):
+        found = calibration(tree.fitted_, log, about)
+        # Leaf by leaf the two agree; groups part leaves, and predictions are held within range.
+        assert 1e-9 < found.gap < 0.05 * found.scale
+        k = tree.fitted_.schema.action.names.index(about)
+        told = tree.predict(log.states).action[:, k]
+        assert np.dot(found.count, found.predicted) == pytest.approx(told.sum())
+        assert np.dot(found.count, found.observed) == pytest.approx(log.actions[:, k].sum())
 
 
 def test_confidence_is_compared_with_how_often_the_tree_is_right():

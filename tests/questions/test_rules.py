@@ -157,9 +157,10 @@ def test_data_are_json(tree):
     assert {"outcome", "when", "lower", "upper", "coverage", "accuracy"} <= set(data["rules"][0])
 
 
-def test_levels_part_the_samples_evenly_at_short_numbers():
+@pytest.mark.parametrize("leaf_model", ["linear", "mean"])
+def test_levels_part_the_samples_evenly_at_short_numbers(leaf_model):
     log = random_log(5, lengths=(200, 200), dimensions=1)
-    tree = quietly_fitted(log, max_leaves=60)
+    tree = quietly_fitted(log, max_leaves=60, leaf_model=leaf_model)
     found = tree.rules(about="a0")
     share: dict[str, float] = {}
     for rule in found.rules:
@@ -176,7 +177,9 @@ def test_levels_part_the_samples_evenly_at_short_numbers():
     other = random_log(15, lengths=(200, 200), dimensions=1)
     judged = tree.rules(about="a0", levels=[-0.5, 0.5], log=other)
     levels = np.digitize(other.actions[:, 0], [-0.5, 0.5])
-    said = np.digitize(tree.predict(other.states).action[:, 0], [-0.5, 0.5])
+    # A rule holds for whole leaves, and so it speaks of their means.
+    means = quietly_fitted(log, max_leaves=60, leaf_model="mean")
+    said = np.digitize(means.predict(other.states).action[:, 0], [-0.5, 0.5])
     right = sum(rule.accuracy * rule.tested for rule in judged.rules if rule.tested)
     assert right / other.n_samples == pytest.approx((levels == said).mean())
 

@@ -27,7 +27,7 @@ ARRAYS = (
         f"attributes.{name}"
         for name in ("value_mean", "value_std", "derivative_mean", "derivative_std", "impurity", "state_mean")
     ),
-    *(f"linear.{name}" for name in ("centre", "slope", "low", "high", "spread")),
+    *(f"linear.{name}" for name in ("centre", "slope", "low", "high", "spread", "full")),
     *("feature_min", "feature_max", "action_scale", "derivative_scale", "curve_training", "curve_validation"),
     *(f"transitions.{name}" for name in ("source", "target", "count", "steps", "censored", "censored_steps")),
     *(
@@ -110,7 +110,9 @@ def random_linear(rng: np.random.Generator, nodes: int, labels: int, others: int
     ends = np.sort(any_singles(rng, 2, *shape), axis=0)
     ends[:, rng.random(shape) < 0.1] = np.array([[-np.inf], [np.inf]], np.float32)
     ends[:, :, :labels] = np.sort(rng.integers(0, 2, (2, nodes, labels)), axis=0)
-    return LinearLeaves(any_bits(rng, *shape), slope, ends[0], ends[1], np.abs(any_singles(rng, *shape)))
+    spread = np.abs(any_singles(rng, 2, *shape))
+    full = spread[1] if rng.random() < 0.5 else None
+    return LinearLeaves(any_bits(rng, *shape), slope, ends[0], ends[1], spread[0], full)
 
 
 def random_model(

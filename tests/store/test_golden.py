@@ -52,7 +52,7 @@ def test_leaves_of_earlier_formats_predict_their_means(minor: int) -> None:
 def test_models_of_format_1_4() -> None:
     fitted = load(make.FOLDER / "1.4-discrete.tripletree")
     assert fitted.model is not None
-    assert fitted.options["leaf_features"] is None
+    assert fitted.options["leaf_features"] == 2
     # Around its mean state (0.75, 0, 1): the scores held within 0 and 1, the others within -2 and 2 or -1 and 1.
     state = np.array([[0.75, 0.0, 1.0], [0.78, -0.01, 0.5]])
     told = fitted.told(state, np.zeros(2, np.int32))
@@ -62,9 +62,12 @@ def test_models_of_format_1_4() -> None:
     np.testing.assert_allclose(told[1], np.clip(plain, [0, 0, -1, -2, -2, -2], [1, 1, 1, 2, 2, 2]), rtol=1e-14)
     assert fitted.spread[0].tolist() == fitted.model.spread[1].tolist()
     assert fitted.model.low[4].tolist()[2] == -np.inf
+    assert fitted.model.full is not None
+    np.testing.assert_allclose(fitted.model.full, fitted.model.spread * (7 / 9), rtol=1e-6)
 
     fitted = load(make.FOLDER / "1.4-continuous.tripletree")
-    assert fitted.options["leaf_features"] == 2
+    assert fitted.model is not None
+    assert (fitted.options["leaf_features"], fitted.model.full) == (None, None)
     assert fitted.told(np.array([[0.5]]), np.zeros(1, np.int32)).tolist() == [[0.25, -1.5, -100.0]]
 
 

@@ -47,6 +47,8 @@ class Factual(Answer):
         its mean, or where there are too many columns to tell.
     linear : bool
         Whether the prediction comes from a linear model rather than from the mean.
+    full : float64 array of shape (columns,), or None
+        How far a model with all features would be off, where this one may use only a few.
     agreeing : float or None
         Share of the leaf's samples with that label, where the label comes from linear scores.
     because : tuple of str
@@ -72,6 +74,7 @@ class Factual(Answer):
     upper: F64
     models: tuple[Terms, ...]
     linear: bool
+    full: F64 | None
     agreeing: float | None
     because: tuple[str, ...]
     beyond: F64
@@ -139,7 +142,14 @@ def _sure(answer: Factual) -> str:
         return f"{percent(answer.agreeing)} of {samples} in this leaf are {answer.prediction}."
     if not isinstance(answer.prediction, str):
         if answer.linear:
-            return f"This is a linear model of {samples}; ± is how far it is off in episodes it was not fitted to."
+            more = (
+                ""
+                if answer.full is None
+                else f" (with all features {all_of([rounded(one, 2) for one in answer.full])})"
+            )
+            return (
+                f"This is a linear model of {samples}; ± is how far it is off in episodes it was not fitted to{more}."
+            )
         return f"This is the mean of {samples}."
     if answer.runner_up is None:
         return f"All of {samples} agree." if answer.count < FEW else f"All {samples} in this leaf agree."

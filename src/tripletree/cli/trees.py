@@ -252,6 +252,8 @@ def _facts(tree: TripleTree, model: Path) -> None:
     from tripletree.log.schema import kind_seen
 
     fitted = tree.fitted_
+    from tripletree.answers.leaf_model import leaf_sentence
+
     schema, made, options = fitted.schema, fitted.provenance, fitted.options
     action = schema.action
     features = [
@@ -273,6 +275,7 @@ def _facts(tree: TripleTree, model: Path) -> None:
             ("action", f"{acts} ({action.kind})" if schema.has_action else "not in the log"),
             *([] if schema.has_reward else [("reward", "not in the log")]),
             ("grown with", f"theta={theta}, gamma={options['gamma']:g}, {', '.join(rest)}"),
+            ("leaves", leaf_sentence(fitted)),
             ("made by", ", ".join(f"{name} {made[name]}" for name in ("tripletree", "numpy") if name in made)),
             ("holds", held(fitted)),
         ),

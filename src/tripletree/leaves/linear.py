@@ -44,6 +44,8 @@ class LinearLeaves:
         The range of the node's own samples.
     spread : float32 array of shape (nodes, targets)
         Root mean square error in the episodes that were left out; the standard deviation where that cannot be told.
+    full : float32 array of shape (nodes, targets), or None
+        The same for models with all features, where those here may use only a few.
     """
 
     centre: F64
@@ -51,10 +53,13 @@ class LinearLeaves:
     low: F32
     high: F32
     spread: F32
+    full: F32 | None = None
 
     def at(self, nodes: Any) -> LinearLeaves:
         """Return the models of some nodes only."""
-        return LinearLeaves(**{field.name: getattr(self, field.name)[nodes] for field in fields(self)})
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        parts: dict[str, Any] = {name: None if part is None else part[nodes] for name, part in found.items()}
+        return LinearLeaves(**parts)
 
     def truncate(self, n_leaves: int) -> LinearLeaves:
         """Return the models of the tree as it was with ``n_leaves`` leaves."""
@@ -122,28 +127,37 @@ def fit_linear(
     widths, n_plain = np.concatenate(sigma), len(sigma[0]) + 1
     # A feature whose whole range is so small that 1 / range is not a number counts as constant.
     wide = span >= np.finfo(np.float64).tiny
-    centre, slope, low, high, spread, squares = _kernel.linear_leaves(
-        log.states,
-        target_matrix(log, values, attributes),
-        folds_of(log),
-        node,
-        tree.left,
-        np.asarray(attributes.state_mean),
-        node_means(attributes),
-        np.where(wide, 1.0 / np.where(wide, span, 1.0), 0.0),
-        widths,
-        np.array(PENALTIES),
-        n_plain=n_plain,
-        joint=labels,
-        folds=FOLDS,
-        most=most or 0,
-        threads=threads,
-    )
-    found = LinearLeaves(centre, slope, low, high, spread)
+    targets, means = target_matrix(log, values, attributes), node_means(attributes)
+
+    def fitted(at_most: int) -> Any:
+        return _kernel.linear_leaves(
+            log.states,
+            targets,
+            folds_of(log),
+            node,
+            tree.left,
+            np.asarray(attributes.state_mean),
+            means,
+            np.where(wide, 1.0 / np.where(wide, span, 1.0), 0.0),
+            widths,
+            np.array(PENALTIES),
+            n_plain=n_plain,
+            joint=labels,
+            folds=FOLDS,
+            most=at_most,
+            threads=threads,
+        )
+
+    few = most is not None and most < log.n_features
+    centre, slope, low, high, spread, squares = fitted(most or 0 if few else 0)
+    # What the short form loses is said, so the long one is measured, too.
+    found = LinearLeaves(centre, slope, low, high, spread, fitted(0)[4] if few else None)
     found.slope[0] = 0.0
-    found.centre[0] = node_means(attributes.at(slice(1)))[0]
+    found.centre[0] = means[0]
     whole = node_spreads(attributes.at(slice(1)))[0]
-    found.spread[0] = np.minimum(whole, LARGEST)
+    for part in (found.spread, found.full):
+        if part is not None:
+            part[0] = np.minimum(whole, LARGEST)
     known = np.repeat([attributes.count[0], attributes.count_derivative[0]], [n_plain, len(whole) - n_plain])
     with np.errstate(divide="ignore", invalid="ignore"):
         squares[0] = np.where(widths > 0, known * (whole / widths) ** 2, 0.0)

@@ -60,6 +60,7 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
         # A column whose slopes are all 0 is its mean; it is told as one beside others that are not.
         if any(one is not None and one.features for one in found):
             models = tuple(one for one in found if one is not None)
+    full = None if fitted.model is None or fitted.model.full is None else fitted.model.full[node, columns]
     lower, upper = (side[leaf] for side in fitted.bounds)
     return Factual(
         about=about,
@@ -75,6 +76,7 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
         upper=upper,
         models=models,
         linear=fitted.model is not None and bool(fitted.model.slope[node, columns].any()),
+        full=None if full is None or attribute.labels else full.astype(np.float64),
         agreeing=agreeing,
         because=tuple(clauses(fitted.schema, lower.tolist(), upper.tolist(), path_order(fitted, attribute, leaf))),
         beyond=np.maximum(where - fitted.feature_max, 0) + np.minimum(where - fitted.feature_min, 0),

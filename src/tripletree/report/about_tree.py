@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tripletree.answers.judgement import HeldOut
+from tripletree.answers.leaf_model import leaf_sentence
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.markup import Markup, paragraphs, region, table, tag, together
@@ -39,7 +40,7 @@ def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
 
 def quality_section(case: Case) -> Section:
     """Return how good the tree is: losses, calibration, losses by size."""
-    content = [tag("p", str(case.held_out)), *_judged(case, case.held_out)]
+    content = [tag("p", str(case.held_out)), tag("p", leaf_sentence(case.fitted)), *_judged(case, case.held_out)]
     if case.fitted.curve_validation is not None:
         content += [tag("h3", "How its size was chosen"), tag("p", words.SIZE), figures(case, curves(case.fitted), 230)]
     return Section("quality", "How good the tree is", together(content))

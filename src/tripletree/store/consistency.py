@@ -165,14 +165,15 @@ def _check_linear(fitted: Fitted) -> None:
     # Not a number fails the comparison, too.
     if not (np.abs(linear.centre) <= MAX_NUMBER).all():
         raise ModelFileError(f"`linear.centre` must hold finite numbers up to {MAX_NUMBER:g}.")
-    for name, array in (("slope", linear.slope), ("spread", linear.spread)):
-        if not np.isfinite(array).all():
+    for name, array in (("slope", linear.slope), ("spread", linear.spread), ("full", linear.full)):
+        if array is not None and not np.isfinite(array).all():
             raise ModelFileError(f"`linear.{name}` must hold finite numbers.")
     # Infinite where a range does not fit single precision.
     if not (linear.low <= linear.high).all():
         raise ModelFileError("`linear.low` is above `linear.high`.")
-    if (linear.spread < 0).any():
-        raise ModelFileError("`linear.spread` holds a number below 0.")
+    for name, array in (("spread", linear.spread), ("full", linear.full)):
+        if array is not None and (array < 0).any():
+            raise ModelFileError(f"`linear.{name}` holds a number below 0.")
     if linear.slope[0].any():
         raise ModelFileError("`linear.slope` of the root must be 0.")
 

@@ -47,6 +47,7 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "linear.low": ("F32", ("nodes", "targets")),
     "linear.high": ("F32", ("nodes", "targets")),
     "linear.spread": ("F32", ("nodes", "targets")),
+    "linear.full": ("F32", ("nodes", "targets")),
     "feature_min": ("F64", ("features",)),
     "feature_max": ("F64", ("features",)),
     "action_scale": ("F64", ("dimensions",)),
@@ -85,13 +86,14 @@ _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
 _TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
 _TRACK = {name for name in _ARRAYS if name.startswith("track.")}
-_LINEAR = {name for name in _ARRAYS if name.startswith("linear.")}
+_LINEAR = {name for name in _ARRAYS if name.startswith("linear.") and name != "linear.full"}
 _GROUPS = {name for name in _TRACK if name.startswith("track.group")}
 _OPTIONAL = {
     *_DERIVATIVE,
     *_TRANSITIONS,
     *_TRACK,
     *_LINEAR,
+    "linear.full",
     "curve_validation",
     "attributes.state_mean",
     "training_episodes",
@@ -122,7 +124,7 @@ def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
         if judged is None
         else np.array([*judged.losses, *judged.constant, *judged.margin, judged.episodes, judged.samples], np.float64),
     }
-    parts = ((_TRANSITIONS, moves), (_TRACK, fitted.track), (_LINEAR, fitted.linear))
+    parts = ((_TRANSITIONS, moves), (_TRACK, fitted.track), (_LINEAR | {"linear.full"}, fitted.linear))
     absent = {name for names, part in parts if part is None for name in names}
     kept = [name for name in _ARRAYS if name not in absent]
     found = {name: numbers[name] if name in numbers else attrgetter(name)(fitted) for name in kept}
@@ -147,6 +149,8 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     if _TRACK & entries.keys():
         # Episodes that are numbers have no texts, and whole ones begin at step 0.
         missing |= _TRACK - entries.keys() - {"track.texts", "track.first"} - _GROUPS
+    if "linear.full" in entries:
+        missing |= _LINEAR - entries.keys()
     if missing:
         raise ModelFileError(f"it lacks the array {show(min(missing))}.")
     for name in sorted(_ARRAYS.keys() & entries.keys() - allowed):

@@ -38,7 +38,7 @@ OPTIONS = {
     "early_stopping": True,
     "keep": "track",
     "leaf_model": "linear",
-    "leaf_features": None,
+    "leaf_features": 2,
 }
 FOLDER = Path(__file__).parent
 
@@ -127,12 +127,13 @@ def discrete() -> Fitted:
             low=np.array([[0, 0, -1, -2, -2, -2]] * 4 + [[0, 0, -np.inf, 0.1, 1e-45, -3e38]], np.float32),
             high=np.array([[1, 1, 1, 2, 2, 2]] * 4 + [[1, 1, np.inf, 3.3, 2, 3e38]], np.float32),
             spread=np.arange(30, dtype=np.float32).reshape(5, 6)[::-1] / np.float32(7),
+            full=np.arange(30, dtype=np.float32).reshape(5, 6)[::-1] / np.float32(9),
         ),
     )
 
 
 def slopes() -> npt.NDArray[np.float32]:
-    """Slopes of five nodes, six targets and three features: none at the root, none of a feature, and all kinds."""
+    """Slopes of five nodes, six targets and three features: none at the root, and two for each target elsewhere."""
     slope = (np.arange(-45, 45, dtype=np.float32).reshape(5, 6, 3) / np.float32(3)).astype(np.float32)
     slope[0] = 0.0
     slope[:, :, 2] = 0.0
@@ -170,7 +171,7 @@ def continuous() -> Fitted:
         derivative_scale=np.array([0.0]),
         curve_training=np.array([[2.0, 0.0, 0.0]]),
         curve_validation=None,
-        options=OPTIONS | {"max_depth": 7, "truncation": "bootstrap", "keep": "nothing", "leaf_features": 2},
+        options=OPTIONS | {"max_depth": 7, "truncation": "bootstrap", "keep": "nothing", "leaf_features": None},
         provenance={"tripletree": "0.1.0"},
         linear=LinearLeaves(
             centre=np.array([[0.25, -1.5, -100.0]]),
