@@ -173,4 +173,4 @@ def _called(combination: tuple[str, int]) -> str:
 
 
 def _ratios(logs: np.ndarray) -> str:
-    return " / ".join(f"{np.exp(one):.3f}" for one in logs.tolist())
+    return " / ".join(f"{np.exp(one):.3f}" if np.isfinite(one) else "-" for one in logs.tolist())

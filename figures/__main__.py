@@ -35,6 +35,7 @@ DOCS = (
     "lander-x-y",
     "lander-why-not-main",
     "lander-tutorial",
+    "lander-linear",
     "lander-flight",
     "lander-trajectories-y-vy",
     "lander-fans",

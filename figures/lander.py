@@ -71,6 +71,16 @@ def tutorial() -> Any:
     return plot.leaf_map(tree(), "v_y", "y", colour="main engine", at=state).explanation(answer)
 
 
+def linear() -> Any:
+    """Draw the same slice twice: the means of the leaves, and their linear models."""
+    state = logs()[1].select([42]).states[60]
+    view = read_view(tree(), "phi", "v_phi", at=state)
+    means, models = (leaf_map(view, "side engine", limits=(-1, 1), linear=shaded) for shaded in (False, True))
+    rows = ((replace(means, title="Means", subtitle=""), replace(models, title="Linear models", subtitle="", note="")),)
+    title = "The side engine by phi and v_phi, all other features fixed"
+    return SheetPicture(Sheet(title, rows, means.subtitle), size=(6.9, 2.9))
+
+
 Zone = dict[str, Any]
 
 PLANES: dict[str, tuple[str, str, tuple[Zone, ...], Zone]] = {
@@ -164,6 +174,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "lander-after": lambda: plot.after(tree(), 250),
     "lander-after-x-y": lambda: plot.leaf_map(tree(), "x", "y", colour="value").after(120).mark(*PAD),
     "lander-tutorial": tutorial,
+    "lander-linear": linear,
     "lander-flight": lambda: plot.episode(tree(), logs()[1], 42, about="main engine", levels=[0]),
     "lander-trajectories-x-y": partial(trajectories, "approach"),
     "lander-trajectories-y-vy": partial(trajectories, "speed"),

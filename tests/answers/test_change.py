@@ -45,21 +45,24 @@ def labels():
 
 
 def test_a_number_rises_or_falls(numbers):
-    rose = numbers.explain_change([0, 0], [0, 2])
+    rose = numbers.explain_change([0, 0], [0, 2], opinion=False)
     assert str(rose) == "Thrust rose from 0 to 1 N because speed >= 1."
-    assert str(numbers.explain_change([0, 2], [0, 0])) == "Thrust fell from 1 to 0 N because speed < 1."
-    assert str(numbers.explain_change([2, 2], [0, 2], about="value")) == "Value fell from 5 to 1 because pos < 1 m."
-    both = numbers.explain_change([0, 0], [2, 2])
+    assert str(numbers.explain_change([0, 2], [0, 0], opinion=False)) == "Thrust fell from 1 to 0 N because speed < 1."
+    assert (
+        str(numbers.explain_change([2, 2], [0, 2], about="value", opinion=False))
+        == "Value fell from 5 to 1 because pos < 1 m."
+    )
+    both = numbers.explain_change([0, 0], [2, 2], opinion=False)
     # Half of 5 is passed in the last corner alone, which both features lead to.
     assert str(both) == "Thrust rose from 0 to 5 N because pos >= 1 m and speed >= 1."
 
 
 def test_a_threshold_that_was_asked_for_is_told(numbers):
-    rose = numbers.explain_change([0, 0], [2, 2], threshold=1.5)
+    rose = numbers.explain_change([0, 0], [2, 2], threshold=1.5, opinion=False)
     assert str(rose) == "Thrust rose above 1.5, from 0 to 5 N because pos >= 1 m."
-    fell = numbers.explain_change([2, 2], [0, 0], threshold=1.5)
+    fell = numbers.explain_change([2, 2], [0, 0], threshold=1.5, opinion=False)
     assert str(fell) == "Thrust fell below 1.5, from 5 to 0 N because pos < 1 m."
-    assert (rose.given, numbers.explain_change([0, 0], [2, 2]).given) == (True, False)
+    assert (rose.given, numbers.explain_change([0, 0], [2, 2], opinion=False).given) == (True, False)
 
 
 def changed(*conditions) -> Change:
@@ -106,32 +109,35 @@ def test_borders_that_would_read_the_same_are_told_apart():
 
 
 def test_nothing_changed(numbers, labels):
-    same = numbers.explain_change([0, 0], [0.5, 0.5])
+    same = numbers.explain_change([0, 0], [0.5, 0.5], opinion=False)
     assert not same
     assert str(same) == "Thrust did not change: it is 0 N in both states."
-    short = numbers.explain_change([0, 0], [0, 2], threshold=1.5)
+    short = numbers.explain_change([0, 0], [0, 2], threshold=1.5, opinion=False)
     assert not short
     assert str(short) == "Thrust did not cross 1.5: it went from 0 to 1 N."
     # What a number equals, it has reached: from 0 to 1 crosses 1, and from 1 to 2 does not.
-    assert numbers.explain_change([0, 0], [0, 2], threshold=1.0)
-    assert not numbers.explain_change([0, 2], [2, 0], threshold=1.0)
-    assert str(labels.explain_change([0, 0], [0.5, 0])) == "Action did not change: it is first R in both states."
+    assert numbers.explain_change([0, 0], [0, 2], threshold=1.0, opinion=False)
+    assert not numbers.explain_change([0, 2], [2, 0], threshold=1.0, opinion=False)
+    assert (
+        str(labels.explain_change([0, 0], [0.5, 0], opinion=False))
+        == "Action did not change: it is first R in both states."
+    )
 
 
 def test_labels_change_from_one_to_the_other(labels):
-    change = labels.explain_change([2, 0], [0, 2])
+    change = labels.explain_change([2, 0], [0, 2], opinion=False)
     assert str(change).startswith("Action changed third -> second R because ")
     assert (change.was, change.became, change.threshold) == ("third", "second", None)
 
 
 def test_a_move_that_leaves_the_log_is_a_warning(numbers):
     careful = "Careful, the move leads outside the range of the log."
-    assert str(numbers.explain_change([0, 0], [0, 9])).endswith(f"because speed >= 1. {careful}")
-    assert str(numbers.explain_change([0, 0], [-1, 0])).endswith(f"in both states. {careful}")
+    assert str(numbers.explain_change([0, 0], [0, 9], opinion=False)).endswith(f"because speed >= 1. {careful}")
+    assert str(numbers.explain_change([0, 0], [-1, 0], opinion=False)).endswith(f"in both states. {careful}")
 
 
 def walk(numbers, *corners, **options) -> Changes:
-    return numbers.explain_changes([CORNERS[c] for c in corners], **options)
+    return numbers.explain_changes([CORNERS[c] for c in corners], opinion=False, **options)
 
 
 def test_all_changes_are_counted_with_those_of_one_feature(numbers):
@@ -175,7 +181,7 @@ def test_small_changes_may_be_left_out(numbers):
 def test_each_change_is_the_answer_to_its_own_question(numbers):
     found = walk(numbers, 0, 1, 3, 2)
     for change, (before, after) in zip(found, ((0, 1), (1, 3), (3, 2)), strict=True):
-        asked = numbers.explain_change(CORNERS[before], CORNERS[after])
+        asked = numbers.explain_change(CORNERS[before], CORNERS[after], opinion=False)
         assert change.to_dict() == asked.to_dict()
     assert found[-1].to_dict() == found[2].to_dict()
     with pytest.raises(IndexError, match="out of range"):
@@ -183,7 +189,7 @@ def test_each_change_is_the_answer_to_its_own_question(numbers):
 
 
 def test_data_are_json_without_what_only_sentences_need(numbers):
-    one, many = numbers.explain_change([0, 0], [2, 2]), walk(numbers, 0, 3)
+    one, many = numbers.explain_change([0, 0], [2, 2], opinion=False), walk(numbers, 0, 3)
     for answer, absent in ((one, {"attribute", "schema"}), (many, {"tell", "name"})):
         data = json.loads(json.dumps(answer.to_dict(), allow_nan=False))
         assert not absent & set(data)

@@ -26,7 +26,7 @@ def late(states):
 
 
 def test_the_answer_says_what_the_real_agent_does(road):
-    plain = counterfactual(road, [0.5, 0], {"action": "right"}, agent=late)
+    plain = counterfactual(road, [0.5, 0], {"action": "right"}, agent=late, opinion=False)
     assert (plain.agent_action, plain.confirmed) == ("left", False)
     assert str(plain).endswith("The real agent disagrees: action = left there.")
     sure = counterfactual(road, [0.5, 0], {"action": "right"}, agent=late, verified=True)
@@ -35,7 +35,7 @@ def test_the_answer_says_what_the_real_agent_does(road):
     assert (sure.relations, sure.borders) == (("=",), (sure.foil_state[0],))
     assert str(sure).endswith("The real agent agrees: action = right there.")
     assert road.tree.apply(sure.foil_state[None])[0] == sure.foil_leaf
-    already = counterfactual(road, [1.2, 0], {"action": "right"}, agent=late)
+    already = counterfactual(road, [1.2, 0], {"action": "right"}, agent=late, opinion=False)
     assert str(already) == "Action = right here already. The real agent disagrees: action = left here."
 
 

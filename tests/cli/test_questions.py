@@ -20,7 +20,7 @@ LOG = ["--log", "run.csv"]
 ASKED_BY = {
     **{name: name for name in ("predict", "explain", "story", "rules", "importance", "outline", "report")},
     **{name: name for name in ("chance", "futures", "paths", "simulate", "rollouts", "transitions")},
-    **{name: name for name in ("losses", "calibration", "trust")},
+    **{name: name for name in ("losses", "calibration", "trust", "fidelity", "refine", "export")},
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
     "held_out": "held-out",
     "apply": "predict",
@@ -32,14 +32,15 @@ ASKED_BY = {
     "load": "info",
     "score": "held-out",
 }
-NO_QUESTIONS = {"get_params", "set_params", "truncate"}
+# A function and an estimator live in Python only.
+NO_QUESTIONS = {"get_params", "set_params", "truncate", "as_policy", "to_sklearn"}
 
 
 def test_every_question_has_a_command():
-    methods = {name for name, kind in vars(TripleTree).items() if not name.startswith("_") and callable(kind)}
-    methods |= {name for name, kind in vars(TripleTree).items() if isinstance(kind, classmethod)} - {
-        "_defaults",
-        "_with",
+    methods = {
+        name
+        for name, kind in vars(TripleTree).items()
+        if not name.startswith("_") and (callable(kind) or isinstance(kind, classmethod))
     }
     assert methods == ASKED_BY.keys() | NO_QUESTIONS
     assert set(ASKED_BY.values()) <= COMMANDS.keys()

@@ -92,6 +92,7 @@ def test_nothing_but_data_is_worded():
     assert for_shell(LogError(plain), command("grow")) == plain
 
 
+FEW = ["--rounds", "1", "--episodes", "2", "--judge", "2"]
 # What is asked of each command when one of its options is wrong, so that the option is looked at ...
 ASKED = {
     "check": ["run.csv"],
@@ -116,6 +117,9 @@ ASKED = {
     "losses": [MODEL, "--log", "run.csv"],
     "calibration": [MODEL, "--log", "run.csv"],
     "trust": [MODEL, "--log", "run.csv"],
+    "export": [MODEL, "-o", "new.json"],
+    "fidelity": [MODEL, "either", "--episodes", "2"],
+    "refine": [MODEL, "either", *FEW, "--log", "run.csv", "-o", "new.tripletree"],
     "demo": [],
     "record": ["CartPole-v1", "--agent", "random", "--samples", "20"],
     "explain-agent": ["CartPole-v1", "--agent", "random", "--samples", "20", "-o", "new"],

@@ -74,7 +74,7 @@ def test_numbers_that_are_none(number: float, good: bytes, continuous: bytes, re
             if values.dtype.kind == "f" and name not in ("linear.low", "linear.high"):  # these may be infinite
                 refused(spoiled(data, name, (-1,) * values.ndim, number), "finite|NaN or infinity|no whole number")
                 checked.add(name)
-    assert len(checked) == 23
+    assert len(checked) == 24
 
 
 def test_negative_spreads(good: bytes, continuous: bytes, refused: Refused) -> None:

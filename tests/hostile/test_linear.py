@@ -16,6 +16,7 @@ from tripletree.store import load
 
 Refused = Callable[[bytes, str], None]
 PARTS = ("centre", "slope", "low", "high", "spread")
+FULL = "linear.full"
 
 
 def with_part(data: bytes, name: str, place: Any, value: Any) -> bytes:
@@ -87,8 +88,26 @@ def test_wrong_shapes(part: str, good: bytes, continuous: bytes, refused: Refuse
             refused(with_arrays(header, arrays | {name: other}), f"array 'linear.{part}' must be F.. of shape")
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(np.nan, "must hold finite numbers"), (np.inf, "must hold finite numbers"), (-1e-45, "holds a number below 0")],
+)
+def test_errors_of_models_with_all_features(value: float, text: str, good: bytes, refused: Refused) -> None:
+    refused(with_part(good, "full", (2, 0), value), f"`linear.full` {text}")
+
+
+def test_errors_of_models_with_all_features_are_optional(good: bytes, refused: Refused, tmp_path: Path) -> None:
+    header, arrays = split(good)[0], all_arrays(good)
+    refused(with_arrays(header, arrays | {FULL: arrays[FULL][:, :-1]}), f"array '{FULL}' must be F32 of shape")
+    refused(without(good, *(f"linear.{part}" for part in PARTS)), "it lacks the array 'linear.centre'")
+    (tmp_path / "plain").write_bytes(without(good, FULL))
+    linear = load(tmp_path / "plain").linear
+    assert linear is not None
+    assert linear.full is None
+
+
 def test_linear_leaves_without_models(good: bytes, continuous: bytes, refused: Refused, tmp_path: Path) -> None:
-    names = [f"linear.{part}" for part in PARTS]
+    names = [FULL, *(f"linear.{part}" for part in PARTS)]
     for data in (good, continuous):
         refused(without(data, *names), "its leaves predict by linear models, and it holds none")
         (tmp_path / "means").write_bytes(without(data, *names, leaf_model="mean"))

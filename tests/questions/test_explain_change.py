@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,7 +9,11 @@ import pytest
 from tests.logs import make_log
 from tests.questions.trees import random_fitted, random_states
 from tripletree import ParameterError, TripleTree
-from tripletree.questions.explain_change import explain_change, explain_changes
+from tripletree.questions import explain_change as asked
+
+# What a second opinion adds is in test_opinion.py.
+explain_change = partial(asked.explain_change, opinion=False)
+explain_changes = partial(asked.explain_changes, opinion=False)
 
 GRID = [[x, v] for x in np.arange(0.05, 3, 0.1).tolist() for v in (-0.05, 0.05)]
 

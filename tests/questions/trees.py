@@ -72,7 +72,7 @@ def random_fitted(
         derivative_scale=np.ones(features),
         curve_training=np.zeros((len(boxes), 3)),
         curve_validation=None,
-        options={},
+        options={"leaf_model": "mean"},
         provenance={},
     )
 

@@ -5,18 +5,22 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.factual import Factual
+from tripletree.answers.fidelity import Agreement, Estimate, Fidelity
 from tripletree.answers.futures import Future, Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.answers.prediction import Prediction
+from tripletree.answers.refined import Refined, Round
 from tripletree.answers.rules import Rule, Rules
 from tripletree.answers.story import Phase, Story
+from tripletree.answers.terms import Terms
 from tripletree.answers.trajectories import Source, Trajectories, Trajectory
 from tripletree.answers.weights import Weights
 from tripletree.graph.transitions import MarkovCheck, Transitions
 
 __all__ = [
+    "Agreement",
     "Answer",
     "Calibration",
     "Chance",
@@ -25,7 +29,9 @@ __all__ = [
     "Counterfactual",
     "Counterfactuals",
     "Duration",
+    "Estimate",
     "Factual",
+    "Fidelity",
     "Future",
     "Futures",
     "HeldOut",
@@ -34,12 +40,15 @@ __all__ = [
     "Outline",
     "Phase",
     "Prediction",
+    "Refined",
     "Region",
+    "Round",
     "Route",
     "Rule",
     "Rules",
     "Source",
     "Story",
+    "Terms",
     "Trajectories",
     "Trajectory",
     "Transitions",

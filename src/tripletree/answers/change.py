@@ -130,10 +130,10 @@ class Changes(Answer):
     threshold: F64 | None
     turning: F64
     moves: int
-    agreed: Mask | None
     tell: Callable[[Changes, int], Change]
     name: str
     features: tuple[str, ...]
+    agreed: Mask | None = None
 
     @property
     def changed(self) -> Mask:

@@ -87,8 +87,6 @@ class Counterfactual(Answer):
     distance: float | None
     samples: int
     purity: float | None
-    opinion: str | None
-    second: tuple[Any, ...]
     agent_action: Any
     confirmed: bool | None
     tried: int
@@ -97,6 +95,8 @@ class Counterfactual(Answer):
     outside: bool
     others: tuple[Counterfactual, ...]
     schema: Schema
+    opinion: str | None = None
+    second: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
         return self.status == FOUND

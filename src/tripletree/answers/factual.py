@@ -72,14 +72,14 @@ class Factual(Answer):
     count: int
     lower: F64
     upper: F64
-    models: tuple[Terms, ...]
-    linear: bool
-    full: F64 | None
-    agreeing: float | None
     because: tuple[str, ...]
     beyond: F64
     limits: F64
     schema: Schema
+    models: tuple[Terms, ...] = ()
+    linear: bool = False
+    full: F64 | None = None
+    agreeing: float | None = None
 
     @property
     def outside(self) -> bool:

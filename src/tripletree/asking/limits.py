@@ -60,8 +60,13 @@ def read_limits(
     margin: Any = 0.0,
     min_samples: Any = 1,
     min_purity: Any = 0.0,
+    *,
+    short: bool = False,
 ) -> Limits:
-    """Return the options of a counterfactual, which ``TripleTree.explain`` describes."""
+    """Return the options of a counterfactual, which ``TripleTree.explain`` describes.
+
+    With ``short``, a margin may be a little wider, for the sake of numbers with few digits.
+    """
     names = fitted.schema.feature_names
     leaves = foil.mask
     check_whole(min_samples, "min_samples", 1, example=20)
@@ -77,7 +82,7 @@ def read_limits(
     place = fitted.entry_points
     if kept := bool(isinstance(margin, Mapping) or margin != 0):
         bounds = (*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole)
-        place = entry_points(*bounds, _margin(margin, names, fitted.span))
+        place = entry_points(*bounds, _margin(margin, names, fitted.span), short)
     return Limits(
         leaves,
         place,

@@ -152,7 +152,7 @@ def _place(fitted: Fitted) -> EntryPoints:
     if not has_opinion(fitted):
         return fitted.entry_points
     bounds = (*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole)
-    return entry_points(*bounds, MARGIN * fitted.span)
+    return entry_points(*bounds, MARGIN * fitted.span, short=True)
 
 
 def _linear(fitted: Fitted) -> dict[str, Any] | None:

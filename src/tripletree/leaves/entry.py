@@ -50,6 +50,7 @@ def entry_points(
     span: F64,
     whole: npt.NDArray[np.bool_],
     margin: F64 | None = None,
+    short: bool = False,
 ) -> EntryPoints:
     """Return where states land in each leaf.
 
@@ -64,6 +65,8 @@ def entry_points(
     margin : float64 array of shape (features,), or None
         Distance to keep from the border that is crossed, in the feature's own units; never past the middle of the
         leaf, whose unbounded sides end at the log's minimum and maximum. Whole numbers keep none.
+    short : bool
+        Whether a margin may be a little wider, so that states land on numbers with few digits.
     """
     low, high = np.ascontiguousarray(lower.T), np.ascontiguousarray(upper.T)
     inside = np.nextafter(high, -np.inf)
@@ -75,9 +78,12 @@ def entry_points(
     land_high = _short_below(high, np.minimum(STEP * span[:, None], high - middle))
     if margin is not None and margin.any():
         kept = margin[:, None] > 0
-        # Rounded away from the border, as far as the leaf's middle allows.
-        from_low = np.minimum(neat(low + margin[:, None], span, np.ceil), middle)
-        from_high = np.minimum(np.maximum(neat(high - margin[:, None], span, np.floor), middle), inside)
+        begin, end, furthest = low + margin[:, None], high - margin[:, None], middle
+        if short:
+            begin, end, furthest = neat(begin, span, np.ceil), neat(end, span, np.floor), neat(middle, span, np.rint)
+            furthest = np.where((furthest >= low) & (furthest <= inside), furthest, middle)
+        from_low = np.where(begin > middle, furthest, begin)
+        from_high = np.minimum(np.where(end < middle, furthest, end), inside)
         near_low, land_low = np.where(kept, from_low, near_low), np.where(kept, from_low, land_low)
         near_high, land_high = np.where(kept, from_high, near_high), np.where(kept, from_high, land_high)
     if whole.any():

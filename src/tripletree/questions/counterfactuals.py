@@ -121,7 +121,7 @@ def _view(fitted: Fitted, foil: Foil, opinion: Any, log: Log | None, verified: b
     asked = opinion and not verified
     second = opinion_of(fitted, foil, log) if asked and (log is not None or has_opinion(fitted)) else None
     if limits.get("margin") is None:
-        limits = {**limits, "margin": 0.0 if second is None else MARGIN}
+        limits = {**limits, "margin": 0.0 if second is None else MARGIN, "short": True}
     return _View(fitted, foil, read_limits(fitted, foil, **limits), second, asked and second is None)
 
 

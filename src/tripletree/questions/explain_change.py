@@ -50,9 +50,13 @@ def explain_change(
     answer = _change(fitted, attribute, here[0], there[0], *ends, level, 0, threshold is not None, turning)
     if not opinion or not answer or fitted.second is None:
         return answer
-    was, became, agreed = _second(fitted, attribute, here, there, leaf[:1], leaf[1:], level)
-    said = tuple(attribute.labels[int(one[0])] if attribute.labels else float(one[0]) for one in (was, became))
-    return replace(answer, agreed=bool(agreed[0]), second=said)
+    return _with_opinion(answer, *_second(fitted, attribute, here, there, leaf[:1], leaf[1:], level), 0)
+
+
+def _with_opinion(answer: Change, was: npt.NDArray[Any], became: npt.NDArray[Any], agreed: Mask, number: int) -> Change:
+    labels = answer.attribute.labels
+    said = tuple(labels[int(one[number])] if labels else float(one[number]) for one in (was, became))
+    return replace(answer, agreed=bool(agreed[number]), second=said)
 
 
 def _second(
@@ -104,16 +108,16 @@ def explain_changes(
     step, level = step[happened], None if level is None else level[happened]
     before, after, leaf_before, leaf_after = states[step - 1], states[step], leaf[step - 1], leaf[step]
     turning = _turning(fitted, attribute, before, after, leaf_after, level)
-    agreed = None
+    second = None
     if opinion and fitted.second is not None:
-        agreed = _second(fitted, attribute, before, after, leaf_before, leaf_after, level)[2]
+        second = _second(fitted, attribute, before, after, leaf_before, leaf_after, level)
 
     def tell(changes: Changes, i: int) -> Change:
         ends = int(changes.leaf_before[i]), int(changes.leaf_after[i])
         given = threshold is not None
-        return _change(
-            fitted, attribute, changes.before[i], changes.after[i], *ends, level, i, given, changes.turning[i]
-        )
+        states = changes.before[i], changes.after[i]
+        one = _change(fitted, attribute, *states, *ends, level, i, given, changes.turning[i])
+        return one if second is None else _with_opinion(one, *second, i)
 
     return Changes(
         about=attribute.key,
@@ -125,7 +129,7 @@ def explain_changes(
         threshold=level,
         turning=turning,
         moves=moves,
-        agreed=agreed,
+        agreed=None if second is None else second[2],
         tell=tell,
         name=attribute.name,
         features=fitted.schema.feature_names,

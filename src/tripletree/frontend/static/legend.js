@@ -52,5 +52,5 @@ function rangeOf(tree, leaf, f) {
   const { whole, min, max } = tree.features[f];
   const last = whole ? Math.ceil(tree.upper[k]) - 1 : tree.upper[k];
   const ends = [Math.max(whole ? Math.ceil(tree.lower[k]) : tree.lower[k], min), Math.min(last, max)];
-  return [...new Set(ends.map(rounded))].join(" to ");
+  return [...new Set(ends.map((end) => rounded(end)))].join(" to ");
 }
