@@ -123,7 +123,8 @@ def choices(case: Case, node: int, target: int, most: int | None = None, ridge: 
     deviation = states.std(axis=0)
     used = np.flatnonzero(deviation > 1e-12 * np.ptp(case.log.states, axis=0))
     z = (states[:, used] - states.mean(axis=0)[used]) / deviation[used]
-    selections = [tuple(range(len(used)))] if most is None else sorted(forward(z, y, most))
+    few = most is not None and most < case.log.n_features
+    selections = sorted(forward(z, y, most)) if few else [tuple(range(len(used)))]
     found = []
     for some in selections:
         found += _strengths(

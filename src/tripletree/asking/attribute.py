@@ -147,6 +147,13 @@ def read_attribute(
     return found
 
 
+def targets_of(fitted: Fitted, attribute: Attribute) -> list[int]:
+    """Return the columns of `Fitted.told` that an attribute is about; of a discrete action, those of all labels."""
+    part = fitted.targets[attribute.kind]
+    every = range(part.start, part.stop)
+    return [every[column] for column in attribute.columns or range(len(every))]
+
+
 def known_attributes(fitted: Fitted) -> list[str]:
     """Return the names of all that a tree predicts."""
     action = fitted.schema.action

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.asking.attribute import Attribute, read_attribute
+from tripletree.asking.attribute import Attribute, read_attribute, targets_of
 from tripletree.checks import check_choice
 from tripletree.errors import ParameterError
 from tripletree.leaves.attributes import ATTRIBUTES
@@ -135,7 +135,7 @@ def program(fitted: Fitted, *, about: Any = None, leaf_model: Any = None) -> Pro
     parts, columns = list[Part](), list[int]()
     for attribute in wanted(fitted, about):
         first, names, units = len(columns), attribute.names, attribute.units
-        columns += targets(fitted, attribute)
+        columns += targets_of(fitted, attribute)
         if attribute.labels:
             names, units = attribute.labels, ("",) * len(attribute.labels)
         parts.append(Part(attribute.kind, first, len(columns), names, units, attribute.labels))
@@ -184,13 +184,6 @@ def linear_leaves(fitted: Fitted, leaf_model: Any) -> LinearLeaves | None:
     return fitted.linear
 
 
-def targets(fitted: Fitted, attribute: Attribute) -> list[int]:
-    """Return the columns of an attribute in what a tree predicts; of a discrete action, those of all labels."""
-    whole = fitted.targets[attribute.kind]
-    every = range(whole.start, whole.stop)
-    return [every[column] for column in attribute.columns or range(len(every))]
-
-
 class Trials(NamedTuple):
     """States, and what the tree says there: leaves, and a row of targets for each."""
 
@@ -216,7 +209,7 @@ def trials(fitted: Fitted, *, about: Any = None, leaf_model: Any = None, number:
     leaf = fitted.tree.apply(states)
     model = "mean" if linear_leaves(fitted, leaf_model) is None else "linear"
     told = replace(fitted, options={**fitted.options, "leaf_model": model}).told(states, leaf)
-    columns = [column for attribute in wanted(fitted, about) for column in targets(fitted, attribute)]
+    columns = [column for attribute in wanted(fitted, about) for column in targets_of(fitted, attribute)]
     return Trials(states, leaf, told[:, columns])
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from tripletree import __version__
-from tripletree.asking.attribute import Attribute
-from tripletree.export.program import linear_leaves, targets, wanted
+from tripletree.asking.attribute import Attribute, targets_of
+from tripletree.export.program import linear_leaves, wanted
 from tripletree.leaves.linear import LinearLeaves, node_means
 from tripletree.model.fitted import Fitted
 from tripletree.text import visible_json
@@ -35,7 +35,7 @@ def to_json(fitted: Fitted, *, about: Any = None, leaf_model: Any = None) -> str
     models = None if linear is None else linear.at(fitted.tree.leaf_nodes)
     found = wanted(fitted, about)
     means = node_means(fitted.leaves)
-    told = {part.kind: (part, means[:, targets(fitted, part)]) for part in found}
+    told = {part.kind: (part, means[:, targets_of(fitted, part)]) for part in found}
     counts, whole = fitted.leaves.count.tolist(), int(fitted.attributes.count[0])
     rules = [
         {
@@ -102,6 +102,6 @@ def _models(fitted: Fitted, models: LinearLeaves, found: list[Attribute], leaf: 
     origin = fitted.leaves.state_mean
     told: dict[str, Any] = {"origin": {} if origin is None else dict(zip(names, origin[leaf].tolist(), strict=True))}
     for part in found:
-        each = dict(zip(_keys(fitted, part), map(model, targets(fitted, part)), strict=True))
+        each = dict(zip(_keys(fitted, part), map(model, targets_of(fitted, part)), strict=True))
         told[part.kind] = each["value"] if part.kind == "value" else each
     return told

@@ -8,7 +8,7 @@ import numpy as np
 
 from tripletree.answers.factual import Factual
 from tripletree.answers.terms import Terms
-from tripletree.asking.attribute import Attribute, read_attribute
+from tripletree.asking.attribute import Attribute, read_attribute, targets_of
 from tripletree.asking.states import read_state
 from tripletree.language.conditions import clauses
 from tripletree.model.fitted import Fitted
@@ -39,7 +39,7 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
     at = fitted.attributes
     runner_up = agreeing = None
     models: tuple[Terms, ...] = ()
-    columns = _columns(fitted, attribute)
+    columns = targets_of(fitted, attribute)
     told = fitted.told(where[None], np.array([leaf], np.int32))[0, columns]
     prediction: Any = told
     spread: Any = fitted.spread[leaf, columns]
@@ -83,12 +83,6 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
         limits=np.stack([fitted.feature_min, fitted.feature_max]),
         schema=fitted.schema,
     )
-
-
-def _columns(fitted: Fitted, attribute: Attribute) -> list[int]:
-    """Return the columns of `Fitted.told` that an attribute is about."""
-    part = fitted.targets[attribute.kind]
-    return [part.start + column for column in attribute.columns] or list(range(part.start, part.stop))
 
 
 def path_order(fitted: Fitted, about: Attribute, leaf: int) -> list[int]:

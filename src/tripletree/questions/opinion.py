@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.asking.attribute import Attribute
+from tripletree.asking.attribute import Attribute, targets_of
 from tripletree.asking.foils import Condition, Foil
 from tripletree.errors import TripleTreeWarning
 from tripletree.log.log import Log
@@ -148,10 +148,8 @@ def bag_of(fitted: Fitted, log: Log) -> tuple[Fitted, ...]:
 
 def target_of(fitted: Fitted, attribute: Attribute) -> slice:
     """Return the columns of `Fitted.told` that an attribute of one number, or of labels, is about."""
-    part = fitted.targets[attribute.kind]
-    if attribute.labels or attribute.kind == "value":
-        return part
-    return slice(part.start + attribute.columns[0], part.start + attribute.columns[0] + 1)
+    columns = targets_of(fitted, attribute)
+    return slice(columns[0], columns[-1] + 1)
 
 
 def _demand(fitted: Fitted, condition: Condition) -> Demand:
