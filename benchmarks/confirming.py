@@ -38,7 +38,7 @@ WAYS: dict[str, dict[str, Any]] = {
 """Options of each way to ask; the bag is grown on the training log."""
 TARGETS = {"second opinion": 0.7, BAG: 0.8}
 """What is to be reached on continuous landers, at 450 leaves."""
-LEADS = (0.0, 0.1, 0.2, 0.3)
+LEADS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 LABELLED = ("LunarLander-v3", "Acrobot-v1", "CartPole-v1")
 """Agents that do one of several labels."""
 

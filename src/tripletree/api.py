@@ -381,16 +381,16 @@ class TripleTree:
         margin : float, dict or None
             How far a feature that changes goes beyond the border that it crosses: a share of its range, or a dict with
             numbers in the features' own units. It never goes past the middle of the leaf, so it is smaller where the
-            leaf is thin. Features with whole numbers keep no margin. None: 0.05, or 0 without a second opinion.
+            leaf is thin. Features with whole numbers keep no margin. None: 0.02, or 0 without a second opinion.
         min_samples : int
             Minimum number of training samples in the leaf that the change leads to.
         min_purity : float from 0 to 1
             Minimum agreement of these samples on what the foil is about: the share of the most frequent label, or the
             share of the log's variance that is gone within the leaf.
         opinion : bool
-            Keep searching until a second model of the same log agrees, beyond its own error: by default the linear
-            models in the leaves. If it agrees nowhere, the nearest leaf is the answer, which says so. False: the
-            nearest border, as in the paper.
+            Keep searching until a second model of the same log agrees: by default the linear model of the leaf, beyond
+            its own error, and those of the three nodes above it. If it agrees nowhere, the nearest leaf is the answer,
+            which says so. False: the nearest border, as in the paper.
         log : Log or None
             The training log, to grow a bag of trees on it that gives a better second opinion; the first question takes
             eight times as long as growing the tree. None: the linear models in the leaves.

@@ -205,6 +205,18 @@ def test_missing_derivatives_are_left_out_of_derivatives_and_only_there():
     assert alone.models.slope.shape[1] == 2
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_feature_that_varies_only_where_no_derivative_is_known(seed):
+    """Its spread over the other samples is nothing but rounding, and no slope can come from it."""
+    rng = np.random.default_rng(seed)
+    states = rng.normal(size=(90, 3))
+    states[:, 0] = 0.1 * (np.arange(90) % 9 == 8)  # 0.1 at the last step of each episode, which has no final state
+    log = make_log(states, rng.normal(size=(90, 1)), rng.normal(size=90), np.arange(0, 91, 9))
+    made = case(log, (Tree(*stump(0.0)), np.where(states[:, 1] < 0, 1, 2)))
+    assert not made.models.slope[:, 2:, 0].any()
+    assert made.models.slope[1:, 2:].any()
+
+
 # Few features
 
 

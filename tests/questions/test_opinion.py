@@ -15,7 +15,7 @@ from tripletree.asking.foils import read_foil
 from tripletree.demos import lander
 from tripletree.questions.counterfactuals import DEPTHS, counterfactual, counterfactuals
 from tripletree.questions.explain_change import explain_change, explain_changes
-from tripletree.questions.opinion import LEAD, MARGIN, TREES, opinion_of
+from tripletree.questions.opinion import ABOVE, LEAD, MARGIN, TREES, opinion_of
 
 
 @pytest.fixture(scope="module")
@@ -42,16 +42,16 @@ FOILS = (
 )
 
 
-def told(fitted, point, leaf):
+def told(fitted, point, leaf, node=None):
     """What the linear model of a leaf predicts, written out."""
-    node = fitted.tree.leaf_nodes[leaf]
+    node = fitted.tree.leaf_nodes[leaf] if node is None else node
     linear = fitted.linear
     away = point - fitted.attributes.state_mean[node]
     return np.clip(linear.centre[node] + linear.slope[node] @ away, linear.low[node], linear.high[node])
 
 
 def holds(fitted, foil, point, leaf):
-    """Whether a foil about numbers holds beyond the model's own error, written out."""
+    """Whether a foil about numbers holds: beyond the leaf's own error, and in the three nodes above it at all."""
     part, node, names = fitted.targets, fitted.tree.leaf_nodes[leaf], fitted.schema.feature_names
     for key, (low, high) in foil.items():
         if key == "value":
@@ -67,6 +67,13 @@ def holds(fitted, foil, point, leaf):
             return False
         if high < math.inf and number >= high - min(error, max(high - max(low, least), 0) / 2):
             return False
+        above = node
+        for _ in range(ABOVE):
+            above = fitted.tree.parent[above]
+            if above <= 0:
+                break
+            if not low <= told(fitted, point, leaf, above)[column] < high:
+                return False
     return True
 
 
@@ -171,11 +178,11 @@ def test_a_bag_of_trees_is_asked_where_the_log_is_given(tree, log, states):
     assert len(bag.bag) == TREES
     assert len({one.tree.threshold.tobytes() for one in bag.bag}) == TREES
     assert all(one.model is not None for one in bag.bag)
-    leaf = np.array([answer.foil_leaf])
+    node = fitted.tree.leaf_nodes[[answer.foil_leaf]]
     mean = np.mean(
         [one.told(answer.foil_state[None], one.tree.apply(answer.foil_state[None])) for one in bag.bag], axis=0
     )
-    np.testing.assert_allclose(bag.told(answer.foil_state[None], leaf), mean)
+    np.testing.assert_allclose(bag.told(answer.foil_state[None], node), mean)
     # Grown once, whatever is asked.
     assert opinion_of(fitted, read_foil(fitted, {"value": (0, None)}), log).bag is bag.bag
 
@@ -192,9 +199,18 @@ def test_labels_must_lead_by_more_than_a_little():
     found = [one for one in answers if one]
     assert found
     for one in found:
-        scores = told(fitted, one.foil_state, one.foil_leaf)
-        assert (scores[1] - scores[0] >= LEAD) == (one.opinion == "agrees")
-        assert one.second == (("left", "right")[int(scores[1] > scores[0])],)
+        node = fitted.tree.leaf_nodes[one.foil_leaf]
+        scores, objects = told(fitted, one.foil_state, one.foil_leaf), []
+        if scores[1] - scores[0] < LEAD:
+            objects.append(scores)
+        for _ in range(ABOVE):
+            node = fitted.tree.parent[node]
+            above = told(fitted, one.foil_state, one.foil_leaf, node)
+            if node > 0 and above[1] < above[0]:
+                objects.append(above)
+        assert (not objects) == (one.opinion == "agrees")
+        shown = objects[0] if objects else scores
+        assert one.second == (("left", "right")[int(shown[1] > shown[0])],)
     assert view.demands[0].wanted.tolist() == [False, True]
 
 

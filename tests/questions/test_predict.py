@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import TripleTree
+from tripletree.questions.predict import shares
 
 DISCRETE = make_log(
     [[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1], [1, 1, 1, 3], np.arange(5), labels=("left", "right"), names=("pos",)
@@ -79,7 +80,7 @@ def test_to_dict_is_json():
 @given(seed=st.integers(0, 9999), dimensions=st.sampled_from([0, 1]), leaves=st.integers(1, 12))
 def test_predictions_equal_the_table_of_leaves(seed, dimensions, leaves):
     log = random_log(seed, lengths=(8, 12, 5), dimensions=dimensions)
-    tree = quietly_fitted(log, max_leaves=leaves)
+    tree = quietly_fitted(log, max_leaves=leaves, leaf_model="mean")
     table, answer = tree.leaves_, tree.predict(log.states)
     assert answer.leaf.tolist() == tree.apply(log.states).tolist()
     assert answer.value.tolist() == table["value_mean"][answer.leaf].tolist()
@@ -92,13 +93,42 @@ def test_predictions_equal_the_table_of_leaves(seed, dimensions, leaves):
         )
     else:
         assert answer.action.tolist() == table["action"][answer.leaf].tolist()
-        assert answer.action_probability.max(axis=1).tolist() == table["action_probability"][answer.leaf].tolist()
+        share = table["action_probability"][answer.leaf]
+        np.testing.assert_allclose(answer.action_probability.max(axis=1), share, rtol=1e-14)
     for f, feature in enumerate(log.schema.features):
         low, high = table[f"{feature.name}_min"][answer.leaf], table[f"{feature.name}_max"][answer.leaf]
         assert ((low <= log.states[:, f]) & (log.states[:, f] <= high)).all()
         if answer.derivative is not None:
             assert answer.derivative[:, f].tolist() == table[f"derivative_{feature.name}_mean"][answer.leaf].tolist()
     assert np.bincount(answer.leaf, minlength=tree.n_leaves_).tolist() == table["count"].tolist()
+
+
+@given(seed=st.integers(0, 9999), dimensions=st.sampled_from([0, 1]), leaves=st.integers(1, 12))
+def test_predictions_of_linear_leaves_follow_the_state(seed, dimensions, leaves):
+    log = random_log(seed, lengths=(8, 12, 5), dimensions=dimensions)
+    tree = quietly_fitted(log, max_leaves=leaves)
+    fitted, answer = tree.fitted_, tree.predict(log.states)
+    node = tree.tree_.leaf_nodes[tree.apply(log.states)]
+    told = fitted.linear.predict(log.states, node, fitted.attributes.state_mean)
+    width = 1 if dimensions else 3
+    assert answer.value.tolist() == told[:, width].tolist()
+    assert answer.value_std.tolist() == fitted.linear.spread[node, width].tolist()
+    if dimensions:
+        assert answer.action.tolist() == told[:, :1].tolist()
+        assert answer.action_std.tolist() == fitted.linear.spread[node, :1].tolist()
+    else:
+        assert answer.action.tolist() == [log.schema.action.labels[k] for k in told[:, :3].argmax(axis=1)]
+        np.testing.assert_allclose(answer.action_probability.sum(axis=1), 1, rtol=1e-12)
+        assert (answer.action_probability.argmax(axis=1) == told[:, :3].argmax(axis=1)).all()
+    if answer.derivative is not None:
+        assert answer.derivative.tolist() == told[:, width + 1 :].tolist()
+        assert answer.derivative_std.tolist() == fitted.linear.spread[node, width + 1 :].tolist()
+    else:
+        assert told.shape[1] == width + 1
+
+
+def test_shares_where_nothing_is_known():
+    assert shares(np.array([[0.0, 0.0, 0.0, 0.0], [0.5, 0.0, 1.5, 0.0]])).tolist() == [[0.25] * 4, [0.25, 0, 0.75, 0]]
 
 
 def test_an_empty_question():
@@ -110,6 +140,21 @@ def test_infinite_states_have_a_leaf():
     answer = small_tree().predict([[-np.inf], [np.inf]])
     assert answer.leaf.tolist() == [0, 1]
     assert answer.outside.all()
+    assert answer.value.tolist() == [1.0, 3.0]
+    assert answer.action.tolist() == ["left", "right"]
+
+
+@pytest.mark.parametrize("dimensions", [0, 1])
+def test_infinite_states_are_predicted_within_the_range_of_their_leaf(dimensions):
+    log = random_log(5, lengths=(100, 80, 90), dimensions=dimensions)
+    tree = quietly_fitted(log, max_leaves=4)
+    assert tree.fitted_.linear.slope.any()
+    for state in ([np.inf, 0.0], [-np.inf, np.inf], [0.0, -np.inf]):
+        infinite, far = (tree.predict([np.clip(state, -most, most)]) for most in (np.inf, 1e90))
+        assert infinite.leaf.tolist() == far.leaf.tolist()
+        assert infinite.value.tolist() == far.value.tolist()
+        assert infinite.action.tolist() == far.action.tolist()
+        assert infinite.derivative.tolist() == far.derivative.tolist()
 
 
 @pytest.mark.parametrize("form", [np.float32, np.float64, np.int64])

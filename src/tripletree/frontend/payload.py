@@ -26,7 +26,7 @@ from tripletree.leaves.project import Extents
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.questions.explain import factual
-from tripletree.questions.opinion import MARGIN, has_opinion, opinion_of, target_of
+from tripletree.questions.opinion import ABOVE, MARGIN, has_opinion, opinion_of, target_of
 from tripletree.scenes.colouring import colour_scale, known_colours, read_colour
 from tripletree.scenes.guides import bar_axis, category_entries, marked, shade_of, shades, share
 from tripletree.scenes.leaf_map import fades
@@ -156,14 +156,14 @@ def _place(fitted: Fitted) -> EntryPoints:
 
 
 def _linear(fitted: Fitted) -> dict[str, Any] | None:
-    """Return the linear models of the leaves, all targets, as the bytes of arrays."""
+    """Return the linear models of all nodes, for the targets that a reader asks about, as the bytes of arrays."""
     linear, mean = fitted.linear, fitted.attributes.state_mean
     if linear is None or mean is None:
         return None
-    nodes = fitted.tree.leaf_nodes
     kept = _told_targets(fitted)
-    parts = {name: getattr(linear, name)[nodes][:, kept] for name in ("centre", "slope", "low", "high")}
-    return {"targets": len(kept), "origin": _bytes(mean[nodes]), **{name: _bytes(part) for name, part in parts.items()}}
+    parts = {name: getattr(linear, name)[:, kept] for name in ("centre", "slope", "low", "high")}
+    told = {name: _bytes(part) for name, part in parts.items()}
+    return {"targets": len(kept), "above": ABOVE, "origin": _bytes(mean), **told}
 
 
 def _told_targets(fitted: Fitted) -> list[int]:
@@ -278,11 +278,18 @@ def _demands(fitted: Fitted, foil: Foil) -> list[dict[str, Any]] | None:
             "wanted": None if demand.wanted is None else demand.wanted.tolist(),
             "least": _bytes(demand.least),
             "below": _bytes(demand.below),
+            # What models above the leaf must say: the plain condition, or no label ahead of the wanted ones.
+            "low": _bound(demand.condition.interval.low),
+            "high": _bound(demand.condition.interval.high),
             "name": demand.condition.attribute.name,
             "unit": unit(demand.condition.attribute.units[0]),
         }
         for demand in opinion_of(fitted, foil, None).demands
     ]
+
+
+def _bound(number: float) -> float | None:
+    return number if np.isfinite(number) else None
 
 
 def _feature(fitted: Fitted, boxes: Extents, f: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Opinion: does a second model of the same log agree that a foil holds? By default that is the linear leaves."""
+"""Opinion: does a second model of the same log agree that a foil holds? By default the linear models of its nodes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+ABOVE = 3
+"""Nodes above a leaf whose linear models are asked as well: they have seen both sides of the borders in between."""
 TREES = 8
 """Trees of the bag that is grown where the log is given."""
-LEAD = 0.1
+LEAD = 0.3
 """By how much the score of a wanted label must exceed those of the others."""
-MARGIN = 0.05
+MARGIN = 0.02
 """How far beyond a border a state goes by default where a second model is asked, as a share of the feature's range."""
 
 
@@ -54,12 +56,21 @@ class Demand:
 
     def met(self, told: F64, leaves: Any) -> Mask:
         """Return where what was told, shape (points, targets), is enough."""
-        said = told[:, self.columns]
         if self.wanted is None:
-            number = said[:, 0]
-            return np.asarray((number >= self.least[leaves]) & (number < self.below[leaves]))
-        best, rest = said[:, self.wanted].max(axis=1), said[:, ~self.wanted].max(axis=1, initial=-np.inf)
-        return np.asarray(best - rest >= self.least[leaves])
+            number, least, below = told[:, self.columns.start], self.least[leaves], self.below[leaves]
+            return np.asarray(((number >= least) & (number < below)) | ((least == below) & (number == least)))
+        return np.asarray(self._lead(told) >= self.least[leaves])
+
+    def held(self, told: F64) -> Mask:
+        """Return where what was told is as wanted, by however little."""
+        if self.wanted is None:
+            return self.condition.interval.holds(told[:, self.columns.start])
+        return np.asarray(self._lead(told) >= 0)
+
+    def _lead(self, told: F64) -> F64:
+        said = told[:, self.columns]
+        lead: F64 = said[:, self.wanted].max(axis=1) - said[:, ~np.asarray(self.wanted)].max(axis=1, initial=-np.inf)
+        return lead
 
     def says(self, told: F64) -> Any:
         """Return what was told about one point: a label, or a number."""
@@ -86,27 +97,50 @@ class Opinion:
     demands: tuple[Demand, ...]
     bag: tuple[Fitted, ...] = ()
 
-    def told(self, points: F64, leaves: I64) -> F64:
-        """Return what the second model predicts at points in known leaves, shape (points, targets)."""
+    def told(self, points: F64, nodes: I64) -> F64:
+        """Return what the second model predicts at points by the models of nodes, shape (points, targets)."""
         points = np.ascontiguousarray(points)
         if self.bag:
             told: F64 = np.mean([one.told(points, one.tree.apply(points)) for one in self.bag], axis=0)
             return told
-        second, nodes = self.fitted.second, self.fitted.tree.leaf_nodes[leaves]
+        second = self.fitted.second
         return second.many(points, nodes.astype(np.int32), 1)  # type: ignore[union-attr]  # has_opinion was asked
 
     def agrees(self, points: F64, leaves: I64) -> Mask:
-        """Return at which points the foil holds beyond the model's own error."""
-        told = self.told(points, leaves)
-        held = np.ones(len(points), bool)
+        """Return at which points the foil holds: by the leaf's model beyond its error, by those above it at all."""
+        tree, held = self.fitted.tree, np.ones(len(points), bool)
+        told, nodes = self.told(points, tree.leaf_nodes[leaves]), tree.leaf_nodes[leaves]
         for demand in self.demands:
             held &= demand.met(told, leaves)
+        for _ in range(0 if self.bag else ABOVE):
+            nodes = tree.parent[nodes]
+            # The root is the mean of all, which knows nothing of the state.
+            asked = np.flatnonzero(held & (nodes > 0))
+            nodes = np.maximum(nodes, 0)
+            if len(asked):
+                above = self.told(points[asked], nodes[asked])
+                for demand in self.demands:
+                    held[asked] &= demand.held(above)
         return held
 
     def says(self, point: F64, leaf: int) -> tuple[Any, ...]:
-        """Return what the second model predicts at one point, for each condition of the foil."""
-        told = self.told(point[None], np.array([leaf]))[0]
-        return tuple(demand.says(told) for demand in self.demands)
+        """Return what the second model predicts at one point, for each condition of the foil.
+
+        Of several models it is the first that objects, so that a reader sees why.
+        """
+        tree, leaves = self.fitted.tree, np.array([leaf])
+        node = tree.leaf_nodes[leaves]
+        told = first = self.told(point[None], node)
+        objects = not all(demand.met(told, leaves)[0] for demand in self.demands)
+        for _ in range(0 if objects or self.bag else ABOVE):
+            node = tree.parent[node]
+            if node[0] <= 0:
+                break
+            told = self.told(point[None], node)
+            if not all(demand.held(told)[0] for demand in self.demands):
+                first = told
+                break
+        return tuple(demand.says(first[0]) for demand in self.demands)
 
 
 def has_opinion(fitted: Fitted) -> bool:

@@ -7,11 +7,12 @@ const DEPTHS = [0, 0.25, 0.5, 1];
 
 export function readLinear(payload) {
   if (payload === null) return null;
-  const { targets, origin, centre, slope, low, high } = payload;
+  const { targets, above, origin, centre, slope, low, high } = payload;
   const doubles = (text) => new Float64Array(bytesOf(text));
   const singles = (text) => new Float32Array(bytesOf(text));
   return {
     targets,
+    above,
     origin: doubles(origin),
     centre: doubles(centre),
     slope: singles(slope),
@@ -25,6 +26,8 @@ export function readDemands(payload) {
     ...demand,
     least: new Float64Array(bytesOf(demand.least)),
     below: new Float64Array(bytesOf(demand.below)),
+    low: demand.low ?? -Infinity,
+    high: demand.high ?? Infinity,
   }));
 }
 
@@ -32,20 +35,20 @@ function bytesOf(text) {
   return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
 }
 
-// What the model of a leaf says about a target before it is held within the leaf's range.
-function unheld(tree, leaf, target, state) {
+// What the model of a node says about a target before it is held within the node's range.
+function unheld(tree, node, target, state) {
   const { targets, origin, centre, slope } = tree.linear;
   const d = tree.features.length;
-  const row = (leaf * targets + target) * d;
-  let told = centre[leaf * targets + target];
-  for (let f = 0; f < d; f++) told += slope[row + f] * (state[f] - origin[leaf * d + f]);
+  const row = (node * targets + target) * d;
+  let told = centre[node * targets + target];
+  for (let f = 0; f < d; f++) told += slope[row + f] * (state[f] - origin[node * d + f]);
   return told;
 }
 
-function tell(tree, leaf, target, state) {
+function tell(tree, node, target, state) {
   const { targets, low, high } = tree.linear;
-  const at = leaf * targets + target;
-  const told = unheld(tree, leaf, target, state);
+  const at = node * targets + target;
+  const told = unheld(tree, node, target, state);
   const held = told < low[at] ? low[at] : told;
   return held > high[at] ? high[at] : held;
 }
@@ -54,12 +57,13 @@ function tell(tree, leaf, target, state) {
 function terms(tree, leaf, state, target, less = null) {
   const { targets, origin, centre, slope, low, high } = tree.linear;
   const d = tree.features.length;
-  const at = leaf * targets + target;
+  const node = tree.nodeOf[leaf];
+  const at = node * targets + target;
   const slopes = Array.from({ length: d }, (_, f) => {
     const own = slope[at * d + f];
-    return less === null ? own : own - slope[(leaf * targets + less) * d + f];
+    return less === null ? own : own - slope[(node * targets + less) * d + f];
   });
-  const middle = less === null ? centre[at] : centre[at] - centre[leaf * targets + less];
+  const middle = less === null ? centre[at] : centre[at] - centre[node * targets + less];
   const weight = slopes.map((number, f) => {
     const k = leaf * d + f;
     const { min, max } = tree.features[f];
@@ -72,7 +76,7 @@ function terms(tree, leaf, state, target, less = null) {
   const others = used.slice(shown.length).sort((a, b) => a - b);
   let text = rounded(middle, 3);
   for (const f of shown) {
-    const from = origin[leaf * d + f];
+    const from = origin[node * d + f];
     const name = tree.features[f].name;
     const away = rounded(Math.abs(from), 3);
     const part = away === "0" ? name : `(${name} ${sign(-from)} ${away})`;
@@ -80,12 +84,12 @@ function terms(tree, leaf, state, target, less = null) {
   }
   if (others.length) {
     let rest = 0;
-    for (const f of others) rest += slopes[f] * (state[f] - origin[leaf * d + f]);
+    for (const f of others) rest += slopes[f] * (state[f] - origin[node * d + f]);
     const what = others.length === 1 ? "1 other feature" : `${others.length} other features`;
     text += ` ${sign(rest)} ${rounded(Math.abs(rest), 3)} from ${what}`;
   }
   if (less === null) {
-    const told = unheld(tree, leaf, target, state);
+    const told = unheld(tree, node, target, state);
     const limit = told < low[at] ? low[at] : told > high[at] ? high[at] : null;
     if (limit !== null) text += `, but no more than the leaf has seen: ${rounded(limit, 3)}`;
   }
@@ -98,12 +102,12 @@ const sign = (number) => (number < 0 ? "-" : "+");
 export function linearFact(tree, fact, leaf, state) {
   const why = tree.texts[fact.why[leaf]];
   if (!fact.labels.length) {
-    const told = tell(tree, leaf, fact.target, state);
+    const told = tell(tree, tree.nodeOf[leaf], fact.target, state);
     const number = `${measured(told, fact.places[leaf])}${tree.texts[fact.spread[leaf]]}${fact.unit}`;
     const model = `In this leaf ${fact.name} = ${terms(tree, leaf, state, fact.target)}.`;
     return `${fact.head}${number}${why}. ${model} ${tree.texts[fact.sure[leaf][0]]}`;
   }
-  const [best, next] = ranked(tree, leaf, fact.target, fact.labels.length, state);
+  const [best, next] = ranked(tree, tree.nodeOf[leaf], fact.target, fact.labels.length, state);
   const lead = terms(tree, leaf, state, fact.target + best, fact.target + next);
   const model = lead === null ? "" : ` In this leaf ${fact.labels[best]} is ahead of ${fact.labels[next]} by ${lead}.`;
   return `${fact.head}${fact.labels[best]}${fact.unit}${why}.${model} ${tree.texts[fact.sure[leaf][best]]}`;
@@ -125,35 +129,52 @@ function toPlaces(number, places) {
   return Math.sign(number) * Number(`${whole}e${-places}`);
 }
 
-function ranked(tree, leaf, first, labels, state) {
-  const scores = Array.from({ length: labels }, (_, label) => tell(tree, leaf, first + label, state));
-  const order = scores.map((_, label) => label).sort((a, b) => scores[b] - scores[a]);
-  return [order[0], order[1], scores];
+function ranked(tree, node, first, labels, state) {
+  const scores = Array.from({ length: labels }, (_, label) => tell(tree, node, first + label, state));
+  return scores.map((_, label) => label).sort((a, b) => scores[b] - scores[a]);
 }
 
-// Does the second model say, beyond its own error, that a foil holds at a point of a leaf?
-export function agrees(tree, foil, leaf, point) {
-  return foil.demands.every((demand) => {
-    if (demand.wanted === null) {
-      const told = tell(tree, leaf, demand.target, point);
-      return told >= demand.least[leaf] && told < demand.below[leaf];
-    }
-    let [best, rest] = [-Infinity, -Infinity];
-    demand.wanted.forEach((wanted, label) => {
-      const score = tell(tree, leaf, demand.target + label, point);
-      if (wanted) best = Math.max(best, score);
-      else rest = Math.max(rest, score);
-    });
-    return best - rest >= demand.least[leaf];
+// Which of the models of a leaf and of the nodes above it objects to a foil at a point: a node, or null if none does.
+function objector(tree, foil, leaf, point) {
+  let node = tree.nodeOf[leaf];
+  const enough = (demand) => meets(tree, demand, node, point, demand.least[leaf], demand.below[leaf]);
+  if (!foil.demands.every(enough)) return node;
+  for (let up = 0; up < tree.linear.above; up++) {
+    node = tree.parent[node];
+    // The root is the mean of all, which knows nothing of the state.
+    if (node <= 0) return null;
+    const held = (demand) => meets(tree, demand, node, point, demand.wanted ? 0 : demand.low, demand.high);
+    if (!foil.demands.every(held)) return node;
+  }
+  return null;
+}
+
+function meets(tree, demand, node, point, least, below) {
+  if (demand.wanted === null) {
+    const told = tell(tree, node, demand.target, point);
+    return least === below ? told === least : told >= least && told < below;
+  }
+  let [best, rest] = [-Infinity, -Infinity];
+  demand.wanted.forEach((wanted, label) => {
+    const score = tell(tree, node, demand.target + label, point);
+    if (wanted) best = Math.max(best, score);
+    else rest = Math.max(rest, score);
   });
+  return best - rest >= least;
+}
+
+// Does the second model agree that a foil holds at a point of a leaf?
+export function agrees(tree, foil, leaf, point) {
+  return objector(tree, foil, leaf, point) === null;
 }
 
 // The sentence that says so.
 export function secondOpinion(tree, foil, leaf, point, where) {
-  if (agrees(tree, foil, leaf, point)) return " The log's second model agrees.";
+  const node = objector(tree, foil, leaf, point);
+  if (node === null) return " The log's second model agrees.";
   const said = foil.demands.map((demand) => {
-    if (demand.wanted === null) return `${demand.name} = ${rounded(tell(tree, leaf, demand.target, point), 3)}${demand.unit}`;
-    const [best] = ranked(tree, leaf, demand.target, demand.labels.length, point);
+    if (demand.wanted === null) return `${demand.name} = ${rounded(tell(tree, node, demand.target, point), 3)}${demand.unit}`;
+    const [best] = ranked(tree, node, demand.target, demand.labels.length, point);
     return `${demand.name} = ${demand.labels[best]}${demand.unit}`;
   });
   return ` The log's second model is not sure: ${allOf(said)} ${where}.`;

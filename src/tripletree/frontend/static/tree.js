@@ -13,6 +13,12 @@ export function readTree(payload) {
     tree[name] = Float64Array.from(payload[name], (number) => number ?? missing[name] ?? Infinity);
   for (const name of ["splits", "left", "leafOf", "riseText", "fallText"]) tree[name] = Int32Array.from(payload[name]);
   tree.linear = readLinear(payload.linear);
+  tree.nodeOf = new Int32Array(tree.leaves);
+  tree.parent = new Int32Array(tree.left.length).fill(-1);
+  tree.left.forEach((child, node) => {
+    if (child < 0) tree.nodeOf[tree.leafOf[node]] = node;
+    else tree.parent[child] = tree.parent[child + 1] = node;
+  });
   for (const foil of Object.values(tree.foils)) foil.demands = readDemands(foil.demands);
   return tree;
 }
