@@ -53,10 +53,9 @@ static void solve_ridge(double* matrix, double* right, size_t d, size_t columns)
             for (size_t i = j + 1; i < d; ++i) store(block + i * columns, load(block + i * columns) - row[i] * mine);
         }
         for (size_t j = d; j-- > 0;) {
-            const double* row = matrix + j * d;
-            V8 mine = load(block + j * columns);
-            for (size_t k = j + 1; k < d; ++k) mine = mine - row[k] * load(block + k * columns);
-            store(block + j * columns, mine * row[j]);
+            const V8 mine = load(block + j * columns) * matrix[j * d + j];
+            store(block + j * columns, mine);
+            for (size_t i = 0; i < j; ++i) store(block + i * columns, load(block + i * columns) - matrix[i * d + j] * mine);
         }
     }
 }
@@ -66,7 +65,24 @@ static void solve_ridge(double* matrix, double* right, size_t d, size_t columns)
 static void add_errors(const double* sums, size_t left, size_t width, size_t first, const double* model, size_t columns, double* errors) {
     for (size_t from = 0; from < columns; from += 8) {
         V8 error = load(errors + from) + load(sums + left * width + first + from);
-        for (size_t i = 0; i < left; ++i) {
+        size_t i = 0;
+        for (; i + 4 <= left; i += 4) {  // four rows at a time, so that no sum waits for itself
+            const double *a = sums + i * width, *b = a + width, *c = b + width, *e = c + width;
+            V8 p = {}, q = {}, r = {}, s = {};
+            for (size_t j = 0; j < left; ++j) {
+                const V8 own = load(model + j * columns + from);
+                p = p + a[j] * own;
+                q = q + b[j] * own;
+                r = r + c[j] * own;
+                s = s + e[j] * own;
+            }
+            const double* mine = model + i * columns + from;
+            error = error + load(mine) * (p - 2.0 * load(a + first + from));
+            error = error + load(mine + columns) * (q - 2.0 * load(b + first + from));
+            error = error + load(mine + 2 * columns) * (r - 2.0 * load(c + first + from));
+            error = error + load(mine + 3 * columns) * (s - 2.0 * load(e + first + from));
+        }
+        for (; i < left; ++i) {
             const double* row = sums + i * width;
             V8 told = {};
             for (size_t j = 0; j < left; ++j) told = told + row[j] * load(model + j * columns + from);
@@ -81,7 +97,11 @@ static void tell(const double* state, const double* origin, const double* centre
                  size_t width, double* out) {
     for (size_t from = 0; from < width; from += 8) {
         V8 told = load(centre + from);
-        for (size_t f = 0; f < d; ++f) told = told + load(slope + f * width + from) * (state[f] - origin[f]);
+        for (size_t f = 0; f < d; ++f) {
+            // An infinite state must not become a NaN where the slope is 0.
+            const double away = state[f] - origin[f], some = away < -1e200 ? -1e200 : away > 1e200 ? 1e200 : away;
+            told = told + load(slope + f * width + from) * some;
+        }
         const V8 least = load(low + from), most = load(high + from);
         told = told < least ? least : told;
         store(out + from, told > most ? most : told);

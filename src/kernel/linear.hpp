@@ -215,9 +215,10 @@ class LinearLeaves {
     // Scratch of one thread.
     struct Room {
         explicit Room(const LinearLeaves& of)
-            : total(of.block_size()), train(of.block_size()), matrix(of.in_.d * of.in_.d), model(of.left_ * of.columns_),
-              errors((of.in_.penalties + 1) * of.columns_), deviation(of.in_.d), usable(of.in_.d), choice(of.in_.k) {}
-        std::vector<double> total, train, matrix, model, errors, deviation;
+            : total(of.block_size()), train(of.block_size()), matrix(of.in_.d * of.in_.d), between(matrix.size()), with(of.in_.d * of.columns_),
+              model(of.left_ * of.columns_), average(of.columns_), told(of.columns_), errors((of.in_.penalties + 1) * of.columns_), deviation(of.in_.d),
+              mean(of.in_.d), scale(of.in_.d), usable(of.in_.d), choice(of.in_.k) {}
+        std::vector<double> total, train, matrix, between, with, model, average, told, errors, deviation, mean, scale;
         std::vector<uint8_t> usable;
         std::vector<size_t> choice;
     };
@@ -269,7 +270,8 @@ class LinearLeaves {
         for (size_t f = 0; f < d; ++f) {
             const double mean = ones[f] / n, variance = squares[f] / n - mean * mean;
             room.deviation[f] = variance > 0 ? std::sqrt(variance) : 0.0;
-            room.usable[f] = room.deviation[f] > 1e-12;
+            // Rows that lack a derivative may lie elsewhere, and the mean of all of them then leaves rounding errors of its own.
+            room.usable[f] = room.deviation[f] > 1e-12 && variance > 1e-12 * squares[f] / n;
         }
         // The spread of the samples themselves, where nothing better can be said.
         for (size_t c = 0; c < m; ++c) {
@@ -285,13 +287,20 @@ class LinearLeaves {
             const double rest = room.train[d * width_ + d], out = n - rest;
             if (rest == 0 || out == 0) continue;
             judged += out;
+            prepare(room, room.train, from, m);
             for (size_t p = 0; p <= in_.penalties; ++p) {
-                solve(room, room.train, p, from, m);
+                if (p > 0) solve(room, in_.penalty[p - 1], m);
+                double* errors = room.errors.data() + p * columns_;
                 for (size_t kind = 0; kind < kinds_; ++kind) {
                     if (kind == 1 && with_derivative) continue;
                     const double* block = sums.blocks.data() + (fold * kinds_ + kind) * block_size();
-                    if (block[d * width_ + d] > 0)
-                        hot.add_errors(block, left_, width_, left_ + from, room.model.data(), padded(m), room.errors.data() + p * columns_);
+                    if (block[d * width_ + d] == 0) continue;
+                    if (p > 0) {
+                        hot.add_errors(block, left_, width_, left_ + from, room.model.data(), padded(m), errors);
+                        continue;
+                    }
+                    const double *totals = block + d * width_ + left_ + from, *square = totals + width_, rows = block[d * width_ + d];
+                    for (size_t c = 0; c < m; ++c) errors[c] += square[c] + room.average[c] * (rows * room.average[c] - 2 * totals[c]);
                 }
             }
         }
@@ -301,15 +310,15 @@ class LinearLeaves {
             const double error = std::max(room.errors[room.choice[c] * columns_ + c], 0.0);
             out_.spread[node * in_.k + from + c] = narrowed(in_.sigma[from + c] * std::sqrt(error / judged));
         }
+        prepare(room, room.total, from, m);
         for (size_t p = 1; p <= in_.penalties; ++p) {
             if (std::find(room.choice.begin(), room.choice.begin() + static_cast<std::ptrdiff_t>(m), p) == room.choice.begin() + static_cast<std::ptrdiff_t>(m))
                 continue;
-            solve(room, room.total, p, from, m);
-            std::fill_n(room.errors.begin(), columns_, 0.0);  // of the mean, which are not needed any more
-            hot.add_errors(room.total.data(), left_, width_, left_ + from, room.model.data(), padded(m), room.errors.data());
+            solve(room, in_.penalty[p - 1], m);
             for (size_t c = 0; c < m; ++c) {
                 if (room.choice[c] != p || !fits(node, from + c, room.model.data() + c, padded(m), nullptr, d)) continue;
-                out_.squares[node * in_.k + from + c] = std::max(room.errors[c], 0.0);
+                double& squares = out_.squares[node * in_.k + from + c];  // those about the mean, so far
+                squares = std::max(squares - n * room.told[c], 0.0);
                 for (size_t f = 0; f < d; ++f) put_slope(node, from + c, f, room.model[f * padded(m) + c]);
                 out_.centre[node * in_.k + from + c] = in_.mean[node * in_.k + from + c] + in_.sigma[from + c] * room.model[d * padded(m) + c];
             }
@@ -354,34 +363,42 @@ class LinearLeaves {
     }
     double weight(size_t column, bool joint) const { return joint ? in_.sigma[column] * in_.sigma[column] : 1.0; }
 
-    // Puts the model with penalty p (0: the mean) of `m` targets from `from` on into room.model: slopes per unit, then the constant.
-    void solve(Room& room, const std::vector<double>& sums, size_t p, size_t from, size_t m) const {
+    // Readies some sums for solving: correlations of the features, and of each with the `m` targets from `from` on.
+    void prepare(Room& room, const std::vector<double>& sums, size_t from, size_t m) const {
         const size_t d = in_.d, columns = padded(m);
-        const double *ones = sums.data() + d * width_, n = ones[d];
+        const double *ones = sums.data() + d * width_, per_row = 1.0 / ones[d], *totals = ones + left_ + from;
+        for (size_t i = 0; i < d; ++i) {
+            room.mean[i] = ones[i] * per_row;
+            room.scale[i] = room.usable[i] ? 1.0 / room.deviation[i] : 0.0;
+        }
+        for (size_t i = 0; i < d; ++i) {
+            const double *row = sums.data() + i * width_, mean = room.mean[i], scale = room.scale[i];
+            double *between = room.between.data() + i * d, *with = room.with.data() + i * columns;
+            for (size_t j = i; j < d; ++j) between[j] = (row[j] * per_row - mean * room.mean[j]) * (scale * room.scale[j]);
+            for (size_t c = 0; c < m; ++c) with[c] = (row[left_ + from + c] - mean * totals[c]) * (scale * per_row);
+            for (size_t c = m; c < columns; ++c) with[c] = 0.0;
+        }
+        for (size_t c = 0; c < columns; ++c) room.average[c] = c < m ? totals[c] * per_row : 0.0;
+    }
+
+    // Puts the models with a penalty into room.model: slopes per unit, then the constant. `told` gets the share of each target's
+    // variance, per row, that the model explains.
+    void solve(Room& room, double penalty, size_t m) const {
+        const size_t d = in_.d, columns = padded(m);
         double *model = room.model.data(), *constant = model + d * columns;
-        const double* means = ones + left_ + from;
-        if (p == 0) {
-            std::fill(model, constant, 0.0);
-            for (size_t c = 0; c < columns; ++c) constant[c] = c < m ? means[c] / n : 0.0;
-            return;
-        }
-        for (size_t i = 0; i < d; ++i) {
-            const double* row = sums.data() + i * width_;
-            for (size_t j = i; j < d; ++j)
-                room.matrix[i * d + j] =
-                    room.usable[i] && room.usable[j] ? (row[j] / n - ones[i] / n * (ones[j] / n)) / (room.deviation[i] * room.deviation[j]) : 0.0;
-            room.matrix[i * d + i] = room.usable[i] ? room.matrix[i * d + i] + in_.penalty[p - 1] : 1.0;
-            const double over = room.usable[i] ? 1.0 / (n * room.deviation[i]) : 0.0, mean = ones[i] / n;
-            for (size_t c = 0; c < m; ++c) model[i * columns + c] = (row[left_ + from + c] - mean * means[c]) * over;
-            for (size_t c = m; c < columns; ++c) model[i * columns + c] = 0.0;
-        }
+        std::copy_n(room.between.data(), d * d, room.matrix.data());
+        std::copy_n(room.with.data(), d * columns, model);
+        for (size_t i = 0; i < d; ++i) room.matrix[i * d + i] = room.usable[i] ? room.matrix[i * d + i] + penalty : 1.0;
         hot.solve_ridge(room.matrix.data(), model, d, columns);
-        for (size_t c = 0; c < columns; ++c) constant[c] = c < m ? means[c] / n : 0.0;
+        std::copy_n(room.average.data(), columns, constant);
+        std::fill_n(room.told.data(), columns, 0.0);
         for (size_t i = 0; i < d; ++i) {
-            const double over = room.usable[i] ? 1.0 / room.deviation[i] : 0.0, mean = ones[i] / n;
+            double* own = model + i * columns;
+            const double *with = room.with.data() + i * columns, scale = room.scale[i], mean = room.mean[i];
             for (size_t c = 0; c < columns; ++c) {
-                model[i * columns + c] *= over;
-                constant[c] -= mean * model[i * columns + c];
+                room.told[c] += own[c] * (with[c] + penalty * own[c]);
+                own[c] *= scale;
+                constant[c] -= mean * own[c];
             }
         }
     }

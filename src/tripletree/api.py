@@ -658,7 +658,7 @@ class TripleTree:
         Parameters
         ----------
         log : Log
-            Preferably one that the tree was not grown on: on its own log both agree by construction.
+            Preferably one that the tree was not grown on: on its own log both agree more than elsewhere.
         about : str
             ``"value"``, the name of a continuous action's dimension, or ``"confidence"``: how sure the tree is of a
             discrete action, against how often it is right.

@@ -85,7 +85,7 @@ def test_calibrations_in_words():
     assert "(" not in str(calibration(scale=0.0))
     seen = str(calibration(unseen=False))
     assert seen.startswith(
-        "On episodes that the tree may have seen, where the two agree by construction: group by group"
+        "On episodes that the tree may have seen, where the two agree more than they would elsewhere: group by group"
     )
     # 30 times 20 % and 10 times 80 % is 35 %; 30 times 30 % and 10 times 70 % is 40 %.
     assert str(calibration("confidence", 1.0)) == (

@@ -241,3 +241,12 @@ def assert_as_defined(case: Case, most: int | None = None, ridge: Ridge = plain_
             else:
                 assert not models.slope[node, target].any()
     return chosen
+
+
+def told(models, states, node, state_mean):
+    """What each state's node predicts, shape (states, targets): the formula of `LinearLeaves`, written out."""
+    away = states - state_mean[node]
+    said = models.centre[node]
+    for f in range(states.shape[1]):
+        said = said + models.slope[node, :, f].astype(np.float64) * away[:, f, None]
+    return np.minimum(np.maximum(said, models.low[node]), models.high[node])

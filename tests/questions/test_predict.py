@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.leaves.ridge import told as linear_told
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import TripleTree
@@ -109,7 +110,7 @@ def test_predictions_of_linear_leaves_follow_the_state(seed, dimensions, leaves)
     tree = quietly_fitted(log, max_leaves=leaves)
     fitted, answer = tree.fitted_, tree.predict(log.states)
     node = tree.tree_.leaf_nodes[tree.apply(log.states)]
-    told = fitted.linear.predict(log.states, node, fitted.attributes.state_mean)
+    told = linear_told(fitted.linear, log.states, node, fitted.attributes.state_mean)
     width = 1 if dimensions else 3
     assert answer.value.tolist() == told[:, width].tolist()
     assert answer.value_std.tolist() == fitted.linear.spread[node, width].tolist()

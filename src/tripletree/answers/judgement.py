@@ -42,7 +42,7 @@ class Calibration(Answer):
     episodes : int
         Episodes that this is about.
     unseen : bool
-        Whether the tree was grown without them; if not, the two agree by construction.
+        Whether the tree was grown without them; if not, the two agree more than they would elsewhere.
     """
 
     about: str
@@ -62,7 +62,7 @@ class Calibration(Answer):
     def __str__(self) -> str:
         where = f"On {count(self.episodes, 'episode')} that the tree has not seen:"
         if not self.unseen:
-            where = "On episodes that the tree may have seen, where the two agree by construction:"
+            where = "On episodes that the tree may have seen, where the two agree more than they would elsewhere:"
         return f"{where} {_calibration(self)}"
 
 

@@ -65,16 +65,6 @@ class LinearLeaves:
         """Return the models of the tree as it was with ``n_leaves`` leaves."""
         return self.at(slice(2 * n_leaves - 1))
 
-    def predict(self, states: F64, node: npt.NDArray[np.int64], state_mean: F64, columns: slice = slice(None)) -> F64:
-        """Return what each state's node predicts, shape (states, targets)."""
-        away = states - state_mean[node]
-        told = self.centre[node, columns]
-        slope = self.slope[:, columns]
-        # Feature by feature, in their order: the browser and exported programs add up just so.
-        for f in range(states.shape[1]):
-            told = told + slope[node, :, f] * away[:, f, None]
-        return np.asarray(np.minimum(np.maximum(told, self.low[node, columns]), self.high[node, columns]), np.float64)
-
     def asked(self, tree: Tree, state_mean: F64, targets: slice = slice(None)) -> _kernel.Policy:
         """Return the models of some targets in compiled form, to ask them many times."""
         models: Any = [

@@ -169,8 +169,11 @@ def _check_linear(fitted: Fitted) -> None:
         if array is not None and not np.isfinite(array).all():
             raise ModelFileError(f"`linear.{name}` must hold finite numbers.")
     # Infinite where a range does not fit single precision.
-    if not (linear.low <= linear.high).all():
+    if not (linear.low <= linear.high).all() or (linear.low == np.inf).any() or (linear.high == -np.inf).any():
         raise ModelFileError("`linear.low` is above `linear.high`.")
+    labels = len(fitted.schema.action.labels)
+    if (linear.low[:, :labels] < 0).any() or (linear.high[:, :labels] > 1).any():
+        raise ModelFileError("a score of a label lies outside 0 ... 1.")
     for name, array in (("spread", linear.spread), ("full", linear.full)):
         if array is not None and (array < 0).any():
             raise ModelFileError(f"`linear.{name}` holds a number below 0.")
