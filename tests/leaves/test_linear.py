@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.leaves.ridge import Case, assert_as_defined, case, choices, told
+from tests.leaves.ridge import Case, assert_as_defined, case, choices
+from tests.leaves.ridge import told as told_by
 from tests.leaves.test_attributes import chain
 from tests.logs import logs, make_log, random_log
 from tests.test_api import quietly_fitted
@@ -32,7 +33,7 @@ def same(one: LinearLeaves, other: LinearLeaves) -> bool:
 
 def told(made: Case, states: np.ndarray | None = None) -> np.ndarray:
     """What the leaf of each sample says, about its own state or others."""
-    return told(made.models, made.log.states if states is None else states, made.node, made.state_mean)
+    return told_by(made.models, made.log.states if states is None else states, made.node, made.state_mean)
 
 
 # The definition
@@ -351,7 +352,7 @@ def test_scores_of_labels(seed, labels):
     np.testing.assert_allclose(linear.centre[:, :labels].sum(axis=1), 1, atol=1e-9)
     size = np.abs(linear.slope[:, :labels]).sum(axis=1)
     assert (np.abs(linear.slope[:, :labels].sum(axis=1)) <= 1e-6 * size).all()
-    scores = told(linear, log.states, node, tree.fitted_.attributes.state_mean)[:, :labels]
+    scores = told_by(linear, log.states, node, tree.fitted_.attributes.state_mean)[:, :labels]
     assert ((scores >= 0) & (scores <= 1)).all()
     answer = tree.predict(log.states)
     assert answer.action.tolist() == [log.schema.action.labels[k] for k in scores.argmax(axis=1)]
@@ -413,7 +414,7 @@ def brute_force(made: Case, log: Log, size: int, clamped: bool = True) -> list[f
     node = small.leaf_nodes[small.apply(log.states)]
     if not clamped:
         models = replace(models, low=np.full_like(models.low, -np.inf), high=np.full_like(models.high, np.inf))
-    said = told(models, log.states, node, made.state_mean)
+    said = told_by(models, log.states, node, made.state_mean)
     width = made.plain - 1
     action_scale, derivative_scale = scale_of(made.log, made.value)
 
@@ -533,7 +534,7 @@ def test_the_compiled_form_says_the_same(log, seed):
     rng = np.random.default_rng(seed)
     states = log.states + rng.normal(size=log.states.shape) * rng.choice([0, 1, 100])
     node = made.tree.leaf_nodes[made.tree.apply(states)]
-    expected = told(made.models, states, node, made.state_mean)
+    expected = told_by(made.models, states, node, made.state_mean)
     for threads in (1, 2):
         np.testing.assert_array_equal(policy.many(states, node.astype(np.int32), threads), expected)
     scores = made.models.asked(made.tree, made.state_mean, slice(0, max(made.joint, 1)))
@@ -546,7 +547,7 @@ def test_the_compiled_form_says_the_same(log, seed):
         assert policy.one(single).tolist() == policy.one(single.astype(np.float64)).tolist()
     # At every node, inner ones included.
     everywhere = rng.integers(0, made.tree.n_nodes, len(states))
-    said = told(made.models, states, everywhere, made.state_mean)
+    said = told_by(made.models, states, everywhere, made.state_mean)
     np.testing.assert_array_equal(policy.many(states, everywhere.astype(np.int32), 1), said)
 
 
@@ -554,7 +555,7 @@ def test_some_targets_alone():
     made = case(random_log(3, dimensions=2))
     some = slice(1, 3)
     assert (
-        told(made.models, made.log.states, made.node, made.state_mean, some).tobytes()
+        told_by(made.models, made.log.states, made.node, made.state_mean, some).tobytes()
         == np.ascontiguousarray(told(made)[:, some]).tobytes()
     )
 

@@ -38,6 +38,10 @@ def tree(log):
         (Terms(0.5, (0,), (1.0,), (0.1,), 1, -0.25, None), "0.5 + 1 (y - 0.1) - 0.25 from 1 other feature"),
         (Terms(0.5, (0,), (1.0,), (0.1,), 3, 0.0, None), "0.5 + 1 (y - 0.1) + 0 from 3 other features"),
         (Terms(0.5, (0,), (9.0,), (0.1,), 0, 0.0, 1.0), "0.5 + 9 (y - 0.1), but no more than the leaf has seen: 1"),
+        (
+            Terms(0.5, (0,), (9.0,), (0.1,), 0, 0.0, -1.0, True),
+            "0.5 + 9 (y - 0.1), but no less than the leaf has seen: -1",
+        ),
     ],
 )
 def test_a_model_in_words(model, text):

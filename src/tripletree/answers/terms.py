@@ -29,6 +29,8 @@ class Terms(NamedTuple):
         What these add in the state that was asked about.
     limit : float or None
         The largest or smallest number in the leaf, where the model would go beyond it in this state.
+    below : bool
+        Whether it would go below the smallest.
     """
 
     centre: float
@@ -38,6 +40,7 @@ class Terms(NamedTuple):
     others: int
     rest: float
     limit: float | None
+    below: bool = False
 
     def told(self, schema: Schema) -> str:
         """Return the model in words."""
@@ -47,7 +50,7 @@ class Terms(NamedTuple):
         if self.others:
             text += f" {_sign(self.rest)} {rounded(abs(self.rest), DIGITS)} from {count(self.others, 'other feature')}"
         if self.limit is not None:
-            text += f", but no more than the leaf has seen: {rounded(self.limit, DIGITS)}"
+            text += f", but no {'less' if self.below else 'more'} than the leaf has seen: {rounded(self.limit, DIGITS)}"
         return text
 
 

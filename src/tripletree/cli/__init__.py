@@ -58,8 +58,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "losses": ("judge", "Print action, value and derivative loss on a log."),
         "calibration": ("judge", "Compare predictions with what a log shows."),
         "trust": ("judge", "Show where not to trust the model."),
-        "fidelity": ("fly", "Fly the tree beside its agent: do they do the same, and as well?"),
-        "refine": ("fly", "Let the tree fly and the agent correct it, and grow it again."),
+        "fidelity": ("fly", "Fly the tree beside its agent: who gets more, and where do they agree?"),
+        "refine": ("fly", "Let the tree fly, ask the agent what it would have done, and grow again on both."),
     },
     "More": {
         "demo": ("demo", "Grow trees on two built-in logs, ask them questions and write reports."),

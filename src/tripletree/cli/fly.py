@@ -66,7 +66,7 @@ def _flight_options(function: _Decorated) -> _Decorated:
 )
 @_flight_options
 def fidelity(model: Path, env: str, agent: str | None, as_json: bool, **options: Any) -> None:
-    """Fly the tree beside its agent: who gets more, and where do they agree.
+    """Fly the tree beside its agent: who gets more, and where do they agree?
 
     ENV is an id of Gymnasium, such as CartPole-v1. Or it is one of the paper's agents, who need no --agent: left,
     either, hurry, alive, lander.
@@ -118,7 +118,7 @@ def fidelity(model: Path, env: str, agent: str | None, as_json: bool, **options:
 def refine(
     model: Path, env: str, agent: str | None, log: Path, describe: Path | None, out: Path, as_json: bool, **options: Any
 ) -> None:
-    """Refine a tree: it flies, the agent says what it would have done there, and a new tree is grown on both.
+    """Let the tree fly, ask the agent what it would have done, and grow again on both.
 
     ENV is an id of Gymnasium, such as CartPole-v1. Or it is one of the paper's agents, who need no --agent: left,
     either, hurry, alive, lander.

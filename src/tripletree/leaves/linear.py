@@ -18,6 +18,8 @@ from tripletree.tree.targets import Scales
 F64 = npt.NDArray[np.float64]
 F32 = npt.NDArray[np.float32]
 
+MOST_FEATURES = 64
+"""With more features than this no linear models are made: their cost grows with the third power."""
 FOLDS = 3
 """Parts of the log, of whole episodes each, that are left out in turn."""
 PENALTIES = (1.0, 0.03, 0.001)

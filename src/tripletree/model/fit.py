@@ -16,7 +16,7 @@ from tripletree.checks import listing
 from tripletree.errors import TripleTreeWarning
 from tripletree.graph.markov import count_transitions
 from tripletree.leaves.attributes import describe
-from tripletree.leaves.linear import fit_linear
+from tripletree.leaves.linear import MOST_FEATURES, fit_linear
 from tripletree.leaves.linear_losses import linear_training_curve
 from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
@@ -81,7 +81,13 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
     del codes
     fitted = describe_grown(log, grown, parameters)
     flat = fitted.feature_min == fitted.feature_max
-    for note in (*grown.notes, *_feature_notes(log, flat), *truncation_notes(log, parameters)):
+    notes = (
+        *grown.notes,
+        *_feature_notes(log, flat),
+        *_leaf_notes(log, parameters),
+        *truncation_notes(log, parameters),
+    )
+    for note in notes:
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
     if validation is not None:
         curve = judge(fitted, validation, threads)
@@ -128,10 +134,14 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
     attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"])
     action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
     lowest, highest = ranges(state_columns(log))
-    span = np.where(highest > lowest, highest - lowest, 1.0)
-    threads, most = parameters["threads"] or available_cores(), parameters["leaf_features"]
-    linear, squares = fit_linear(tree, grown.node, log, grown.value, attributes, scales, span, most, threads)
-    if parameters["leaf_model"] == "linear":
+    linear = None
+    if log.n_features <= MOST_FEATURES:
+        span = np.where(highest > lowest, highest - lowest, 1.0)
+        threads, most = parameters["threads"] or available_cores(), parameters["leaf_features"]
+        linear, squares = fit_linear(tree, grown.node, log, grown.value, attributes, scales, span, most, threads)
+    else:
+        parameters = {**parameters, "leaf_model": "mean"}
+    if linear is not None and parameters["leaf_model"] == "linear":
         curve = linear_training_curve(tree, attributes, linear, squares, log, threads)
     else:
         curve = training_curve(tree, attributes, action_scale, scales.derivative.std)
@@ -219,6 +229,21 @@ def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
     names = [feature.name for feature, flat in zip(log.schema.features, constant, strict=True) if flat]
     them = plural(len(names), "it", "them")
     return [f"Constant in this log, so no split can use {them}: {listing(names)}."] if names else []
+
+
+def _leaf_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
+    """Return that leaves predict means, where there are too many features for linear models."""
+    if parameters["leaf_model"] == "mean" or log.n_features <= MOST_FEATURES:
+        return []
+    return [
+        Message(
+            "Linear models are made for up to {} features, and the log has {:,}: leaves predict means, and there is no "
+            "second opinion. With {} this is not said again.",
+            MOST_FEATURES,
+            log.n_features,
+            Option("leaf_model", "mean"),
+        )
+    ]
 
 
 def _track_notes(log: Log, tree: Tree, track: Track | None) -> list[str]:

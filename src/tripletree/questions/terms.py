@@ -35,7 +35,7 @@ def terms(fitted: Fitted, leaf: int, state: F64, column: int, less: int | None =
         return None
     node = int(fitted.tree.leaf_nodes[leaf])
     slope = linear.slope[node, column].astype(np.float64)
-    centre, limit = float(linear.centre[node, column]), None
+    centre, limit, below = float(linear.centre[node, column]), None, False
     if less is not None:
         slope = slope - linear.slope[node, less]
         centre -= float(linear.centre[node, less])
@@ -45,7 +45,8 @@ def terms(fitted: Fitted, leaf: int, state: F64, column: int, less: int | None =
         for part in parts.tolist():
             told += part
         low, high = float(linear.low[node, column]), float(linear.high[node, column])
-        limit = low if told < low else high if told > high else None
+        below = told < low
+        limit = low if below else high if told > high else None
     lower, upper = (side[leaf] for side in fitted.bounds)
     width = np.minimum(upper, fitted.feature_max) - np.maximum(lower, fitted.feature_min)
     order = np.argsort(-np.abs(slope) * width, kind="stable")
@@ -65,4 +66,5 @@ def terms(fitted: Fitted, leaf: int, state: F64, column: int, less: int | None =
         len(others),
         rest,
         limit,
+        below,
     )

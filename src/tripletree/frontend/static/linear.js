@@ -91,7 +91,8 @@ function terms(tree, leaf, state, target, less = null) {
   if (less === null) {
     const told = unheld(tree, node, target, state);
     const limit = told < low[at] ? low[at] : told > high[at] ? high[at] : null;
-    if (limit !== null) text += `, but no more than the leaf has seen: ${rounded(limit, 3)}`;
+    const side = told < low[at] ? "less" : "more";
+    if (limit !== null) text += `, but no ${side} than the leaf has seen: ${rounded(limit, 3)}`;
   }
   return text;
 }
