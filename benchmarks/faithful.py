@@ -56,7 +56,10 @@ class Tables(Report):
             return
         new = {(row["_table"], row["_case"]) for row in self.rows}
         old = json.loads(saved.read_text())["rows"]
-        self.rows += [row for row in old if (row["_table"], row["_case"]) not in new]
+        kept = [row for row in old if (row["_table"], row["_case"]) not in new]
+        if kept:
+            self.rows += kept
+            self.notes.append("Measured in several runs; the first line is about the last of them.")
 
     def markdown(self) -> str:
         """Return all tables, each with its note."""
@@ -65,7 +68,7 @@ class Tables(Report):
             rows = [row for row in self.rows if row["_table"] == name]
             if rows:
                 parts.append(Report(name, title, [NOTES[name]], rows).markdown())
-        return "\n".join([*parts, *(f"- {note}" for note in self.notes)])
+        return "\n".join([*parts, *(f"{note}\n" for note in self.notes)])
 
 
 REPORT = Tables

@@ -66,7 +66,7 @@ def _flight_options(function: _Decorated) -> _Decorated:
 )
 @_flight_options
 def fidelity(model: Path, env: str, agent: str | None, as_json: bool, **options: Any) -> None:
-    """Fly the tree beside its agent: who gets more, and where do they agree?
+    """Fly the tree beside its agent, to see who gets more and where they agree.
 
     ENV is an id of Gymnasium, such as CartPole-v1. Or it is one of the paper's agents, who need no --agent: left,
     either, hurry, alive, lander.
