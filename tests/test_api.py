@@ -21,6 +21,7 @@ from tests.logs import logs, make_log, random_log
 from tripletree import LogError, NotFittedError, ParameterError, TripleTree, TripleTreeWarning, explain_agent, load
 from tripletree.checks import PARAMETERS
 from tripletree.demos import road
+from tripletree.leaves.linear import MOST_FEATURES
 from tripletree.log.derive import derivatives, values
 from tripletree.log.log import TERMINATED, TRUNCATED, Log
 
@@ -178,7 +179,13 @@ def test_quality_is_the_loss_of_impurity():
 @pytest.mark.parametrize("features", [1, 1000])
 def test_few_and_many_features(features):
     log = whole_episodes(1, lengths=(30, 30), features=features)
-    tree = TripleTree(10).fit(log)
+    if features > MOST_FEATURES:
+        with pytest.warns(TripleTreeWarning, match="for up to 64 features, and the log has 1,000"):
+            tree = TripleTree(10).fit(log)
+        assert tree.fitted_.linear is None
+        assert tree.fitted_.options["leaf_model"] == "mean"
+    else:
+        tree = TripleTree(10).fit(log)
     assert tree.n_leaves_ == 10
     assert np.isfinite(tree.leaves_["density"]).all()
     assert tree.predict(log.states).derivative.shape == (60, features)
@@ -524,9 +531,8 @@ def test_options_and_provenance_are_plain_data():
     seed=st.integers(0, 9999),
     dimensions=st.sampled_from([0, 1]),
     sizes=st.tuples(*[st.sampled_from([1e-300, 1e-150, 0.001, 1.0, 3600.0, 1e150, 1e300])] * 3),
-    leaf_model=st.sampled_from(["linear", "mean"]),
 )
-def test_units_change_no_partition(seed, dimensions, sizes, leaf_model):
+def test_units_change_no_partition(seed, dimensions, sizes):
     log = random_log(seed, lengths=(25, 30), dimensions=dimensions)
     state, action, reward = sizes
     scaled = Log(
@@ -539,18 +545,14 @@ def test_units_change_no_partition(seed, dimensions, sizes, leaf_model):
         }
     )
     # A short threshold is short in one unit only, and a final state may lie between it and the other's.
-    growth = {"max_leaves": 12, "thresholds": "midpoint", "leaf_model": leaf_model}
+    # Linear models have a test of their own, where the strengths that compete do not tie.
+    growth = {"max_leaves": 12, "thresholds": "midpoint", "leaf_model": "mean"}
     one, other = (quietly_fitted(each, **growth) for each in (log, scaled))
     assert other.apply(scaled.states).tolist() == one.apply(log.states).tolist()
     for name, column in other.leaves_.to_dict().items():
         if name != "action":
             assert np.isfinite(column).all(), name
     units = np.array([1, reward, 1])
-    # Slopes have single precision: where they do not fit it, the mean stands.
-    if leaf_model == "linear" and not all(1e-9 < size < 1e9 for size in sizes):
-        means = quietly_fitted(scaled, **growth | {"leaf_model": "mean"})
-        assert (other.losses(scaled)[1:] / units[1:] <= means.losses(scaled)[1:] / units[1:] * (1 + 1e-6)).all()
-        return
     value, expected = other.predict(scaled.states).value / reward, one.predict(log.states).value
     assert value.tolist() == pytest.approx(expected.tolist(), rel=1e-6, abs=1e-6 * np.abs(expected).max())
     assert (other.losses(scaled) / units).tolist() == pytest.approx(one.losses(log).tolist(), rel=1e-6)

@@ -381,7 +381,8 @@ class TripleTree:
         margin : float, dict or None
             How far a feature that changes goes beyond the border that it crosses: a share of its range, or a dict with
             numbers in the features' own units. It never goes past the middle of the leaf, so it is smaller where the
-            leaf is thin. Features with whole numbers keep no margin. None: 0.02, or 0 without a second opinion.
+            leaf is thin. Features with whole numbers keep no margin. None: 0.02 (with
+            ``log``: 0.05), or 0 without a second opinion.
         min_samples : int
             Minimum number of training samples in the leaf that the change leads to.
         min_purity : float from 0 to 1

@@ -191,8 +191,10 @@ def random_model(
         ),
         feature_min=low,
         feature_max=high,
-        action_scale=None if action_std is None else action_std[0] * rng.random(m),
-        derivative_scale=abs(any_bits(rng, d)) if derivative_std is None else derivative_std[0] * rng.random(d),
+        action_scale=None if action_std is None else action_std[0] * rng.uniform(0.1, 1, m),
+        derivative_scale=abs(any_bits(rng, d))
+        if derivative_std is None
+        else derivative_std[0] * rng.uniform(0.1, 1, d),
         curve_training=abs(any_bits(rng, steps, 3)),
         curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
         options=options,

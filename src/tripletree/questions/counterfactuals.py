@@ -29,7 +29,7 @@ from tripletree.leaves.entry import EntryPoints, neat
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_log
 from tripletree.model.fitted import Fitted
-from tripletree.questions.opinion import MARGIN, Opinion, has_opinion, opinion_of
+from tripletree.questions.opinion import BAG_MARGIN, MARGIN, Opinion, has_opinion, opinion_of
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
@@ -121,7 +121,8 @@ def _view(fitted: Fitted, foil: Foil, opinion: Any, log: Log | None, verified: b
     asked = opinion and not verified
     second = opinion_of(fitted, foil, log) if asked and (log is not None or has_opinion(fitted)) else None
     if limits.get("margin") is None:
-        limits = {**limits, "margin": 0.0 if second is None else MARGIN, "short": True}
+        margin = 0.0 if second is None else BAG_MARGIN if second.bag else MARGIN
+        limits = {**limits, "margin": margin, "short": True}
     return _View(fitted, foil, read_limits(fitted, foil, **limits), second, asked and second is None)
 
 

@@ -27,8 +27,8 @@ TREES = 8
 """Trees of the bag that is grown where the log is given."""
 LEAD = 0.3
 """By how much the score of a wanted label must exceed those of the others."""
-MARGIN = 0.02
-"""How far beyond a border a state goes by default where a second model is asked, as a share of the feature's range."""
+MARGIN, BAG_MARGIN = 0.02, 0.05
+"""How far beyond a border a state goes where a second model, or a bag, is asked: a share of the feature's range."""
 
 
 @dataclass(frozen=True, eq=False)
