@@ -55,5 +55,7 @@ def test_what_cannot_be_shaded_is_refused(tree):
     log = lander.log().select(range(10))
     with pytest.raises(ParameterError, match="with all others fixed"):
         leaf_map(read_view(TripleTree(20).fit(log), "x", "y"), "value", linear=True)
+    with pytest.raises(ParameterError, match="on a map of two features"):
+        leaf_map(read_view(tree, "pos"), "value", linear=True)
     with pytest.raises(ParameterError, match="linear must be True or False"):
         leaf_map(read_view(tree, "pos", "speed"), "value", linear="yes")

@@ -92,6 +92,8 @@ def leaf_map(
             )
         if arrows:
             raise ParameterError(Message("Arrows need two features: give {} as well.", Option("y")))
+        if linear:
+            linear_mesh(view, colour)  # which says what it needs
         return _faded(_along_one(view, pictured), view, pictured, log)
     marks: list[Mark] = []
     scale: ColourScale | None = None
