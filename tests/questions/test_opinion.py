@@ -13,6 +13,7 @@ from tests.test_api import quietly_fitted
 from tripletree import ParameterError, TripleTree
 from tripletree.asking.foils import read_foil
 from tripletree.demos import lander
+from tripletree.language.numbers import rounded
 from tripletree.questions.counterfactuals import DEPTHS, counterfactual, counterfactuals
 from tripletree.questions.explain_change import explain_change, explain_changes
 from tripletree.questions.opinion import ABOVE, LEAD, MARGIN, TREES, opinion_of
@@ -169,6 +170,28 @@ def test_a_foil_that_holds_already_is_doubted_too(tree, log):
     assert said["agrees"].endswith("here already. The log's second model agrees.") or "so main engine" in said["agrees"]
     assert "The log's second model is not sure: main engine = " in said["disagrees"]
     assert said["disagrees"].endswith(" here.")
+
+
+def test_a_foil_that_the_tree_predicts_here_holds_already(tree, log):
+    fitted, foil = tree.fitted_, {"main engine": (0.5, None)}
+    leaf = fitted.tree.apply(log.states)
+    mask = read_foil(fitted, foil).mask
+    predicted = (tree.predict(log.states).action[:, 0] >= 0.5) & ~mask[leaf]
+    assert 50 < predicted.sum()
+    for state in log.states[predicted][:20]:
+        answer = tree.explain(state, foil)
+        assert (answer.status, answer.opinion) == ("already", None)
+        number = tree.predict(state).action[0]
+        assert answer.predicted == pytest.approx((number,))
+        said = f"Main engine = {rounded(number, 3)} here by the leaf's linear model, so main engine >= 0.5 already."
+        assert str(answer) == said
+        # The paper's form knows only means, and so does a tree that predicts them.
+        assert tree.explain(state, foil, opinion=False).status == "found"
+        means = replace(fitted, options={**fitted.options, "leaf_model": "mean"})
+        assert counterfactual(means, state, foil).status == "found"
+    some = np.ascontiguousarray(log.states[:500])
+    many = tree.counterfactuals(some, foil)
+    assert many.already.tolist() == (mask[leaf[:500]] | predicted[:500]).tolist()
 
 
 def test_a_bag_of_trees_is_asked_where_the_log_is_given(tree, log, states):

@@ -57,6 +57,8 @@ class Counterfactual(Answer):
         asked.
     second : tuple
         What the second model predicts there, a number or a label for each condition of the foil.
+    predicted : tuple
+        What the tree predicts in the state, where the foil holds already by that and not by the mean of its leaf.
     agent_action : str, float64 array of shape (dimensions,), or None
         What the real agent does in the foil state (in the state itself when the foil holds already).
     confirmed : bool or None
@@ -97,6 +99,7 @@ class Counterfactual(Answer):
     schema: Schema
     opinion: str | None = None
     second: tuple[Any, ...] = ()
+    predicted: tuple[Any, ...] = ()
 
     def __bool__(self) -> bool:
         return self.status == FOUND
@@ -181,7 +184,7 @@ class Counterfactuals(Answer):
 def _counterfactual(answer: Counterfactual) -> str:
     """Return the sentences of a counterfactual: what would be, if what, how sure that is."""
     if not answer:
-        told = [answer.foil.already(answer.leaf) if answer.status == "already" else _not_found(answer)]
+        told = [_already(answer) if answer.status == "already" else _not_found(answer)]
     else:
         told = [f"{answer.foil.would()} if {_conditions(answer)}.", _support(answer)]
     if answer.opinion is not None:
@@ -228,15 +231,28 @@ def _support(answer: Counterfactual) -> str:
     return answer.foil.support(answer.foil_leaf or 0, answer.samples)
 
 
+def _already(answer: Counterfactual) -> str:
+    """Return that the foil holds as it is: by the mean of the leaf, or by its linear model."""
+    if not answer.predicted:
+        return answer.foil.already(answer.leaf)
+    return (
+        f"{capital(_said(answer, answer.predicted))} here by the leaf's linear model, so {answer.foil.told()} already."
+    )
+
+
+def _said(answer: Counterfactual, numbers: tuple[Any, ...]) -> str:
+    pairs = zip(answer.foil.conditions, numbers, strict=True)
+    return all_of([condition.attribute.said(number) for condition, number in pairs])
+
+
 def _second(answer: Counterfactual) -> str:
     """Return how sure the log's second model is."""
     if answer.opinion == NO_OPINION:
         return "There is no second opinion, because the model file has no linear leaves."
     if answer.opinion == AGREES:
         return "The log's second model agrees."
-    pairs = zip(answer.foil.conditions, answer.second, strict=True)
-    said = all_of([condition.attribute.said(number) for condition, number in pairs])
-    return f"The log's second model is not sure: {said} {'there' if answer else 'here'}."
+    where = "there" if answer else "here"
+    return f"The log's second model is not sure: {_said(answer, answer.second)} {where}."
 
 
 def _agent(answer: Counterfactual) -> str:

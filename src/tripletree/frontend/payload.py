@@ -163,7 +163,8 @@ def _linear(fitted: Fitted) -> dict[str, Any] | None:
     kept = _told_targets(fitted)
     parts = {name: getattr(linear, name)[:, kept] for name in ("centre", "slope", "low", "high")}
     told = {name: _bytes(part) for name, part in parts.items()}
-    return {"targets": len(kept), "above": ABOVE, "origin": _bytes(mean), **told}
+    predicts = fitted.model is not None
+    return {"targets": len(kept), "above": ABOVE, "predicts": predicts, "origin": _bytes(mean), **told}
 
 
 def _told_targets(fitted: Fitted) -> list[int]:
@@ -259,6 +260,7 @@ def _foil(fitted: Fitted, foil: Foil, texts: _Texts) -> dict[str, Any]:
     already = [texts(foil.already(leaf)) if wanted else -1 for leaf, wanted in enumerate(foil.mask.tolist())]
     return {
         "would": foil.would(),
+        "told": foil.told(),
         "nowhere": foil.nowhere(),
         "support": support,
         "already": already,
@@ -282,6 +284,7 @@ def _demands(fitted: Fitted, foil: Foil) -> list[dict[str, Any]] | None:
             "low": _bound(demand.condition.interval.low),
             "high": _bound(demand.condition.interval.high),
             "name": demand.condition.attribute.name,
+            "head": capital(demand.condition.attribute.name),
             "unit": unit(demand.condition.attribute.units[0]),
         }
         for demand in opinion_of(fitted, foil, None).demands

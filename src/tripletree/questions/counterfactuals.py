@@ -84,7 +84,7 @@ def counterfactual(
     view = _view(fitted, wanted, opinion, log, verified, limits)
     if k == 1 and not verified:
         leaf, found = nearest(view.limits, where, fitted.span)
-        if wanted.mask[leaf] or found < 0:
+        if view.already(where, leaf) or found < 0:
             return _without(view, where, leaf, agent)
         point = land(view.limits.entry_points, where, found)
         if view.agrees(point, found):
@@ -94,13 +94,27 @@ def counterfactual(
 
 
 class _View(NamedTuple):
-    """A question's tree, foil and limits, and the second model that must agree; None where none is asked."""
+    """A question's tree, foil and limits, and the second model that must agree; None where none is asked.
+
+    ``own`` are the linear models that the tree predicts by; None where it predicts means, and in the paper's form.
+    """
 
     fitted: Fitted
     foil: Foil
     limits: Limits
     second: Opinion | None
+    own: Opinion | None
     missing: bool
+
+    def already(self, state: F64, leaf: int) -> bool:
+        """Return whether the foil holds in a state: by its leaf's mean, or as the tree predicts."""
+        return bool(self.foil.mask[leaf]) or self.predicted(state, leaf)
+
+    def predicted(self, state: F64, leaf: int) -> bool:
+        """Return whether the foil holds as the leaf's linear model predicts, and not by its mean."""
+        return (
+            not self.foil.mask[leaf] and self.own is not None and bool(self.own.holds(state[None], np.array([leaf]))[0])
+        )
 
     def agrees(self, point: F64, leaf: int) -> bool:
         """Return whether the second model agrees at a point, or is not asked."""
@@ -123,17 +137,18 @@ def _view(fitted: Fitted, foil: Foil, opinion: Any, log: Log | None, verified: b
     if limits.get("margin") is None:
         margin = 0.0 if second is None else BAG_MARGIN if second.bag else MARGIN
         limits = {**limits, "margin": margin, "short": True}
-    return _View(fitted, foil, read_limits(fitted, foil, **limits), second, asked and second is None)
+    own = opinion_of(fitted, foil, None) if asked and fitted.model is not None else None
+    return _View(fitted, foil, read_limits(fitted, foil, **limits), second, own, asked and second is None)
 
 
 def _several(view: _View, state: F64, k: int, agent: Agent | None, verified: bool) -> Counterfactual:
     """Return the ``k`` best answers, those after the first as its ``others``."""
-    fitted, foil, limits, second, _ = view
+    fitted, foil, limits, second = view.fitted, view.foil, view.limits, view.second
     place, column = limits.entry_points, state[:, None]
     below, above = column < place.lower, column >= place.upper
     changes = (below | above).sum(axis=0, dtype=np.uint16)
     leaf = int(changes.argmin())
-    if foil.mask[leaf]:
+    if view.already(state, leaf):
         return _without(view, state, leaf, agent)
     may = np.flatnonzero(open_leaves(limits, below, above, changes))
     if not len(may):
@@ -231,6 +246,8 @@ def counterfactuals(
     bounded, second = view.limits, view.second
     leaf = fitted.tree.apply(array).astype(np.int64)
     already = wanted.mask[leaf]
+    if view.own is not None:
+        already = already | view.own.holds(array, leaf)
     target = np.full(len(array), -1)
     asked = np.flatnonzero(~already)
     size = max(1, CHUNK // fitted.tree.n_leaves)
@@ -351,9 +368,12 @@ def _answer(view: _View, state: F64, leaf: int, target: int, point: F64, action:
 def _without(view: _View, state: F64, leaf: int, agent: Agent | None, tried: int = 0) -> Counterfactual:
     """Return the answer that there is nothing to change, or that nothing helps."""
     fitted, foil, limits = view.fitted, view.foil, view.limits
-    already = bool(foil.mask[leaf])
-    action = confirmed = None
-    opinion, second = view.says(state, leaf) if already and view.second is not None else (None, ())
+    already, action, confirmed = view.already(state, leaf), None, None
+    opinion, second, predicted = None, (), ()
+    if view.own is not None and view.predicted(state, leaf):
+        predicted = view.own.predicts(state, leaf)
+    elif already and view.second is not None:
+        opinion, second = view.says(state, leaf)
     if agent is not None and already:
         action = ask_agent(agent, state[None], fitted.schema)[0]
         confirmed = _confirms(foil, action)
@@ -372,6 +392,7 @@ def _without(view: _View, state: F64, leaf: int, agent: Agent | None, tried: int
         purity=None,
         opinion=opinion,
         second=second,
+        predicted=predicted,
         agent_action=action,
         confirmed=confirmed,
         tried=tried,

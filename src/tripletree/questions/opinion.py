@@ -123,6 +123,16 @@ class Opinion:
                     held[asked] &= demand.held(above)
         return held
 
+    def holds(self, points: F64, leaves: I64) -> Mask:
+        """Return at which points the foil holds as the leaf's model predicts, by however little."""
+        told = self.told(points, self.fitted.tree.leaf_nodes[leaves])
+        return np.asarray(np.all([demand.held(told) for demand in self.demands], axis=0))
+
+    def predicts(self, point: F64, leaf: int) -> tuple[Any, ...]:
+        """Return what the leaf's model predicts at one point, for each condition of the foil."""
+        told = self.told(point[None], self.fitted.tree.leaf_nodes[[leaf]])[0]
+        return tuple(demand.says(told) for demand in self.demands)
+
     def says(self, point: F64, leaf: int) -> tuple[Any, ...]:
         """Return what the second model predicts at one point, for each condition of the foil.
 

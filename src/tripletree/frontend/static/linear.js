@@ -7,12 +7,13 @@ const DEPTHS = [0, 0.25, 0.5, 1];
 
 export function readLinear(payload) {
   if (payload === null) return null;
-  const { targets, above, origin, centre, slope, low, high } = payload;
+  const { targets, above, predicts, origin, centre, slope, low, high } = payload;
   const doubles = (text) => new Float64Array(bytesOf(text));
   const singles = (text) => new Float32Array(bytesOf(text));
   return {
     targets,
     above,
+    predicts,
     origin: doubles(origin),
     centre: doubles(centre),
     slope: singles(slope),
@@ -144,10 +145,14 @@ function objector(tree, foil, leaf, point) {
     node = tree.parent[node];
     // The root is the mean of all, which knows nothing of the state.
     if (node <= 0) return null;
-    const held = (demand) => meets(tree, demand, node, point, demand.wanted ? 0 : demand.low, demand.high);
-    if (!foil.demands.every(held)) return node;
+    if (!holdsAt(tree, foil, node, point)) return node;
   }
   return null;
+}
+
+// Does a foil hold at a point as the model of a node predicts, by however little?
+function holdsAt(tree, foil, node, point) {
+  return foil.demands.every((demand) => meets(tree, demand, node, point, demand.wanted ? 0 : demand.low, demand.high));
 }
 
 function meets(tree, demand, node, point, least, below) {
@@ -173,12 +178,22 @@ export function agrees(tree, foil, leaf, point) {
 export function secondOpinion(tree, foil, leaf, point, where) {
   const node = objector(tree, foil, leaf, point);
   if (node === null) return " The log's second model agrees.";
-  const said = foil.demands.map((demand) => {
-    if (demand.wanted === null) return `${demand.name} = ${rounded(tell(tree, node, demand.target, point), 3)}${demand.unit}`;
-    const [best] = ranked(tree, node, demand.target, demand.labels.length, point);
-    return `${demand.name} = ${demand.labels[best]}${demand.unit}`;
-  });
+  const said = foil.demands.map((demand) => `${demand.name}${saidBy(tree, demand, node, point)}`);
   return ` The log's second model is not sure: ${allOf(said)} ${where}.`;
+}
+
+function saidBy(tree, demand, node, point) {
+  if (demand.wanted === null) return ` = ${rounded(tell(tree, node, demand.target, point), 3)}${demand.unit}`;
+  const [best] = ranked(tree, node, demand.target, demand.labels.length, point);
+  return ` = ${demand.labels[best]}${demand.unit}`;
+}
+
+// The sentence that a foil holds already as the tree predicts, where its leaf's mean does not; null where it does not hold.
+export function heldAlready(tree, foil, leaf, state) {
+  const node = tree.nodeOf[leaf];
+  if (!tree.linear?.predicts || !holdsAt(tree, foil, node, state)) return null;
+  const said = foil.demands.map((demand, i) => `${i ? demand.name : demand.head}${saidBy(tree, demand, node, state)}`);
+  return `${allOf(said)} here by the leaf's linear model, so ${foil.told} already.`;
 }
 
 // The nearest point, at the border of a foil leaf or further inside, with which the second model agrees.

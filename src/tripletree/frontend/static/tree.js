@@ -1,6 +1,6 @@
 // Questions a grown tree: the leaf of a state, why it predicts what it predicts, and what would have to change.
 // The sentences are those of the Python package: texts come with the tree, and are only put together here.
-import { agreedPoint, agrees, linearFact, readDemands, readLinear, secondOpinion } from "./linear.js";
+import { agreedPoint, agrees, heldAlready, linearFact, readDemands, readLinear, secondOpinion } from "./linear.js";
 import { allOf, exact, rounded, unit } from "./numbers.js";
 
 const NO_OPINION = " There is no second opinion, because the model file has no linear leaves.";
@@ -69,6 +69,8 @@ export function counterfactual(tree, state, foil) {
     const second = tree.linear ? secondOpinion(tree, foil, leaf, state, "here") : "";
     return { leaf, foilLeaf: null, foilState: null, text: tree.texts[foil.already[leaf]] + second + careful };
   }
+  const held = heldAlready(tree, foil, leaf, state);
+  if (held !== null) return { leaf, foilLeaf: null, foilState: null, text: held + careful };
   let best = -1;
   let fewest = Infinity;
   let nearest = Infinity;
