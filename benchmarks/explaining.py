@@ -62,10 +62,12 @@ def measure(name: str, recording: worlds.Recording, leaves: int, options: Option
 
     methods: dict[str, tuple[int, Callable[[], Any]]] = {
         "counterfactual, search": (STATES, each(lambda state: nearest(limits, state, fitted.span))),
-        "counterfactual, explain": (STATES, each(lambda state: tree.explain(state, FOIL))),
-        "counterfactual, with sentence": (STATES, each(lambda state: str(tree.explain(state, FOIL)))),
-        "counterfactual, 3 answers": (STATES, each(lambda state: tree.explain(state, FOIL, k=3))),
-        "counterfactuals, 20,000 states": (len(many), lambda: tree.counterfactuals(many, FOIL)),
+        "counterfactual, explain": (STATES, each(lambda state: tree.explain(state, FOIL, opinion=False))),
+        "counterfactual, with sentence": (STATES, each(lambda state: str(tree.explain(state, FOIL, opinion=False)))),
+        "counterfactual, 3 answers": (STATES, each(lambda state: tree.explain(state, FOIL, k=3, opinion=False))),
+        "counterfactuals, 20,000 states": (len(many), lambda: tree.counterfactuals(many, FOIL, opinion=False)),
+        "counterfactual, second opinion": (STATES, each(lambda state: tree.explain(state, FOIL))),
+        "counterfactuals, second opinion, 20,000 states": (len(many), lambda: tree.counterfactuals(many, FOIL)),
     }
     moves = [(before, after) for before, after in zip(log.states[:STATES], log.states[1 : STATES + 1], strict=True)]
     methods["temporal, one move"] = (STATES, lambda: [tree.explain_change(*move, about="action 0") for move in moves])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree._kernel import Policy
 from tripletree.asking.attribute import Attribute, targets_of
 from tripletree.asking.foils import Condition, Foil
 from tripletree.errors import TripleTreeWarning
@@ -103,8 +104,11 @@ class Opinion:
         if self.bag:
             told: F64 = np.mean([one.told(points, one.tree.apply(points)) for one in self.bag], axis=0)
             return told
-        second = self.fitted.second
-        return second.many(points, nodes.astype(np.int32), 1)  # type: ignore[union-attr]  # has_opinion was asked
+        # Only what is asked about: of fifty features, their derivatives would be most of the work.
+        said = np.zeros((len(points), self.fitted.targets["derivative"].stop))
+        for demand in self.demands:
+            said[:, demand.columns] = _asked(self.fitted, demand.columns).many(points, nodes.astype(np.int32), 1)
+        return said
 
     def agrees(self, points: F64, leaves: I64) -> Mask:
         """Return at which points the foil holds: by the leaf's model beyond its error, by those above it at all."""
@@ -151,6 +155,16 @@ class Opinion:
                 first = told
                 break
         return tuple(demand.says(first[0]) for demand in self.demands)
+
+
+def _asked(fitted: Fitted, columns: slice) -> Policy:
+    """Return the linear models of some targets in compiled form, made once."""
+    key = f"models of {columns.start} to {columns.stop}"
+    if key not in fitted.memory:
+        linear, mean = fitted.linear, fitted.attributes.state_mean
+        fitted.memory[key] = linear.asked(fitted.tree, mean, columns)  # type: ignore[union-attr, arg-type]
+    found: Policy = fitted.memory[key]
+    return found
 
 
 def has_opinion(fitted: Fitted) -> bool:
