@@ -67,7 +67,6 @@ def measure(name: str, recording: worlds.Recording, leaves: int, options: Option
         "counterfactual, 3 answers": (STATES, each(lambda state: tree.explain(state, FOIL, k=3, opinion=False))),
         "counterfactuals, 20,000 states": (len(many), lambda: tree.counterfactuals(many, FOIL, opinion=False)),
         "counterfactual, second opinion": (STATES, each(lambda state: tree.explain(state, FOIL))),
-        "counterfactuals, second opinion, 20,000 states": (len(many), lambda: tree.counterfactuals(many, FOIL)),
     }
     moves = [(before, after) for before, after in zip(log.states[:STATES], log.states[1 : STATES + 1], strict=True)]
     methods["temporal, one move"] = (STATES, lambda: [tree.explain_change(*move, about="action 0") for move in moves])

@@ -81,8 +81,12 @@ def read_limits(
         no_rise, no_fall = _directions(names, fixed, one_way or {})
     place = fitted.entry_points
     if kept := bool(isinstance(margin, Mapping) or margin != 0):
-        bounds = (*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole)
-        place = entry_points(*bounds, _margin(margin, names, fitted.span), short)
+        # The usual margin is asked for again and again, and each time all leaves would be gone through.
+        key = f"entry points {margin} {short}"
+        if key not in fitted.memory:
+            bounds = (*fitted.bounds, fitted.feature_min, fitted.feature_max, fitted.span, fitted.whole)
+            fitted.memory[key] = entry_points(*bounds, _margin(margin, names, fitted.span), short)
+        place = fitted.memory[key]
     return Limits(
         leaves,
         place,
