@@ -13,7 +13,7 @@ import click
 from tripletree.checks import check_ending, check_whole, did_you_mean
 from tripletree.cli import console
 from tripletree.cli.command import command, seed_option
-from tripletree.cli.inputs import FILE, mind_names
+from tripletree.cli.inputs import mind_names, normalize_option, trust_option
 from tripletree.cli.trees import goodness
 from tripletree.text import count
 
@@ -30,18 +30,8 @@ LANDER = "lander"
 def _agent_options(function: _Decorated) -> _Decorated:
     """Add the options that say who acts."""
     for option in (
-        click.option(
-            "--normalize",
-            type=FILE,
-            metavar="FILE.pkl",
-            help="The VecNormalize that a model of Stable-Baselines3 was trained with.",
-        ),
-        click.option(
-            "--trust",
-            is_flag=True,
-            help="Load files that hold pickled objects (models of Stable-Baselines3). Such a file can run any code: "
-            "trust its source.",
-        ),
+        normalize_option,
+        trust_option,
         seed_option,
         click.option("--episodes", type=int, metavar="N", help="Record this many episodes, instead of samples."),
         click.option(

@@ -13,7 +13,7 @@ from tripletree.checks import did_you_mean
 from tripletree.cli import console
 from tripletree.cli.agents import DRIVERS, LANDER
 from tripletree.cli.command import command, json_option, model_argument, out_option
-from tripletree.cli.inputs import FILE, log_option, open_model, required_log
+from tripletree.cli.inputs import log_option, normalize_option, open_model, required_log, trust_option
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 
@@ -22,18 +22,8 @@ def _flight_options(function: _Decorated) -> _Decorated:
     """Add the options that say who flies beside the tree, and how."""
     for option in (
         json_option,
-        click.option(
-            "--normalize",
-            type=FILE,
-            metavar="FILE.pkl",
-            help="The VecNormalize that a model of Stable-Baselines3 was trained with.",
-        ),
-        click.option(
-            "--trust",
-            is_flag=True,
-            help="Load files that hold pickled objects (models of Stable-Baselines3). Such a file can run any code: "
-            "trust its source.",
-        ),
+        normalize_option,
+        trust_option,
         click.option("--workers", type=int, metavar="N", help="Processes.  [default: one for each core]"),
         click.option(
             "--leaf-model",

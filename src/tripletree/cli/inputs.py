@@ -42,6 +42,20 @@ READING = (
 FILE = click.Path(path_type=Path)
 
 
+normalize_option = click.option(
+    "--normalize",
+    type=FILE,
+    metavar="FILE.pkl",
+    help="The VecNormalize that a model of Stable-Baselines3 was trained with.",
+)
+trust_option = click.option(
+    "--trust",
+    is_flag=True,
+    help="Load files that hold pickled objects (models of Stable-Baselines3). Such a file can run any code: trust its "
+    "source.",
+)
+
+
 def pairs(_: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
     """Read NAME=TEXT, several times."""
     found = {}
