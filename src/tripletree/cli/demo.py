@@ -86,7 +86,7 @@ def _lander(leaves: int) -> Told:
     log = lander.log()
     tree = _grown(log, leaves, gamma=lander.GAMMA)
     about = f"It has learned to land a craft on the moon, with a main and a side engine. {_size(log, tree)}"
-    return Told("lander", "The lander", about, log, tree, *IN_THE_AIR, "main engine", "main engine <= 0")
+    return Told("lander", "The lander", about, log, tree, *IN_THE_AIR, "main engine", "main engine < -0.5")
 
 
 def _grown(log: Log, leaves: int, **options: Any) -> TripleTree:
