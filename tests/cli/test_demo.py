@@ -68,7 +68,7 @@ def test_the_commands_it_proposes_work(finished, monkeypatch):
 def test_it_explains_a_state_of_either_agent(finished):
     _, text = finished
     assert re.search(r"At pos=1\.2.*:\n +Action = .* because .*\n +Action would = .* if ", text)
-    assert re.search(r"At x=0\.1.*:\n +Main engine = .* because .*\n +Main engine would <= 0 if ", text)
+    assert re.search(r"At x=0\.1.*:\n +Main engine = .* because .*\n +Main engine would < -0\.5 if ", text)
 
 
 def test_the_trees_are_better_than_one_leaf_on_unseen_episodes(finished):
