@@ -51,6 +51,12 @@ def together(parts: Iterable[object]) -> Markup:
     return Markup("".join(map(text, parts)))
 
 
+def fold(label: str, *children: object) -> Markup:
+    """Return what a reader opens when wanted; nothing where there is nothing to open."""
+    inside = together(children)
+    return tag("details", tag("summary", label), inside) if inside else Markup()
+
+
 def paragraphs(sentences: Iterable[str]) -> Markup:
     """Return a paragraph for each text that is not empty."""
     return together(tag("p", sentence) for sentence in sentences if sentence)

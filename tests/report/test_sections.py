@@ -14,7 +14,7 @@ from tests.report.models import fitted, of_one_leaf, of_road
 from tripletree.log.log import TERMINATED
 from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
 from tripletree.report.about_log import log_section
-from tripletree.report.about_tree import made_section, overview_section, quality_section, trust_section
+from tripletree.report.about_tree import belief_section, made_section
 from tripletree.report.case import Case
 from tripletree.report.svg import Drawer
 
@@ -128,36 +128,35 @@ def test_of_three_episodes_or_more_the_best_and_the_worst_are_told_too(episodes,
 
 def test_doubtful_leaves_are_two_for_each_attribute():
     tree, log = of_road()
-    section = trust_section(case(tree, log))
+    section = belief_section(case(tree, log))
     found = rows(section, "Leaves that add most")
     assert len(found) == 6
     assert [row[3].split()[2] for row in found[::2]] == ["action", "value", "derivative"]
     alone, plain = fitted(make_log([[0.0], [1.0]], [0, 0], [0.0, 0.0], [0, 1, 2], labels=("a",)), 1)
-    assert "<table>" not in trust_section(case(alone, plain)).content
+    assert "Leaves that add most" not in belief_section(case(alone, plain)).content
 
 
 def test_three_levels_of_splits_are_drawn():
     tree, log = of_road()
-    section = overview_section(case(tree, log))
-    assert "Top 3 levels of a tree with 80 leaves" in told(section)
+    assert "Top 3 levels of a tree with 80 leaves" in told(behaviour_section(case(tree, log)))
     single, plain = of_one_leaf()
-    assert "A tree with one leaf" in told(overview_section(case(single, plain)))
+    assert "A tree with one leaf" in told(behaviour_section(case(single, plain)))
 
 
 def test_losses_are_those_of_the_judgement():
     tree, log = of_road()
-    found = rows(quality_section(case(tree, log)), "Losses on unseen episodes")
+    found = rows(belief_section(case(tree, log)), "Losses on unseen episodes")
     judged = tree.held_out(log).judged
     assert [row[0] for row in found] == ["action", "value", "derivative"]
     assert [float(cell) for cell in found[1][1:]] == pytest.approx([judged.losses[1], judged.constant[1]], rel=5e-3)
     assert found[0][1].endswith("%")
     engine, numbers = fitted(random_log(5, lengths=(60, 50) * 3, dimensions=1), 4)
-    assert "%" not in rows(quality_section(case(engine, numbers)), "Losses on unseen episodes")[0][1]
+    assert "%" not in rows(belief_section(case(engine, numbers)), "Losses on unseen episodes")[0][1]
 
 
 def test_without_unseen_episodes_no_loss_is_shown():
     engine, numbers = fitted(random_log(5, lengths=(60, 50), dimensions=1), 4)
-    text = told(quality_section(case(engine, numbers)))
+    text = told(belief_section(case(engine, numbers)))
     assert "too few episodes" in text
     assert "Losses" not in text
     assert "Calibration" not in text
@@ -172,7 +171,7 @@ def test_nothing_is_said_about_values_that_are_all_the_same():
     assert "lowest returns" not in fortune
     assert "worth the same" in fortune
     assert "All episodes have the same return, 0" in fortune
-    for section in (quality_section, overview_section, moves_section, episodes_section):
+    for section in (belief_section, behaviour_section, moves_section, episodes_section):
         assert "value loss" not in told(section(case(tree, ones))).replace("value loss the root", "")
 
 

@@ -52,7 +52,7 @@ def test_names_are_text_wherever_they_appear(page, written, begin, discrete):
     rows = page.locator("section[aria-labelledby=log] th[scope=row]").all_text_contents()
     assert rows[:4] == [shown(name) for name in schema.feature_names]
     assert set(rows[4:]) >= {shown(name) for name in (schema.action.labels or schema.action.names)}
-    worst = page.locator("section[aria-labelledby=fortune] table").last.locator("th[scope=row]").all_text_contents()
+    worst = page.locator("section[aria-labelledby=fortune] table").first.locator("th[scope=row]").all_text_contents()
     assert set(worst) == {shown(str(name)) for name in log.episode_ids}
     options = page.locator(".tt-controls select").first.locator("option").all_text_contents()
     assert options == [on_a_page(name) for name in schema.feature_names]

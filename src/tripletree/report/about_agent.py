@@ -17,12 +17,13 @@ from tripletree.language.conditions import DERIVATIVE_OF
 from tripletree.language.numbers import FEW, measured, percent, rounded
 from tripletree.log.derive import derivative
 from tripletree.log.endings import TERMINATED
-from tripletree.markup import Markup, paragraphs, region, table, tag, together, with_names
+from tripletree.markup import Markup, fold, paragraphs, region, table, tag, together, with_names
 from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
 from tripletree.questions.rules import rules
 from tripletree.report import words
+from tripletree.report.about_tree import seen_at_once
 from tripletree.report.case import Case, Section
 from tripletree.scenes import overlays
 from tripletree.scenes.charts import importances
@@ -48,17 +49,17 @@ CROWDED = 24.0
 def behaviour_section(case: Case) -> Section:
     """Return what the agent does: what matters, the regions, rules, the map that answers."""
     content = [
-        tag("h3", "What matters"),
         paragraphs(words.caveat(case.held_out)),
-        _importance(case),
-        tag("h3", "The big picture"),
         tag("p", words.BIG_PICTURE),
         _regions(case),
         tag("h3", "Rules"),
         _rules(case),
+        tag("h3", "What matters"),
+        _importance(case),
         tag("h3", "Ask it"),
         tag("p", words.ASK),
         _explorer(case),
+        fold("More maps, and the first splits of the tree", seen_at_once(case)),
     ]
     return Section("behaviour", "What the agent does", together(content))
 
@@ -121,12 +122,12 @@ def _explorer(case: Case) -> Markup:
     )
 
 
-def fortune_section(case: Case) -> Section:
-    """Return how well the agent fares, and where it fails; as far as values and returns differ."""
+def fortune_section(case: Case) -> Section | None:
+    """Return how well the agent fares and where it fails, as far as returns and values differ; None without rewards."""
     if not case.log.schema.has_reward:
-        return Section("fortune", "How well it fares, and where it fails", tag("p", words.NO_REWARD))
-    content = _lowest_values(case) if case.fitted.varies[1] else [tag("p", words.SAME_VALUE)]
-    content += _lowest_returns(case) if np.ptp(case.returns) else [tag("p", words.same_return(case.returns))]
+        return None
+    content = _lowest_returns(case) if np.ptp(case.returns) else [tag("p", words.same_return(case.returns))]
+    content += _lowest_values(case) if case.fitted.varies[1] else [tag("p", words.SAME_VALUE)]
     return Section("fortune", "How well it fares, and where it fails", together(content))
 
 
@@ -146,7 +147,8 @@ def _lowest_values(case: Case) -> list[Markup]:
         for leaf in worst_leaves
     ]
     head = ("leaf", "where", "samples", "value", "what it does there")
-    return [tag("p", words.fortune(case.fitted)), table("Where the agent can expect least", head, rows, (0, 2))]
+    least = table("Where the agent can expect least", head, rows, (0, 2))
+    return [fold("Where it can expect least", tag("p", words.fortune(case.fitted)), least)]
 
 
 def _lowest_returns(case: Case) -> list[Markup]:
@@ -188,9 +190,8 @@ def moves_section(case: Case) -> Section:
         paragraphs(told),
         _graph(case),
         *([tag("h3", "Routes to the end"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
-        *([tag("h3", "From the beginning on"), _fan(case)] if case.log.n_episodes >= FEW else []),
-        tag("h3", "Changes of mind"),
-        tag("ul", *(tag("li", _changes(case, about)) for about in _abouts(case))),
+        *([fold("From the beginning on", _fan(case))] if case.log.n_episodes >= FEW else []),
+        fold("Changes of mind", tag("ul", *(tag("li", _changes(case, about)) for about in _abouts(case)))),
     ]
     return Section("moves", "How it moves", together(content))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tripletree.language.numbers import percent, rounded
 from tripletree.log.schema import kind_seen
-from tripletree.markup import Markup, paragraphs, table, tag, together, with_names
+from tripletree.markup import Markup, fold, paragraphs, table, tag, together, with_names
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.scenes.charts import spread_scene
@@ -17,9 +17,8 @@ def log_section(case: Case) -> Section:
     log = case.log
     returns = words.log_returns(case.returns) if log.schema.has_reward else words.NO_REWARD
     said = paragraphs([words.log_size(log), f"{words.log_episodes(log)} {returns}"])
-    return Section(
-        "log", "The log", together([said, _pictures(case), _features(case), _actions(case), _findings(case)])
-    )
+    ranges = fold("Features and actions, with their ranges", _features(case), _actions(case))
+    return Section("log", "The log", together([said, _pictures(case), ranges, _findings(case)]))
 
 
 def _pictures(case: Case) -> Markup:
@@ -81,5 +80,5 @@ def _findings(case: Case) -> Markup:
         )
         parts.append(tag("ul", *items, class_="findings"))
     if case.log.reading:
-        parts.append(tag("details", tag("summary", "How the log was read"), tag("pre", case.log.reading, tabindex="0")))
+        parts.append(fold("How the log was read", tag("pre", case.log.reading, tabindex="0")))
     return together(parts)

@@ -1,4 +1,4 @@
-"""The sections on the tree: how good it is, what it looks like, where not to trust it, how it was made."""
+"""The sections on the tree: how far to believe it, and how it was made; and what it looks like."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tripletree.answers.judgement import HeldOut
 from tripletree.answers.leaf_model import leaf_sentence
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
-from tripletree.markup import Markup, paragraphs, region, table, tag, together
+from tripletree.markup import Markup, fold, paragraphs, region, table, tag, together
 from tripletree.questions.judge import trust
 from tripletree.report import words
 from tripletree.report.case import Case, Section
@@ -38,12 +38,17 @@ def figures(case: Case, sheet: Sheet, height: float = 320) -> Markup:
     )
 
 
-def quality_section(case: Case) -> Section:
-    """Return how good the tree is: losses, calibration, losses by size."""
-    content = [tag("p", str(case.held_out)), tag("p", leaf_sentence(case.fitted)), *_judged(case, case.held_out)]
+def belief_section(case: Case) -> Section:
+    """Return how far to believe the tree: losses and calibration on unseen episodes, and where it knows little."""
+    content = [
+        tag("p", str(case.held_out)),
+        *_judged(case, case.held_out),
+        tag("h3", "Where not to trust it"),
+        *_doubts(case),
+    ]
     if case.fitted.curve_validation is not None:
-        content += [tag("h3", "How its size was chosen"), tag("p", words.SIZE), figures(case, curves(case.fitted), 230)]
-    return Section("quality", "How good the tree is", together(content))
+        content.append(fold("How its size was chosen", tag("p", words.SIZE), figures(case, curves(case.fitted), 230)))
+    return Section("belief", "How far to believe it", together(content))
 
 
 def _judged(case: Case, answer: HeldOut) -> list[Markup]:
@@ -61,9 +66,12 @@ def _judged(case: Case, answer: HeldOut) -> list[Markup]:
     return [
         table("Losses on unseen episodes", ("loss of", "the tree", "one leaf"), rows, numbers=(1, 2)),
         tag("p", words.losses_note(answer.discrete), class_="note"),
-        tag("h3", "Calibration"),
-        tag("p", words.CALIBRATION),
-        tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),
+        tag("p", leaf_sentence(case.fitted)),
+        fold(
+            "Calibration: do predictions match what was observed?",
+            tag("p", words.CALIBRATION),
+            tag("div", *calibrations, class_="figures three" if len(calibrations) == 3 else "figures"),
+        ),
     ]
 
 
@@ -72,11 +80,9 @@ def _loss(number: float, share: bool) -> str:
     return percent(float(number)) if share else rounded(number, 3)
 
 
-def overview_section(case: Case) -> Section:
-    """Return the overview."""
-    return Section(
-        "overview", "At a glance", together([figures(case, overview(case.fitted, case.log)), _first_splits(case)])
-    )
+def seen_at_once(case: Case) -> Markup:
+    """Return the maps of the overview, and the first splits of the tree."""
+    return together([figures(case, overview(case.fitted, case.log)), _first_splits(case)])
 
 
 def _first_splits(case: Case) -> Markup:
@@ -89,7 +95,7 @@ def _first_splits(case: Case) -> Markup:
     return region("broad", scene.title, case.draw.figure(scene, width, height))
 
 
-def trust_section(case: Case) -> Section:
+def _doubts(case: Case) -> list[Markup]:
     """Return where the tree should not be trusted."""
     found = trust(case.fitted, case.log, case.threads)
     items = []
@@ -111,7 +117,7 @@ def trust_section(case: Case) -> Section:
     weak = table(
         "Leaves that add most to what the tree does not know", ("leaf", "where", "of the log", "why"), rows, (0, 2)
     )
-    return Section("trust", "Where not to trust it", together([tag("ul", *items), weak if rows else Markup()]))
+    return [tag("ul", *items), fold("The leaves that know least", weak) if rows else Markup()]
 
 
 def made_section(case: Case) -> Section:
@@ -127,7 +133,10 @@ def made_section(case: Case) -> Section:
     options = [(name.replace("_", " "), words.option(value)) for name, value in fitted.options.items()]
     content = [
         paragraphs([f"{words.size_of_tree(fitted)}. {words.SEEDS} {words.DRAWS}"]),
-        table("Log and versions", ("what", "which"), [*log, *versions]),
-        table("Options of growth", ("option", "chosen"), options),
+        fold(
+            "Log, versions and options",
+            table("Log and versions", ("what", "which"), [*log, *versions]),
+            table("Options of growth", ("option", "chosen"), options),
+        ),
     ]
     return Section("made", "How it was made", together(content))

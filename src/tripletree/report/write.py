@@ -16,21 +16,20 @@ from tripletree.model.fitted import Fitted
 from tripletree.report import words
 from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
 from tripletree.report.about_log import log_section
-from tripletree.report.about_tree import made_section, overview_section, quality_section, trust_section
+from tripletree.report.about_tree import belief_section, made_section
 from tripletree.report.case import Case, Section
 from tripletree.report.svg import Drawer
 from tripletree.text import Message, Option
 from tripletree.writing import reason, replace_file
 
+# In the order in which a reader asks.
 SECTIONS = (
-    log_section,
-    quality_section,
-    overview_section,
     behaviour_section,
     fortune_section,
     moves_section,
     episodes_section,
-    trust_section,
+    belief_section,
+    log_section,
     made_section,
 )
 
@@ -51,7 +50,8 @@ def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int
     """
     check_same_schema(fitted.schema, log, "log")
     case = Case(fitted, in_labels(fitted.schema, log), Drawer(), threads)
-    return page(title or words.TITLE, case, [section(case) for section in SECTIONS])
+    sections = [section(case) for section in SECTIONS]
+    return page(title or words.TITLE, case, [one for one in sections if one is not None])
 
 
 def write_report(fitted: Fitted, log: Log, path: str | os.PathLike[str], title: Any = None, threads: int = 1) -> None:
