@@ -44,6 +44,7 @@ DOCS = (
     "lander-graph",
     "road-tree",
     "lander-importance",
+    "lander-effects",
     "lander-episode",
 )
 DOCS_DPI = 120

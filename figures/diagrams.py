@@ -31,6 +31,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "road-episode": lambda: plot.episode(road.tree("alive"), road.log("alive"), 3),
     "lander-tree": lambda: plot.tree(lander.tree()),
     "lander-importance": lambda: plot.importance(lander.tree()),
+    "lander-effects": lambda: plot.effects(lander.tree(), about="side engine"),
     "lander-graph": lambda: plot.transitions(lander.tree()),
     "lander-episode": lambda: plot.episode(lander.tree(), lander.logs()[1], flight()),
 }

@@ -18,6 +18,7 @@ from tripletree import store
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
+from tripletree.answers.effects import Effects
 from tripletree.answers.factual import Factual
 from tripletree.answers.fidelity import Fidelity
 from tripletree.answers.futures import Futures
@@ -48,6 +49,7 @@ from tripletree.policy.refine import refine
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
 from tripletree.questions.counterfactuals import counterfactual, counterfactuals
+from tripletree.questions.effects import effects
 from tripletree.questions.evidence import Evidence, evidence
 from tripletree.questions.explain import factual
 from tripletree.questions.explain_change import explain_change, explain_changes
@@ -574,6 +576,28 @@ class TripleTree:
     def importance(self) -> Importance:
         """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""
         return importance(self.fitted_)
+
+    @question
+    def effects(
+        self, log: Log | None = None, *, about: str = "action", features: Sequence[str] | None = None
+    ) -> Effects:
+        """Return how the prediction moves with each feature, all else fixed: direction, shape and size.
+
+        The curves are accumulated local effects, computed from the tree itself: states are only asked about values of a
+        feature near their own, so that no state counts that the log could not hold. ``plot.effects`` draws them.
+
+        Parameters
+        ----------
+        log : Log or None
+            Where the states come from; None: those of the training log that the tree keeps.
+        about : str
+            The attribute, as in :meth:`explain`.
+        features : sequence of str or None
+            Whose effects; None: of all features. Weak ones are only named in the text.
+        """
+        fitted = self.fitted_
+        check_log(log, "log", none="the states that the tree keeps")
+        return effects(fitted, None if log is None else in_labels(fitted.schema, log), about, features, self._threads())
 
     @question
     def rules(

@@ -18,7 +18,7 @@ MODEL = "run.tripletree"
 LOG = ["--log", "run.csv"]
 # The command that asks each question.
 ASKED_BY = {
-    **{name: name for name in ("predict", "explain", "story", "rules", "importance", "outline", "report")},
+    **{name: name for name in ("predict", "explain", "story", "rules", "importance", "effects", "outline", "report")},
     **{name: name for name in ("chance", "futures", "paths", "simulate", "rollouts", "transitions")},
     **{name: name for name in ("losses", "calibration", "trust", "fidelity", "refine", "export")},
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
@@ -59,6 +59,11 @@ def log(folder):
 # Arguments in the shell, and the same question in Python.
 SAME = {
     "importance": (["importance", MODEL], lambda tree, log: tree.importance()),
+    "effects": (["effects", MODEL], lambda tree, log: tree.effects()),
+    "effects on the value": (
+        ["effects", MODEL, *LOG, "--about", "value", "--features", "speed"],
+        lambda tree, log: tree.effects(log, about="value", features=["speed"]),
+    ),
     "outline": (["outline", MODEL, *LOG, "--regions", 4], lambda tree, log: tree.outline(log, regions=4)),
     "held-out": (["held-out", MODEL, *LOG], lambda tree, log: tree.held_out(log)),
     "calibration": (["calibration", MODEL, *LOG], lambda tree, log: tree.calibration(log)),

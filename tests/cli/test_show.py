@@ -28,6 +28,8 @@ def test_sheets(run, tmp_path):
     assert run("plot", "tree", MODEL, "--depth", 2, "-o", picture).code == 0
     assert run("plot", "transitions", MODEL, "-x", "pos", "-y", "speed", "--log", "run.csv", "-o", picture).code == 0
     assert run("plot", "importance", MODEL, "-o", picture).code == 0
+    assert run("plot", "effects", MODEL, "--about", "value", "--features", "speed", "-o", picture).code == 0
+    assert "How value moves with each feature" in picture.read_text()
     told = run("plot", "overview", MODEL, "-x", "pos", "-o", picture)
     assert told.code == 2
     assert "A picture of kind overview has no option -x." in told.err

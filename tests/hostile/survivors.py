@@ -170,6 +170,7 @@ def questions(tree: TripleTree, log: Log) -> list[Callable[[], object]]:
         lambda: str(tree.explain(state, foil)),
         lambda: str(tree.explain_change(log.states[0], log.states[1])),
         lambda: str(tree.importance()),
+        lambda: str(tree.effects()),
         lambda: str(tree.rules()),
         lambda: str(tree.chance(f"leaf {last}", start="leaf 0", within=20)),
         lambda: str(tree.chance("end", start=dict(zip(names, state.tolist(), strict=True)))),

@@ -140,6 +140,7 @@ def test_pictures_are_drawn(begin, tmp_path):
         ("curve", plot.leaf_map(tree, a, colour="value")),
         ("tree", plot.tree(tree)),
         ("importance", plot.importance(tree)),
+        ("effects", plot.effects(tree, features=[a, b])),
         ("transitions", plot.transitions(coarse, log=log)),
         ("episode", plot.episode(tree, log, 3)),
         ("overview", plot.overview(tree)),

@@ -4,6 +4,7 @@ from tripletree.answers.answer import Answer
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
+from tripletree.answers.effects import Effect, Effects, Move
 from tripletree.answers.factual import Factual
 from tripletree.answers.fidelity import Agreement, Estimate, Fidelity
 from tripletree.answers.futures import Future, Futures
@@ -29,6 +30,8 @@ __all__ = [
     "Counterfactual",
     "Counterfactuals",
     "Duration",
+    "Effect",
+    "Effects",
     "Estimate",
     "Factual",
     "Fidelity",
@@ -37,6 +40,7 @@ __all__ = [
     "HeldOut",
     "Importance",
     "MarkovCheck",
+    "Move",
     "Outline",
     "Phase",
     "Prediction",

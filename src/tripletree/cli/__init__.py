@@ -41,6 +41,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "rules": ("ask", "Show the tree as rules."),
         "outline": ("judge", "Show the model from afar."),
         "importance": ("judge", "Show how much each feature matters."),
+        "effects": ("judge", "Show which way, and how far, each feature moves the prediction."),
         "plot": ("show", "Draw a picture of a model."),
         "report": ("show", "Write one HTML file that shows what the agent does."),
         "export": ("export", "Write a model as C, Python, ONNX, Graphviz or JSON."),

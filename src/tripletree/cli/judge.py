@@ -1,4 +1,4 @@
-"""A model as a whole at the command line: importance, outline, held-out, losses, calibration, trust."""
+"""A model as a whole at the command line: importance, effects, outline, held-out, losses, calibration, trust."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument
-from tripletree.cli.inputs import log_option, open_model, required_log
+from tripletree.cli.inputs import about_option, listed, log_of, log_option, open_model, required_log
 
 judged_log = log_option("The log to judge the model on, with the same features and actions.", required=True)
 
@@ -20,6 +20,32 @@ judged_log = log_option("The log to judge the model on, with the same features a
 def importance(model: Path, as_json: bool) -> None:
     """Show how much each feature matters to action, value and derivative."""
     console.answer(open_model(model).importance(), as_json)
+
+
+@command(
+    "tripletree effects run.tripletree",
+    "tripletree effects run.tripletree --about value --features pos,speed --log run.csv",
+)
+@model_argument
+@about_option
+@click.option(
+    "--features",
+    multiple=True,
+    callback=listed,
+    metavar="NAME,NAME",
+    help="Whose effects, however weak.  [default: of all features]",
+)
+@log_option("Where the states come from.  [default: those that the model keeps]")
+@json_option
+def effects(
+    model: Path, about: str, features: list[str], log: Path | None, describe: Path | None, as_json: bool
+) -> None:
+    """Show how the prediction moves with each feature, all else fixed.
+
+    `tripletree plot effects` draws the curves.
+    """
+    tree = open_model(model)
+    console.answer(tree.effects(log_of(tree, log, describe), about=about, features=features or None), as_json)
 
 
 @command(

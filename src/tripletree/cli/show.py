@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from tripletree.checks import listing
 from tripletree.cli import console
 from tripletree.cli.command import command, model_argument, out_option
-from tripletree.cli.inputs import episode_of, log_of, log_option, open_model, required_log, written_state
+from tripletree.cli.inputs import episode_of, listed, log_of, log_option, open_model, required_log, written_state
 from tripletree.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -107,6 +107,12 @@ def _importance(tree: TripleTree) -> Any:
     return importance(tree)
 
 
+def _effects(tree: TripleTree, about: str | None, features: list[str], log: Path | None, describe: Path | None) -> Any:
+    from tripletree.plot import effects
+
+    return effects(tree, log_of(tree, log, describe), about=about or "action", features=features or None)
+
+
 # What draws each kind, and the options that it takes.
 KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "overview": (_overview, ("log", "describe")),
@@ -118,6 +124,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "transitions": (_transitions, ("x", "y", "colour", "log", "describe")),
     "after": (_after, ("steps", "start", "x", "y", "colour", "log", "describe")),
     "importance": (_importance, ()),
+    "effects": (_effects, ("about", "features", "log", "describe")),
     "curves": (_curves, ("log", "describe")),
 }
 
@@ -144,6 +151,8 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 @click.option("--depth", type=int, metavar="N", help="Levels of splits to show.  [default: 3]")
 @click.option("--steps", type=int, metavar="N", help="Steps to look ahead.  [default: 100]")
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
+@click.option("--about", metavar="ATTRIBUTE", help="What moves: action, value, ...  [default: action]")
+@click.option("--features", multiple=True, callback=listed, metavar="NAME,NAME", help="Features whose effects to draw.")
 @click.option("--arrows", is_flag=True, help="Show mean moves as arrows.")
 @click.option("--linear", is_flag=True, help="Shade each leaf by its linear model instead of its mean.")
 @click.option("--where", metavar="ZONE", help='Limits of other features, such as "vx in [-0.1, 0.1]".')
@@ -167,6 +176,8 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
                  --from     with -x and -y, on a map
                  -x -y --colour --log
     importance              how much each feature matters
+    effects      --about    how each feature moves the prediction
+                 --features --log
     curves       --log      losses at every size
     """  # noqa: D301 - click's mark of lines that are kept as they are
     draw, known = KINDS[kind]

@@ -1,5 +1,27 @@
 """Scenes as matplotlib figures; matplotlib (an extra) is imported when the first picture is drawn."""
 
-from tripletree.plot.figures import after, curves, episode, importance, leaf_map, overview, simplex, transitions, tree
+from tripletree.plot.figures import (
+    after,
+    curves,
+    effects,
+    episode,
+    importance,
+    leaf_map,
+    overview,
+    simplex,
+    transitions,
+    tree,
+)
 
-__all__ = ["after", "curves", "episode", "importance", "leaf_map", "overview", "simplex", "transitions", "tree"]
+__all__ = [
+    "after",
+    "curves",
+    "effects",
+    "episode",
+    "importance",
+    "leaf_map",
+    "overview",
+    "simplex",
+    "transitions",
+    "tree",
+]

@@ -14,6 +14,7 @@ from tripletree.scenes import overlays
 from tripletree.scenes.charts import curves as curves_sheet
 from tripletree.scenes.charts import importances as importance_scene
 from tripletree.scenes.charts import simplex as simplex_sheet
+from tripletree.scenes.effects import effects as effects_scenes
 from tripletree.scenes.fan import after as after_sheet
 from tripletree.scenes.graph import transitions as transitions_scene
 from tripletree.scenes.leaf_map import leaf_map as map_scene
@@ -26,6 +27,8 @@ PICTURE_ROW = 2.55
 """Height of a row of pictures in an overview, in inches."""
 FAN_ROW = 0.62
 """Height of a row of a fan, in inches."""
+CURVE_ROW, CURVE = 1.75, 1.8
+"""Height of a row of effect curves and width of one, in inches."""
 STRIP_ROW = 0.5
 """Height of a row of an episode strip, in inches."""
 
@@ -296,6 +299,45 @@ def importance(model: Any, *, most: int = 12, ax: Any = None) -> Picture:
     """
     scene = importance_scene(model, most)
     return Picture(scene, ax, (COLUMN, 1.15 + 0.34 * len(scene.y.ticks)))
+
+
+def effects(
+    model: Any,
+    log: Any = None,
+    *,
+    about: str = "action",
+    features: Sequence[str] | None = None,
+    figure: Any = None,
+) -> SheetPicture:
+    """Draw how the prediction moves with each feature, all else fixed (see ``TripleTree.effects``).
+
+    One small picture a feature, the strongest first, all on the same scale; the bars at the foot show where the states
+    are (the root of how many). A band, where there is one, shows where the curve of another log would be.
+
+    Parameters
+    ----------
+    model : TripleTree, or what ``TripleTree.effects`` or ``TripleTree.stability(...).effects`` is
+        The tree, or curves to draw as they are.
+    log : Log or None
+        Where states come from; None: those that the model keeps.
+    about : str
+        The attribute, as in :meth:`TripleTree.effects`.
+    features : sequence of str or None
+        Features to show; None: those with an effect, at most eight.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> tree = TripleTree(20).fit(road.record("left", n_samples=1000))
+    >>> plot.effects(tree, about="value")
+    <SheetPicture: How value moves with each feature>
+    """
+    sheet = effects_scenes(model, log, about, features)
+    width = min(PAGE, 0.6 + CURVE * max(map(len, sheet.rows)))
+    return SheetPicture(sheet, figure, (max(width, COLUMN), CURVE_ROW * len(sheet.rows) + 0.4 + 3.2 / width))
 
 
 def episode(

@@ -107,7 +107,7 @@ class Opinion:
         # Only what is asked about: of fifty features, their derivatives would be most of the work.
         said = np.zeros((len(points), self.fitted.targets["derivative"].stop))
         for demand in self.demands:
-            said[:, demand.columns] = _asked(self.fitted, demand.columns).many(points, nodes.astype(np.int32), 1)
+            said[:, demand.columns] = compiled(self.fitted, demand.columns).many(points, nodes.astype(np.int32), 1)
         return said
 
     def agrees(self, points: F64, leaves: I64) -> Mask:
@@ -157,7 +157,7 @@ class Opinion:
         return tuple(demand.says(first[0]) for demand in self.demands)
 
 
-def _asked(fitted: Fitted, columns: slice) -> Policy:
+def compiled(fitted: Fitted, columns: slice) -> Policy:
     """Return the linear models of some targets in compiled form, made once."""
     key = f"models of {columns.start} to {columns.stop}"
     if key not in fitted.memory:

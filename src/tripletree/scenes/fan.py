@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.futures import far
+from tripletree.asking.features import read_features
 from tripletree.language.conditions import STARTS
 from tripletree.model.evaluate import check_log, in_labels
 from tripletree.model.fitted import Fitted
@@ -16,7 +17,7 @@ from tripletree.questions.evidence import evidence
 from tripletree.questions.fan import Fan, fan
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, FAINT, GREY, HERE, PALE, PAPER
 from tripletree.scenes.types import Axis, Band, Entry, Lines, Mark, Points, Scene, Sheet
-from tripletree.scenes.view import named, read_features, read_model
+from tripletree.scenes.view import named, read_model
 from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tripletree.answers.change import because
 from tripletree.answers.story import Phase, Story
+from tripletree.asking.features import read_features
 from tripletree.checks import check_whole
 from tripletree.language.numbers import rounded
 from tripletree.log.log import Log
@@ -20,7 +21,7 @@ from tripletree.questions.importance import importance
 from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY, HERE, INK, ON_LIGHT, OTHER, PALE, PAPER, PHASES
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
-from tripletree.scenes.view import named, read_features, read_model
+from tripletree.scenes.view import named, read_model
 from tripletree.text import count, shortened
 
 F64 = npt.NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.asking.states import read_state
-from tripletree.checks import check_names, did_you_mean, listing
+from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import clause, condition, read_interval
 from tripletree.language.numbers import significant
@@ -105,25 +105,6 @@ def read_model(model: Any) -> Fitted:
     if not isinstance(fitted, Fitted):
         raise ParameterError(Message("{} must be a fitted TripleTree; got {}.", Option("model"), type(model).__name__))
     return fitted
-
-
-def read_features(fitted: Fitted, wanted: Any) -> list[int] | None:
-    """Return the features that are named, in that order, each once; None where None leaves the choice to a picture."""
-    if wanted is None:
-        return None
-    names = fitted.schema.feature_names
-    chosen = [wanted] if isinstance(wanted, str) else list(wanted) if isinstance(wanted, Iterable) else []
-    if not chosen:
-        raise ParameterError(
-            Message(
-                "{} must be names of features, or None to choose them; got {!r}. Try {}.",
-                Option("features"),
-                wanted,
-                Option("features", [names[0]]),
-            )
-        )
-    check_names(chosen, names, "The tree")
-    return [names.index(name) for name in dict.fromkeys(chosen)]
 
 
 def leaf_boxes(fitted: Fitted) -> Extents:
