@@ -31,6 +31,7 @@ from tripletree.answers.rules import Rules
 from tripletree.answers.story import Story
 from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
+from tripletree.asking.levels import Wanted
 from tripletree.asking.states import complete
 from tripletree.checks import check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError
@@ -541,7 +542,7 @@ class TripleTree:
         *,
         log: Log | None = None,
         about: str = "action",
-        levels: int | Sequence[float] = 3,
+        levels: Wanted = "auto",
         shortest: int = 3,
         most: int = 12,
     ) -> Story:
@@ -560,7 +561,7 @@ class TripleTree:
             The log in which ``episode`` is a position.
         about : str
             The attribute whose changes make the phases, as in :meth:`explain`.
-        levels : int or sequence of float
+        levels : "auto", int, sequence or mapping
             A numeric attribute is divided into levels, as in :meth:`rules`.
         shortest : int
             Minimum length of a phase, in steps. Anything shorter interrupts another phase; several short ones in a
@@ -600,9 +601,7 @@ class TripleTree:
         return effects(fitted, None if log is None else in_labels(fitted.schema, log), about, features, self._threads())
 
     @question
-    def rules(
-        self, *, about: str = "action", levels: int | Sequence[float] = 3, log: Log | None = None, most: int = 5
-    ) -> Rules:
+    def rules(self, *, about: str = "action", levels: Wanted = "auto", log: Log | None = None, most: int = 5) -> Rules:
         """Return the whole tree as rules: what it predicts when which conditions hold.
 
         Parameters
@@ -610,8 +609,12 @@ class TripleTree:
         about : str
             The attribute, as in :meth:`explain`. Numbers are divided into levels; for a continuous action with several
             dimensions, or all derivatives, every combination of levels is an outcome.
-        levels : int or sequence of float
-            Number of levels, each with about the same number of samples, or the numbers at which levels end.
+        levels : "auto", int, sequence or mapping
+            What the numbers of an attribute mean. "auto": words for an action that were found in the training log,
+            where the world answers differently (an engine is off, or on), or else by sign, limits and preferred values;
+            for values and derivatives, short numbers. Or the numbers at which levels end, ``[-0.5, 0.5]``, with a name
+            for each level if you like, ``["left", -0.5, "off", 0.5, "right"]``; that for each of several dimensions,
+            ``{"side engine": [-0.5, 0.5]}``; or how many, with about the same number of samples each.
         log : Log or None
             Where to take coverage from and, on those of its episodes that the tree has not seen, accuracy; None:
             coverage of the training log.

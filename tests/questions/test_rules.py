@@ -53,7 +53,7 @@ def test_the_rules_say_of_every_state_what_the_tree_says(seed, features, leaves,
     states = around(tree, np.random.default_rng(seed))
     for about in ("action", "value"):
         found = tree.rules(about=about)
-        levels = read_levels(tree.fitted_, read_attribute(tree.fitted_, about), 3)
+        levels = read_levels(tree.fitted_, read_attribute(tree.fitted_, about))
         expected = [levels.names[code] for code in levels.leaves[tree.apply(states)]]
         # Not only the first rule that a state meets: all of them.
         for rule in found.rules:
@@ -161,7 +161,7 @@ def test_data_are_json(tree):
 def test_levels_part_the_samples_evenly_at_short_numbers(leaf_model):
     log = random_log(5, lengths=(200, 200), dimensions=1)
     tree = quietly_fitted(log, max_leaves=60, leaf_model=leaf_model)
-    found = tree.rules(about="a0")
+    found = tree.rules(about="a0", levels=3)
     share: dict[str, float] = {}
     for rule in found.rules:
         share[rule.outcome] = share.get(rule.outcome, 0) + rule.coverage
@@ -204,7 +204,7 @@ def test_combinations_values_and_derivatives():
 def test_a_number_that_never_changes_has_one_level():
     log = make_log([[0.0], [1.0], [2.0]], [0.5, 0.5, 0.5], [1, 2, 3], np.arange(4))
     found = quietly_fitted(log).rules(about="a0")
-    assert str(found) == "a0 the same always (100 % of the samples)."
+    assert str(found) == "a0 0.5 always (100 % of the samples)."
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_a_number_that_never_changes_has_one_level():
         ({"most": 0}, "most must be a whole number of at least 1; got 0"),
         ({"about": "acton"}, "Did you mean `action`"),
         ({"about": "value", "levels": 1}, "levels must be a whole number from 2 to 9; got 1"),
-        ({"about": "value", "levels": []}, "levels must be a whole number from 2 to 9, or increasing numbers"),
+        ({"about": "value", "levels": []}, 'levels must be "auto", a whole number from 2 to 9, or increasing numbers'),
         ({"about": "value", "levels": [1, 0]}, r"got \[1, 0\]"),
         ({"about": "value", "levels": "three"}, "got 'three'"),
         ({"about": "value", "levels": [0, np.nan]}, "levels must be"),

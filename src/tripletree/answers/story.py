@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from tripletree.answers.answer import Answer
 from tripletree.answers.change import Change, because
-from tripletree.asking.attribute import Attribute
-from tripletree.asking.levels import level_names, level_texts
-from tripletree.language.numbers import all_of, percent, rounded, rounded_apart, unit
+from tripletree.asking.levels import Classes
+from tripletree.language.numbers import all_of, percent, rounded, rounded_apart
 from tripletree.text import count
 
 VALUE_DIGITS = 3
@@ -196,13 +195,11 @@ Parts = Sequence[tuple[tuple[int, ...], float]]
 """Behaviours that alternate: the level of every column, and the share of the steps."""
 
 
-def columns(about: Attribute, edges: Sequence[Sequence[float]]) -> list[Column]:
+def columns(classes: Classes) -> list[Column]:
     """Return the columns of an attribute; a discrete action is one column with its labels as levels."""
-    if about.labels:
-        labels = tuple(f"{label}{unit(about.units[0])}" for label in about.labels)
-        return [Column("action =", labels, labels)]
-    named = zip(about.names, about.units, edges, strict=True)
-    return [Column(name, tuple(level_texts(of, ends)), tuple(level_names(of, ends))) for name, of, ends in named]
+    if classes.about.labels:
+        return [Column("action =", classes.columns[0].texts, classes.columns[0].texts)]
+    return [Column(one.name, one.texts, one.names) for one in classes.columns]
 
 
 def behaviours(parts: Sequence[Column], phases: Sequence[Parts]) -> list[str]:

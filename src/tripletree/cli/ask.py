@@ -32,8 +32,28 @@ if TYPE_CHECKING:
 
 WITH_FOIL = ("k", "max_changes", "fixed", "one_way", "margin", "min_samples", "min_purity")
 
+
+def _levels(_: click.Context, __: click.Parameter, given: str) -> Any:
+    """Return levels as Python has them: auto, a count, or numbers with or without names."""
+    parts: list[Any] = [part.strip() for part in given.split(",")]
+    for place, part in enumerate(parts):
+        try:
+            parts[place] = float(part)
+        except ValueError:
+            continue
+    if len(parts) == 1:
+        return int(given) if given.strip().isdigit() and given.strip() != "0" else given if parts == ["auto"] else parts
+    return parts
+
+
 levels_option = click.option(
-    "--levels", type=int, default=3, show_default=True, help="Number of levels that numbers are divided into."
+    "--levels",
+    default="auto",
+    show_default=True,
+    callback=_levels,
+    metavar="LEVELS",
+    help="What numbers mean: auto, the numbers at which levels end (-0.5,0.5), with names if you like "
+    "(left,-0.5,off,0.5,right), or how many levels.",
 )
 
 
@@ -232,7 +252,7 @@ def story(
     start: str | None,
     end: str | None,
     about: str,
-    levels: int,
+    levels: Any,
     shortest: int,
     most: int,
     as_json: bool,
@@ -268,7 +288,7 @@ def story(
 @log_option("Take coverage from this log and, on episodes that the tree has not seen, how often rules are right.")
 @json_option
 def rules(
-    model: Path, about: str, levels: int, most: int, log: Path | None, describe: Path | None, as_json: bool
+    model: Path, about: str, levels: Any, most: int, log: Path | None, describe: Path | None, as_json: bool
 ) -> None:
     """Show the tree as rules: what it predicts under which conditions.
 

@@ -7,6 +7,7 @@ Only :func:`record`, which flies new episodes, needs Gymnasium and Box2D.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -18,6 +19,7 @@ from tripletree.checks import check_whole
 from tripletree.log.files import read_log
 from tripletree.log.log import Log
 from tripletree.log.record import record as record_env
+from tripletree.log.tasks import LANDER_LEVELS
 from tripletree.log.worlds import make
 
 GAMMA = 0.99
@@ -48,7 +50,9 @@ def log() -> Log:
     (70216, 266, 8)
     """
     with resources.as_file(_beside("lander.npz")) as path:
-        return read_log(path)
+        recorded = read_log(path)
+    action = replace(recorded.schema.action, levels=LANDER_LEVELS)
+    return replace(recorded, schema=replace(recorded.schema, action=action))
 
 
 def act(states: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -114,6 +118,7 @@ def record(*, n_samples: int = 100_000, seed: int = 0, progress: Callable[[int, 
             feature_names=FEATURES,
             action_names=ACTIONS,
             units={"phi": "rad"},
+            levels=dict(zip(ACTIONS, LANDER_LEVELS, strict=True)),
             kinds=dict.fromkeys(FEATURES[6:], "binary"),
         )
     finally:

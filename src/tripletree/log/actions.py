@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from tripletree.checks import choice, listing
+from tripletree.checks import choice, did_you_mean, listing
 from tripletree.errors import LogError
 from tripletree.log.coerce import LARGEST, NUMERIC, Array, as_numbers, factorise
 from tripletree.log.findings import Findings
-from tripletree.log.schema import ACTION_KINDS, MAX_LABELS, Action
+from tripletree.log.schema import ACTION_KINDS, MAX_LABELS, Action, levels_wrong
 from tripletree.text import Message, Option, count, message_of, plural
 
 FINAL_ROW = "If the last row of an episode holds only its final state, give that as final_state, or in next_* columns."
@@ -31,6 +32,7 @@ def read_actions(
     kind: str | None,
     labels: Mapping[object, str] | Sequence[str] | None,
     units: Mapping[str, str],
+    levels: Mapping[str, Sequence[float | str]],
     findings: Findings,
 ) -> tuple[Array, Action] | None:
     """Return the actions (codes, or float64 columns) and what they are, or None after errors were noted."""
@@ -41,11 +43,30 @@ def read_actions(
         return None
     try:
         if kind == "continuous":
-            return _read_continuous(columns, names, labels is not None, units, findings)
+            read = _read_continuous(columns, names, labels is not None, units, findings)
+            return None if read is None else (read[0], _with_levels(read[1], levels, findings))
         return _read_discrete(columns, names, labels, units, findings)
     except LogError as error:  # a name or label that the schema refuses
         findings.error("action-names", message_of(error))
         return None
+
+
+def _with_levels(action: Action, levels: Mapping[str, Sequence[float | str]], findings: Findings) -> Action:
+    """Return the action with the words that were given for its numbers."""
+    for name, given in levels.items():
+        if name not in action.names:
+            text = Message("There is no action `{}` (in {}).", name, Option("levels"))
+            findings.error("unknown-column", text, did_you_mean(name, action.names).strip())
+        elif levels_wrong(given):
+            example = Option("levels", {name: ["off", 0.0, "on"]})
+            text = Message("The levels of action `{}` are {!r:.80}.", name, given)
+            fix = Message(
+                "Give increasing numbers at which levels end, with a name for every level or none: {}.", example
+            )
+            findings.error("levels", text, fix)
+    if findings.failed or not levels:
+        return action
+    return replace(action, levels=tuple(tuple(levels.get(name, ())) for name in action.names))
 
 
 def _read_continuous(

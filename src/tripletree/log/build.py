@@ -121,6 +121,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
             draft.naming.get("action_kind"),
             draft.naming.get("labels"),
             units,
+            dict(draft.naming.get("levels") or {}),
             findings,
         )
     rewards = np.zeros(n) if draft.rewards is None else _read_rewards(draft.rewards, findings)

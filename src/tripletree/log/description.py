@@ -25,7 +25,8 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
     path : path
         The file. It may have the tables ``[columns]`` (which column is what, as the keywords of `read_log`),
         ``[features]`` (``pos = "m"`` or ``tilt = { unit = "rad", kind = "angle" }``), ``[action]`` (``kind``,
-        ``labels``, ``units``), ``[episodes]`` (``ending``, ``endless``, ``missing``, ``gap``), and ``encoding``.
+        ``labels``, ``units``, and ``levels``: what numbers mean, ``{ main = ["off", 0, "on"] }``), ``[episodes]``
+        (``ending``, ``endless``, ``missing``, ``gap``), and ``encoding``.
 
     Raises
     ------
@@ -80,6 +81,10 @@ def _is_table_of_texts(value: object) -> bool:
     return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
 
 
+def _is_table_of_lists(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, list) for item in value.values())
+
+
 _Test = tuple[Callable[[object], bool], str]
 _TEXT: _Test = (_is_text, '"..."')
 _TEXTS: _Test = (lambda value: _is_text(value) or _is_texts(value), '"..." or ["...", "..."]')
@@ -94,6 +99,7 @@ _ACTION: dict[str, _Test] = {
         '["left", "right"] or { 0 = "left", 1 = "right" }',
     ),
     "units": (_is_table_of_texts, '{ main = "N" }'),
+    "levels": (_is_table_of_lists, '{ main = ["off", 0, "on"] }'),
 }
 _EPISODES: dict[str, _Test] = {
     "ending": _TEXT,
@@ -137,7 +143,7 @@ class _Reader:
         options |= {"units": units} if units else {}
         options |= {"kinds": kinds} if kinds else {}
         options |= {"action_kind": action["kind"]} if "kind" in action else {}
-        options |= {"labels": action["labels"]} if "labels" in action else {}
+        options |= {name: action[name] for name in ("labels", "levels") if name in action}
         if "encoding" in self.content:
             self.check("", {"encoding": self.content["encoding"]}, {"encoding": _TEXT})
             options["encoding"] = self.content["encoding"]

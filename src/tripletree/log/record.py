@@ -236,6 +236,8 @@ class _Recorder:
             named["units"] = {**units, **naming.get("units", {})}
         if feature_names is None and layout.kinds:
             named["kinds"] = {**layout.kinds, **naming.get("kinds", {})}
+        if action_names is None and moves.levels and "levels" not in naming:
+            named["levels"] = moves.levels
         if "action_kind" not in naming:
             named["action_kind"] = "discrete" if moves.discrete or "labels" in naming else "continuous"
         if moves.discrete and "labels" not in naming and named["action_kind"] == "discrete":

@@ -26,6 +26,7 @@ class Naming(TypedDict, total=False):
     units: Mapping[str, str]
     kinds: Mapping[str, str]
     labels: Mapping[Any, str] | Sequence[str]
+    levels: Mapping[str, Sequence[float | str]]
     action_kind: str
     ending: str
     endless: bool
@@ -102,7 +103,7 @@ NEXT_PREFIXES = ("next_", "next.", "next ", "next", "new_")
 REST = "..."
 """Among the names of features: all columns that would be features anyway."""
 OPTION_TYPES: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("units", "kinds"), (Mapping,)),
+    **dict.fromkeys(("units", "kinds", "levels"), (Mapping,)),
     **dict.fromkeys(("features", "ignore", "action", "feature_names", "action_names"), (str, Sequence, np.ndarray)),
     "labels": (Mapping, Sequence, np.ndarray),
 }
@@ -110,6 +111,7 @@ OPTION_TYPES: dict[str, tuple[type, ...]] = {
 OPTION_EXAMPLES: dict[str, tuple[Any, ...]] = {
     "units": ({"speed": "m/s"},),
     "kinds": ({"phi": "angle"},),
+    "levels": ({"main": ["off", 0.0, "on"]},),
     "features": (["x", "y"],),
     "ignore": (["x", "y"],),
     "feature_names": (["x", "y"],),

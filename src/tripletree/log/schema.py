@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from tripletree.checks import choice, listing
+from tripletree.checks import choice, is_number, listing
 from tripletree.errors import LogError
 from tripletree.text import Message, count, plural
 
@@ -72,11 +72,29 @@ def kind_seen(feature: Feature, low: float, high: float) -> str:
     return feature.kind if low < high else "constant"
 
 
+GivenLevels = tuple[float | str, ...]
+"""Levels as people give them: the numbers at which they end, with names: ("left", -0.5, "off", 0.5, "right")."""
+MOST_LEVELS = 9
+
+
+def levels_wrong(given: Any, most: int = MOST_LEVELS) -> bool:
+    """Tell whether something is no list of levels: increasing numbers, and either no names or one for each level."""
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        return True
+    numbers, names = [one for one in given if is_number(one)], [one for one in given if isinstance(one, str)]
+    turns = all(isinstance(one, str) == (place % 2 == 0) for place, one in enumerate(given))
+    named = not names or (turns and len(names) == len(numbers) + 1 == len(set(names)) and all(map(is_unicode, names)))
+    whole = len(numbers) + len(names) == len(given) and 1 <= len(numbers) < most
+    return not (named and all(names) and whole and sorted(set(numbers)) == numbers)
+
+
 @dataclass(frozen=True)
 class Action:
     """What an action is: one of ``labels`` (discrete), or one number for each of ``names`` (continuous).
 
     ``codes`` are the values that stand for the labels in the source, where those are not the labels themselves.
+    ``levels`` are words for the numbers of each name, where somebody gave them; they change what sentences say, and
+    nothing else.
     """
 
     kind: str
@@ -84,6 +102,7 @@ class Action:
     labels: tuple[str, ...] = ()
     units: tuple[str, ...] = ("",)
     codes: tuple[str, ...] = ()
+    levels: tuple[GivenLevels, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         if wrong := choice(ACTION_KINDS).objection(self.kind, "kind"):
@@ -103,6 +122,8 @@ class Action:
             raise LogError(
                 f"Got {count(len(self.codes), 'code')} for {count(len(self.labels), 'label')}; give one for each."
             )
+        if len(self.levels) not in (0, len(self.names)) or any(given and levels_wrong(given) for given in self.levels):
+            raise LogError(f"An action's levels are {self.levels!r:.80}; there must be a list of levels for each name.")
         if len(self.units) != len(self.names):
             raise LogError(
                 f"Got {count(len(self.units), 'unit')} for {count(len(self.names), 'action name')}; give one for each."
@@ -172,8 +193,10 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """Return the schema as JSON types."""
         action = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self.action).items()}
-        if not self.action.codes:
-            del action["codes"]
+        action["levels"] = [list(given) for given in self.action.levels]
+        for usual in ("codes", "levels"):
+            if not action[usual]:
+                del action[usual]
         # What most logs do not have is left out, so that their files stay as they were.
         features = [
             {key: value for key, value in asdict(feature).items() if value or key not in ("column", "category")}
@@ -195,6 +218,7 @@ class Schema:
                     tuple(action["labels"]),
                     tuple(action["units"]),
                     tuple(action.get("codes", ())),
+                    tuple(tuple(given) for given in action.get("levels", ())),
                 ),
                 **{name: bool(data.get(name, usual)) for name, usual in FLAGS.items()},
             )

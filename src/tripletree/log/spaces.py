@@ -174,6 +174,8 @@ class Moves:
         Labels by value, of all actions that are possible.
     units : mapping
         Units by name.
+    levels : mapping
+        Where the meaning of a number changes, and what it means, by name.
     aloud : str
         What the user should know about them.
     """
@@ -183,6 +185,7 @@ class Moves:
     names: tuple[str, ...] = ()
     labels: Mapping[Any, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
+    levels: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict)
     aloud: str = ""
 
 
@@ -206,6 +209,7 @@ def moves_of(space: Any, task: Task | None = None) -> Moves:
             False,
             tuple(name for name, _ in named),
             units={name: unit for name, unit in named if unit},
+            levels={} if task is None else {name: given for (name, _), given in zip(named, task.levels, strict=False)},
         )
     if isinstance(space, spaces.MultiDiscrete | spaces.MultiBinary):
         sizes = np.reshape(getattr(space, "nvec", np.full(space.shape, 2)), -1)

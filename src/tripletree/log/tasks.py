@@ -19,11 +19,14 @@ class Task(NamedTuple):
         Names of the numbers that are an action, written like features; or, if the action is one of several, its labels.
     grid : tuple of int
         For a state that is a single number: the sizes of what it counts, the last one fastest.
+    levels : tuple of tuples
+        For each of the numbers that are an action, where its meaning changes and what it means: ("off", 0, "on").
     """
 
     groups: tuple[tuple[str, ...], ...]
     actions: tuple[str, ...]
     grid: tuple[int, ...] = ()
+    levels: tuple[tuple[float | str, ...], ...] = ()
 
     def features(self, number: int) -> tuple[str, ...]:
         """Return the names of so and so many features, or none if this is not what the task looks like."""
@@ -73,6 +76,8 @@ _CONTACT = tuple(
     f"contact {what} {axis} [{unit}]" for what, unit in (("torque", "N m"), ("force", "N")) for axis in "xyz"
 )
 
+# Left and right as the labels of the discrete task have them.
+LANDER_LEVELS = (("off", 0.0, "on"), ("left", -0.5, "off", 0.5, "right"))
 _LANDER = ("x", "y", "v_x", "v_y", "phi [rad]", "v_phi", "left leg in contact [0/1]", "right leg in contact [0/1]")
 _WALKER_LEG = ("hip {} angle [rad]", "hip {} speed", "knee {} angle [rad]", "knee {} speed", "leg {} in contact [0/1]")
 _WALKER = (
@@ -141,7 +146,7 @@ TASKS: dict[str, Task] = {
     ),
     "Pendulum": Task((("angle cosine", "angle sine", "angular velocity [rad/s]"),), ("torque [N m]",)),
     "LunarLander": Task((_LANDER,), ("no engine", "left engine", "main engine", "right engine")),
-    "LunarLanderContinuous": Task((_LANDER,), ("main engine", "side engine")),
+    "LunarLanderContinuous": Task((_LANDER,), ("main engine", "side engine"), levels=LANDER_LEVELS),
     "BipedalWalker": Task((_WALKER,), _torques(("hip 1", "knee 1", "hip 2", "knee 2"))),
     "BipedalWalkerHardcore": Task((_WALKER,), _torques(("hip 1", "knee 1", "hip 2", "knee 2"))),
     "HalfCheetah": _planar(_CHEETAH),

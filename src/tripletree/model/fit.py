@@ -25,6 +25,7 @@ from tripletree.log.log import TRUNCATED, Log
 from tripletree.model.bootstrap import ends_of_truncated, settled_tail, settles
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
+from tripletree.model.levels import find_levels, to_json, trial_of
 from tripletree.model.track import Track, room
 from tripletree.text import Message, Option, count, plural
 from tripletree.tree.columns import state_columns
@@ -49,6 +50,8 @@ GROWTH = (
 RUNTIME = ("threads", "progress")
 """Parameters that cannot change the result and so are not kept with the model."""
 
+TRIAL_LEAVES = 200
+"""Leaves, at most, of the tree that levels are judged with."""
 ROWS_SORTED = 100_000
 """Rows that the medians are taken from, at most."""
 MOST_MEDIANS = 1_000
@@ -80,6 +83,7 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
     grown = grow_settled(log, codes, parameters, threads)
     del codes
     fitted = describe_grown(log, grown, parameters)
+    fitted = replace(fitted, provenance={**fitted.provenance, **_levels(log, grown, parameters, threads)})
     flat = fitted.feature_min == fitted.feature_max
     notes = (
         *grown.notes,
@@ -145,8 +149,10 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
         curve = linear_training_curve(tree, attributes, linear, squares, log, threads)
     else:
         curve = training_curve(tree, attributes, action_scale, scales.derivative.std)
+    # Words for the numbers of an action are kept with the levels that they became.
+    schema = replace(log.schema, action=replace(log.schema.action, levels=()))
     return Fitted(
-        schema=log.schema,
+        schema=schema,
         tree=tree,
         attributes=attributes,
         feature_min=lowest,
@@ -167,6 +173,19 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
             **_medians(log),
         },
     )
+
+
+def _levels(log: Log, grown: Grown, parameters: Mapping[str, Any], threads: int) -> dict[str, Any]:
+    """Return what the numbers of a continuous action mean, judged by a smaller tree on episodes unknown to it."""
+    if log.schema.action.kind == "discrete":
+        return {}
+    options = {**parameters, "max_leaves": min(parameters["max_leaves"], TRIAL_LEAVES), "progress": None}
+
+    def grow_on(part: Log) -> tuple[Tree, npt.NDArray[np.int64]]:
+        small = grow_settled(part, encode(part, options["mode"], options["bins"], threads), options, threads)
+        return small.tree, small.tree.leaf_number[small.node].astype(np.int64)
+
+    return {"levels": to_json(find_levels(log, trial_of(log, grow_on)), log, grown.tree, grown.node)}
 
 
 def _medians(log: Log) -> dict[str, list[float]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+from tripletree.asking.levels import Wanted
 from tripletree.model.evaluate import check_log
 from tripletree.plot.captions import WIDTH, columns_that_fit
 from tripletree.plot.picture import Picture, SheetPicture
@@ -347,7 +348,7 @@ def episode(
     *,
     features: Sequence[str] | None = None,
     about: str = "action",
-    levels: int | Sequence[float] = 3,
+    levels: Wanted = "auto",
     shortest: int = 3,
     most: int = 12,
     figure: Any = None,

@@ -41,7 +41,10 @@ def explain_change(
     here = read_state(before, fitted.schema, "before")[None]
     there = read_state(after, fitted.schema, "after")[None]
     leaf = fitted.tree.apply(np.concatenate([here, there])).astype(np.int64)
-    attribute = _most_changed(fitted, leaf) if about == "action" else read_attribute(fitted, about, single=True)
+    if isinstance(about, Attribute):
+        attribute = about  # whose leaves somebody has sorted into levels
+    else:
+        attribute = _most_changed(fitted, leaf) if about == "action" else read_attribute(fitted, about, single=True)
     _check_threshold(attribute, threshold)
     check_flag(opinion, "opinion")
     level, happened = _levels(attribute, leaf[:1], leaf[1:], threshold)

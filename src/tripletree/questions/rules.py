@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.rules import Rule, Rules
 from tripletree.asking.attribute import read_attribute
-from tripletree.asking.levels import Levels, log_classes, read_levels
+from tripletree.asking.levels import AUTO, Classes, Wanted, log_classes, read_levels
 from tripletree.checks import check_whole
 from tripletree.language.conditions import clauses
 from tripletree.leaves.merge import Merged, merge
@@ -25,7 +23,7 @@ def rules(
     fitted: Fitted,
     *,
     about: str = "action",
-    levels: int | Sequence[float] = 3,
+    levels: Wanted = AUTO,
     log: Log | None = None,
     most: int = 5,
     threads: int = 1,
@@ -38,7 +36,7 @@ def rules(
         The tree.
     about : str
         The attribute.
-    levels : int or sequence of float
+    levels : "auto", int, sequence or mapping
         Levels of an attribute that is a number, as in :func:`tripletree.asking.levels.read_levels`.
     log : Log or None
         Where to take coverage from, and from its unseen episodes accuracy; None: coverage of the training log.
@@ -77,7 +75,7 @@ def rules(
 
 
 def _rules(
-    fitted: Fitted, classes: Levels, found: Merged, count: I64, judged: tuple[I64, I64] | None, order: list[int]
+    fitted: Fitted, classes: Classes, found: Merged, count: I64, judged: tuple[I64, I64] | None, order: list[int]
 ) -> tuple[Rule, ...]:
     samples = np.bincount(found.box, count, len(found.lower)).astype(np.int64)
     # Of the unseen samples that fall under each rule: how many there are, and how many are as it says.
@@ -102,7 +100,7 @@ def _rules(
     )
 
 
-def _judged(fitted: Fitted, classes: Levels, log: Log, threads: int) -> tuple[I64, I64]:
+def _judged(fitted: Fitted, classes: Classes, log: Log, threads: int) -> tuple[I64, I64]:
     """Return how many samples of a log fall in each leaf, and how many of them are as the leaf predicts."""
     leaf = fitted.tree.apply(log.states, threads)
     shown = log_classes(fitted, classes, log)

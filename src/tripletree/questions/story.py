@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,11 +13,10 @@ from tripletree.answers.story import Jump, Phase, Story, columns
 from tripletree.answers.story import behaviours as behaviours_of
 from tripletree.answers.trajectories import PAPER, Trajectories, Trajectory
 from tripletree.asking.attribute import read_attribute
-from tripletree.asking.levels import Levels, log_classes, read_levels
+from tripletree.asking.levels import AUTO, Classes, Wanted, log_classes, read_levels
 from tripletree.asking.states import read_states
 from tripletree.checks import check_whole, is_integer
 from tripletree.errors import ParameterError
-from tripletree.language.conditions import DERIVATIVE_OF
 from tripletree.log.endings import ENDING_NAMES, TERMINATED
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
@@ -64,7 +62,7 @@ def story(
     log: Log | None = None,
     *,
     about: str = "action",
-    levels: int | Sequence[float] = 3,
+    levels: Wanted = AUTO,
     shortest: int = 3,
     most: int = 12,
 ) -> Story:
@@ -80,7 +78,7 @@ def story(
         The log that ``episode`` counts in.
     about : str
         The attribute whose changes make the phases.
-    levels : int or sequence of float
+    levels : "auto", int, sequence or mapping
         Levels of an attribute that is a number, as for rules.
     shortest : int
         Steps that a phase must last; what is shorter interrupts another phase or makes up an alternating one.
@@ -95,8 +93,8 @@ def story(
     codes, value = classes.leaves[leaf], fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
     stretches = cut(codes, 1 if told.crossing else shortest, most)
     behaviours = behaviours_of(
-        columns(classes.about, classes.edges),
-        [[(_parts(classes, code), share) for code, share in zip(s.codes, s.shares, strict=True)] for s in stretches],
+        columns(classes),
+        [[(classes.parts(code), share) for code, share in zip(s.codes, s.shares, strict=True)] for s in stretches],
     )
     # Why a phase begins is asked from the last step at which the agent still behaved as before: the step just before
     # may belong to an interruption, which is not told.
@@ -178,28 +176,22 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
     return _Episode("This sequence of states", states)
 
 
-def _parts(classes: Levels, code: int) -> tuple[int, ...]:
-    """Return the level of each column of a class; the label's number for a discrete action."""
-    shape = [len(ends) + 1 for ends in classes.edges]
-    return tuple(int(part) for part in np.unravel_index(code, shape)) if shape else (int(code),)
-
-
 def _last(codes: I64, stretch: Stretch) -> int:
     """Return the last step of a stretch at which it is what it is said to be."""
     return stretch.begin + int(np.flatnonzero(np.isin(codes[stretch.begin : stretch.end], stretch.codes))[-1])
 
 
-def _changes(fitted: Fitted, classes: Levels, states: F64, codes: I64, last: int, begin: int) -> tuple[Change, ...]:
+def _changes(fitted: Fitted, classes: Classes, states: F64, codes: I64, last: int, begin: int) -> tuple[Change, ...]:
     """Return why the behaviour changed between two steps: one answer for each column that changed its level."""
     before, after = states[last], states[begin]
-    if not classes.edges:
+    if classes.about.labels:
         return (explain_change(fitted, before, after),)
-    was, became = (_parts(classes, int(codes[step])) for step in (last, begin))
+    was, became = (classes.parts(int(codes[step])) for step in (last, begin))
     found = []
-    for k, (one, other) in enumerate(zip(was, became, strict=True)):
+    for column, one, other in zip(classes.columns, was, became, strict=True):
         if one != other:
-            threshold = classes.edges[k][other - 1 if other > one else other]
-            found.append(explain_change(fitted, before, after, _key(fitted, classes, k), threshold))
+            threshold = column.edges[other - 1 if other > one else other]
+            found.append(explain_change(fitted, before, after, column.attribute, threshold))
     return tuple(found)
 
 
@@ -235,14 +227,6 @@ def _undone(value: F64, t: int, brief: int) -> int | None:
     middle = value[t] / 2 + value[t + 1] / 2
     back = np.flatnonzero((value[t + 2 : t + 2 + brief] > middle) == (value[t] > middle))
     return int(back[0]) + 1 if len(back) else None
-
-
-def _key(fitted: Fitted, classes: Levels, k: int) -> str:
-    """Return the name of one column of an attribute, as a question would have it."""
-    about = classes.about
-    return (
-        DERIVATIVE_OF + fitted.schema.feature_names[about.columns[k]] if about.kind == "derivative" else about.names[k]
-    )
 
 
 @dataclass(frozen=True)

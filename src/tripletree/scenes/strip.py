@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tripletree.answers.change import because
 from tripletree.answers.story import Phase, Story
 from tripletree.asking.features import read_features
+from tripletree.asking.levels import Wanted
 from tripletree.checks import check_whole
 from tripletree.language.numbers import rounded
 from tripletree.log.log import Log
@@ -47,7 +48,7 @@ def episode(
     *,
     features: Any = None,
     about: str = "action",
-    levels: int | Sequence[float] = 3,
+    levels: Wanted = "auto",
     shortest: int = 3,
     most: int = 12,
 ) -> Sheet:
