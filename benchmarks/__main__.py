@@ -10,6 +10,7 @@ from benchmarks import (
     applying,
     choosing,
     costing,
+    critical,
     explaining,
     faithful,
     fitting,
@@ -36,6 +37,7 @@ SUBJECTS = {
     "choosing": choosing,
     "faithful": faithful,
     "costing": costing,
+    "critical": critical,
     "reading": reading,
 }
 

@@ -18,6 +18,7 @@ from tripletree import store
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
+from tripletree.answers.criticality import Criticality, Moments, StateCriticality
 from tripletree.answers.effects import Effects
 from tripletree.answers.factual import Factual
 from tripletree.answers.fidelity import Fidelity
@@ -50,6 +51,7 @@ from tripletree.policy.refine import refine
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
 from tripletree.questions.counterfactuals import counterfactual, counterfactuals
+from tripletree.questions.criticality import criticality, moments, state_criticality
 from tripletree.questions.effects import effects
 from tripletree.questions.evidence import Evidence, evidence
 from tripletree.questions.explain import factual
@@ -571,7 +573,55 @@ class TripleTree:
         """
         fitted = self.fitted_
         check_log(log, "log", none="no log")
-        return story(fitted, episode, log, about=about, levels=levels, shortest=shortest, most=most)
+        return story(
+            fitted,
+            episode,
+            log,
+            about=about,
+            levels=levels,
+            shortest=shortest,
+            most=most,
+            threads=self._threads(),
+        )
+
+    @overload
+    def criticality(self, log: Log) -> Criticality: ...
+
+    @overload
+    def criticality(self, log: Log, *, state: Any) -> StateCriticality: ...
+
+    @overload
+    def criticality(self, log: Log, *, episode: int) -> Moments: ...
+
+    @question
+    def criticality(self, log: Log, *, state: Any = None, episode: int | None = None) -> Any:
+        """Return where the choice matters: where what the agent did went with how well it fared afterwards.
+
+        Compared are episodes that did different things in like states, as far as the log has any. Where the agent
+        always does the same, or what it does follows from the state, the answer is that it cannot be told.
+
+        Parameters
+        ----------
+        log : Log
+            Whose episodes to compare: the training log, or another one with the same features and actions.
+        state : state, or None
+            Ask about states like this one only.
+        episode : int or None
+            Ask for the few moments of this episode (its position in the log) at which the choice matters.
+
+        Returns
+        -------
+        Criticality, StateCriticality or Moments
+        """
+        fitted = self.fitted_
+        check_log(log, "log")
+        if state is not None and episode is not None:
+            raise ParameterError(Message("Give {} or {}, not both.", Option("state"), Option("episode")))
+        if state is not None:
+            return state_criticality(fitted, log, state, self._threads())
+        if episode is not None:
+            return moments(fitted, log, episode, self._threads())
+        return criticality(fitted, log, self._threads())
 
     @question
     def importance(self) -> Importance:

@@ -20,7 +20,7 @@ LOG = ["--log", "run.csv"]
 ASKED_BY = {
     **{name: name for name in ("predict", "explain", "story", "rules", "importance", "effects", "outline", "report")},
     **{name: name for name in ("chance", "futures", "paths", "simulate", "rollouts", "transitions")},
-    **{name: name for name in ("losses", "calibration", "trust", "fidelity", "refine", "export")},
+    **{name: name for name in ("losses", "calibration", "trust", "fidelity", "refine", "export", "criticality")},
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
     "held_out": "held-out",
     "apply": "predict",
@@ -65,6 +65,15 @@ SAME = {
         lambda tree, log: tree.effects(log, about="value", features=["speed"]),
     ),
     "outline": (["outline", MODEL, *LOG, "--regions", 4], lambda tree, log: tree.outline(log, regions=4)),
+    "criticality": (["criticality", MODEL, *LOG], lambda tree, log: tree.criticality(log)),
+    "criticality of a state": (
+        ["criticality", MODEL, *LOG, "--state", "pos=1.2, speed=0"],
+        lambda tree, log: tree.criticality(log, state="pos=1.2, speed=0"),
+    ),
+    "moments": (
+        ["criticality", MODEL, *LOG, "--episode", 3],
+        lambda tree, log: tree.criticality(log, episode=[str(name) for name in log.episode_ids].index("3")),
+    ),
     "held-out": (["held-out", MODEL, *LOG], lambda tree, log: tree.held_out(log)),
     "calibration": (["calibration", MODEL, *LOG], lambda tree, log: tree.calibration(log)),
     "confidence": (

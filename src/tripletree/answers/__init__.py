@@ -4,6 +4,7 @@ from tripletree.answers.answer import Answer
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
+from tripletree.answers.criticality import Criticality, Moment, Moments, Place, StateCriticality
 from tripletree.answers.effects import Effect, Effects, Move
 from tripletree.answers.factual import Factual
 from tripletree.answers.fidelity import Agreement, Estimate, Fidelity
@@ -29,6 +30,7 @@ __all__ = [
     "Changes",
     "Counterfactual",
     "Counterfactuals",
+    "Criticality",
     "Duration",
     "Effect",
     "Effects",
@@ -40,9 +42,12 @@ __all__ = [
     "HeldOut",
     "Importance",
     "MarkovCheck",
+    "Moment",
+    "Moments",
     "Move",
     "Outline",
     "Phase",
+    "Place",
     "Prediction",
     "Refined",
     "Region",
@@ -51,6 +56,7 @@ __all__ = [
     "Rule",
     "Rules",
     "Source",
+    "StateCriticality",
     "Story",
     "Terms",
     "Trajectories",

@@ -15,8 +15,8 @@ from tripletree.text import count
 
 I64 = npt.NDArray[np.int64]
 
-ENOUGH = 5
-"""What a comparison must be worth: 5 episodes that took an option against many that did not, or 10 against 10."""
+ENOUGH = 10
+"""What a comparison must be worth: 10 episodes that took an option against many that did not, or 20 against 20."""
 MOST_TOLD = 5
 """Places told one by one."""
 DIGITS = 2
@@ -54,8 +54,8 @@ class Place(Answer):
     options : tuple of str
         All that were done there.
     difference : float
-        How much more value went with the option than with anything else done there in like states; shrunk towards 0,
-        because the largest of many estimates is too large.
+        How much more value went with the option than with anything else done there in like states. Where the choice
+        matters it is shrunk towards 0, because the largest of many estimates is too large.
     interval : pair of float
         95 % interval of the difference.
     raw, error, freedom : float
@@ -213,7 +213,7 @@ def went_with(place: Place) -> str:
 
 def worth_a_look(moments: tuple[Moment, ...]) -> list[str]:
     """Return a line for each moment."""
-    return [f"Worth a look: {one}." for one in moments]
+    return [f"{'Also' if place else 'Worth a look:'} {one}." for place, one in enumerate(moments)]
 
 
 def _criticality(answer: Criticality) -> str:

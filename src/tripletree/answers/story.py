@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tripletree.answers.answer import Answer
 from tripletree.answers.change import Change, because
+from tripletree.answers.criticality import Moment, worth_a_look
 from tripletree.asking.levels import Classes
 from tripletree.language.numbers import all_of, percent, rounded, rounded_apart
 from tripletree.text import count
@@ -101,6 +102,8 @@ class Story(Answer):
         How the episode ended, when it is one.
     agreement : float or None
         The share of steps at which the log shows what the tree predicts, when there is a log.
+    moments : tuple of Moment
+        The few steps at which the choice matters, when there is a log of several episodes that shows it.
     """
 
     title: str
@@ -112,6 +115,7 @@ class Story(Answer):
     total: float | None
     ending: str | None
     agreement: float | None
+    moments: tuple[Moment, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -177,6 +181,7 @@ def _story(answer: Story) -> str:
         lines.append(ENDINGS[answer.ending])
     if not answer.simulated:
         lines += [jump(one, answer.explained) for one in answer.jumps]
+    lines += worth_a_look(answer.moments)
     if answer.agreement is not None:
         lines.append(f"The log shows what the tree predicts at {percent(answer.agreement)} of the steps.")
     return "\n".join(lines)

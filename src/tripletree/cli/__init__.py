@@ -38,6 +38,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "changes": ("ask", "Explain each time that the prediction changes along the episodes of a log."),
         "story": ("ask", "Tell an episode phase by phase."),
+        "criticality": ("ask", "Show where the choice matters, and the moments of an episode because of it."),
         "rules": ("ask", "Show the tree as rules."),
         "outline": ("judge", "Show the model from afar."),
         "importance": ("judge", "Show how much each feature matters."),

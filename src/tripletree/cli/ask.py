@@ -1,4 +1,4 @@
-"""Questions to a model at the command line: predict, explain, changes, story, rules."""
+"""Questions to a model at the command line: predict, explain, changes, story, criticality, rules."""
 
 from __future__ import annotations
 
@@ -274,6 +274,36 @@ def story(
     if not ways:
         raise ParameterError(str(ways))
     console.answer(tree.story(ways, about=about, levels=levels, shortest=shortest, most=most), as_json)
+
+
+@command(
+    "tripletree criticality run.tripletree --log run.csv",
+    'tripletree criticality run.tripletree --log run.csv --state "pos=1.2, speed=0.03"',
+    "tripletree criticality run.tripletree --log run.csv --episode 3 --json",
+)
+@model_argument
+@log_option("Whose episodes to compare: the log that the model was grown on, or another.", required=True)
+@click.option("--state", metavar="STATE", help="Ask about states like this one.")
+@click.option("--episode", metavar="ID", help="Show the few moments of this episode at which the choice matters.")
+@json_option
+def criticality(
+    model: Path, log: Path, describe: Path | None, state: str | None, episode: str | None, as_json: bool
+) -> None:
+    """Show where the choice matters, and the moments of an episode because of it.
+
+    The choice matters where what the agent did went with how well it fared afterwards. Compared are episodes that did
+    different things in like states; where the log has none, it cannot be told.
+    """
+    if state is not None and episode is not None:
+        raise click.UsageError("Give --state or --episode, not both.")
+    tree = open_model(model)
+    recorded = required_log(tree, log, describe)
+    if state is not None:
+        console.answer(tree.criticality(recorded, state=state), as_json)
+    elif episode is not None:
+        console.answer(tree.criticality(recorded, episode=episode_of(recorded, episode)), as_json)
+    else:
+        console.answer(tree.criticality(recorded), as_json)
 
 
 @command(

@@ -109,7 +109,7 @@ class _Cells:
     took : bool array of shape (cells,)
         Whether it took the option at all.
     reason : int array of shape (strata,)
-        Why nothing can be compared there, an index of ``REASONS``; -1 where something can.
+        Why nothing can be told there, an index of ``REASONS``, unless there are enough episodes.
     """
 
     stratum: I64
@@ -134,10 +134,10 @@ def criticality(fitted: Fitted, log: Log, threads: int = 1) -> Criticality:
     """
     check_same_schema(fitted.schema, log, "log")
     log = in_labels(fitted.schema, log)
-    kept = ("criticality", log.fingerprint())
+    kept = f"criticality {log.fingerprint()}"
     if kept not in fitted.memory:
-        fitted.memory[kept] = _criticality(fitted, _sample(log), threads)  # type: ignore[index]
-    found: Criticality = fitted.memory[kept]  # type: ignore[index]
+        fitted.memory[kept] = _criticality(fitted, _sample(log), threads)
+    found: Criticality = fitted.memory[kept]
     return found
 
 
@@ -151,8 +151,11 @@ def _sample(log: Log) -> Log:
 
 
 def _criticality(fitted: Fitted, log: Log, threads: int) -> Criticality:
+    size = fitted.tree.n_leaves
     if not (fitted.schema.has_action and fitted.schema.has_reward and all(fitted.varies[:2])):
-        return Criticality((), np.full(fitted.tree.n_leaves, -1), np.full(fitted.tree.n_leaves, -1), (), 0.0, False)
+        return Criticality((), np.full(size, -1), np.full(size, -1), (), 0.0, False)
+    if len(np.unique(log.units)) < LIKE:
+        return Criticality((), np.full(size, -1), np.full(size, TOO_FEW), (0.0, 0.0, 1.0), 0.0, True)
     leaf = fitted.tree.apply(log.states, threads).astype(np.int64)
     group = np.repeat(log.units, np.diff(log.starts))
     spans = _spans(fitted.tree)
@@ -269,7 +272,7 @@ def _cells(choice: _Choice, option: int, stratum: I64, group: I64, residual: F64
     share = np.bincount(stratum, took) / size
     left = np.bincount(stratum, (took - choice.likely[:, option]) ** 2) / size
     decided = left < MIXED * share * (1 - share)
-    reason = np.where((share == 0) | (share == 1), ONE_ACTION, np.where(decided, STATE_DECIDES, -1))
+    reason = np.where((share == 0) | (share == 1), ONE_ACTION, np.where(decided, STATE_DECIDES, TOO_FEW))
     bins = np.clip(np.bincount(np.unique(stratum * units + group) // units) // BIN, 1, MOST_BINS)
     order = np.lexsort((choice.score[:, option], stratum))
     rank = np.empty(len(order), np.int64)
@@ -279,7 +282,7 @@ def _cells(choice: _Choice, option: int, stratum: I64, group: I64, residual: F64
     steps = np.bincount(cell)
     taken, value = np.bincount(cell, took) / steps, np.bincount(cell, residual) / steps
     place, where = key // units, key // units // MOST_BINS
-    open_there = reason[where] == -1
+    open_there = reason[where] == TOO_FEW
     differs = np.where(open_there, taken - _means(taken, place), 0.0)
     return _Cells(
         stratum=where,
@@ -313,8 +316,9 @@ def _regions(tree: Tree, spans: I64, stratum: I64, strata: I64, options: Sequenc
         # A stratum's children are not asked about.
         if int(tree.parent[left]) in lowest:
             return False
-        found = contrast(left), contrast(right)
-        return max(found) >= ENOUGH and all(one >= ENOUGH or one == 0 for one in found)
+        less, more = sorted((contrast(left), contrast(right)))
+        # What is left over at one side is not worth being vague about the other.
+        return more >= ENOUGH and (less >= ENOUGH or less < more / 5)
 
     return _cut(tree, divide)
 
@@ -412,8 +416,8 @@ def _slope(taken: F64, group: I64, value: F64) -> tuple[float, float, float, flo
 def _judged(places: Sequence[Place]) -> list[Place]:
     """Return the places with shrunk differences, intervals and claims, the largest claims first.
 
-    Claims follow Holm: however many places there are, one false claim among all of them is improbable. Differences are shrunk by a prior that the places themselves suggest: some of
-    them are 0, and the others spread around 0.
+    Claims follow Holm: however many places there are, one false claim among all of them is improbable. Differences are
+    shrunk by a prior that the places themselves suggest: some of them are 0, and the others spread around 0.
     """
     from scipy.special import stdtrit
 
@@ -428,9 +432,12 @@ def _judged(places: Sequence[Place]) -> list[Place]:
     claimed[order[np.logical_and.accumulate(passed)]] = True
     prior = _prior(raw, error)
     kept = prior / (prior + error**2)
-    shrunk, half = kept * raw, stdtrit([one.freedom for one in places], 0.975) * error * np.sqrt(kept)
-    claimed &= (np.abs(shrunk) > half) & (np.abs(shrunk) >= NOTABLE * places[0].spread)
-    numbers = zip(shrunk.tolist(), (shrunk - half).tolist(), (shrunk + half).tolist(), claimed.tolist(), strict=True)
+    half = stdtrit([one.freedom for one in places], 0.975) * error
+    claimed &= (np.abs(kept * raw) > half * np.sqrt(kept)) & (np.abs(kept * raw) >= NOTABLE * places[0].spread)
+    # What is not claimed is not the largest of many, and must not seem better known than it is.
+    kept = np.where(claimed, kept, 1.0)
+    middle, half = kept * raw, half * np.sqrt(kept)
+    numbers = zip(middle.tolist(), (middle - half).tolist(), (middle + half).tolist(), claimed.tolist(), strict=True)
     found = [
         replace(one, difference=middle, interval=(low, high), matters=matters)
         for one, (middle, low, high, matters) in zip(places, numbers, strict=True)
@@ -460,8 +467,7 @@ def _answer(fitted: Fitted, places: Sequence[Place], reason: I64, steps: I64) ->
     for number, one in reversed(list(enumerate(shared))):
         place[one.leaves] = number
     known = place >= 0
-    # What was mixed, but not enough for any place.
-    reason = np.where(known, -1, np.where(reason == -1, TOO_FEW, reason))
+    reason = np.where(known, -1, reason)
     unknown = tuple(float(steps[reason == code].sum() / steps.sum()) for code in range(len(REASONS)))
     return Criticality(tuple(shared), place, reason, unknown, float(steps[known].sum() / steps.sum()), True)
 
@@ -476,9 +482,7 @@ def state_criticality(fitted: Fitted, log: Log, state: Any, threads: int = 1) ->
     leaf = int(fitted.tree.apply(states)[0])
     place, code = int(found.place[leaf]), int(found.reason[leaf])
     why = REASONS[code] if code >= 0 else "the log has no rewards, or all steps are worth the same"
-    answer = StateCriticality(
-        found.places[place] if place >= 0 else None, "" if place >= 0 else why, fitted.schema
-    )
+    answer = StateCriticality(found.places[place] if place >= 0 else None, "" if place >= 0 else why, fitted.schema)
     return answer.assuming(written.assumed)
 
 

@@ -21,6 +21,7 @@ from tripletree.log.endings import ENDING_NAMES, TERMINATED
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
+from tripletree.questions.criticality import moments
 from tripletree.questions.explain_change import explain_change
 from tripletree.text import Message, Option
 
@@ -65,6 +66,7 @@ def story(
     levels: Wanted = AUTO,
     shortest: int = 3,
     most: int = 12,
+    threads: int = 1,
 ) -> Story:
     """Return the story of an episode.
 
@@ -84,6 +86,8 @@ def story(
         Steps that a phase must last; what is shorter interrupts another phase or makes up an alternating one.
     most : int
         Most phases; longer episodes are told more coarsely.
+    threads : int
+        Threads that look for moments at which the choice matters.
     """
     check_whole(shortest, "shortest", 1, example=3)
     check_whole(most, "most", 1, example=12)
@@ -130,6 +134,8 @@ def story(
         total=total,
         ending=ending,
         agreement=agreement,
+        # Which the other episodes of the log show.
+        moments=moments(fitted, log, episode, threads).moments if log is not None and is_integer(episode) else (),
     )
 
 

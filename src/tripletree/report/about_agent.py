@@ -19,6 +19,7 @@ from tripletree.log.derive import derivative
 from tripletree.log.endings import TERMINATED
 from tripletree.markup import Markup, fold, paragraphs, region, table, tag, together, with_names
 from tripletree.questions.chance import chance, expected_steps
+from tripletree.questions.criticality import criticality
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
 from tripletree.questions.rules import rules
@@ -127,8 +128,29 @@ def fortune_section(case: Case) -> Section | None:
     if not case.log.schema.has_reward:
         return None
     content = _lowest_returns(case) if np.ptp(case.returns) else [tag("p", words.same_return(case.returns))]
+    content += _choices_that_matter(case)
     content += _lowest_values(case) if case.fitted.varies[1] else [tag("p", words.SAME_VALUE)]
     return Section("fortune", "How well it fares, and where it fails", together(content))
+
+
+def _choices_that_matter(case: Case) -> list[Markup]:
+    """Return where the choice matters, if the log shows it anywhere."""
+    found = criticality(case.fitted, case.log, case.threads)
+    rows = [
+        (
+            conditions(one.when),
+            percent(one.share),
+            one.option,
+            *words.difference(one),
+            f"{one.took:,} of {one.episodes:,}",
+        )
+        for one in found.critical[:WORST]
+    ]
+    if not rows:
+        return []
+    head = ("where", "of the steps", "what was done", "value more or less", "95 % interval", "episodes that did it")
+    shown = table("Where the choice matters most", head, rows, (1, 3, 4, 5))
+    return [tag("h3", "Where the choice matters"), tag("p", words.choices(found)), shown]
 
 
 def _lowest_values(case: Case) -> list[Markup]:

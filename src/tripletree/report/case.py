@@ -95,7 +95,7 @@ class Case:
 
     def story(self, episode: int) -> Story:
         """Return the story of an episode, by its position in the log."""
-        return story(self.fitted, episode, self.log, about=self.told_about)
+        return story(self.fitted, episode, self.log, about=self.told_about, threads=self.threads)
 
     @cached_property
     def told_about(self) -> str:

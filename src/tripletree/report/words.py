@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.change import Changes, by_one_feature
+from tripletree.answers.criticality import CAUTION, DIGITS, Criticality, Place, worth_a_look
 from tripletree.answers.judgement import HeldOut
 from tripletree.answers.rules import Rule, conditions
 from tripletree.answers.story import ENDINGS, Story, jump, phase
@@ -118,6 +119,21 @@ def failures(log: Log, returns: F64) -> str:
     return f"{text}. Their median length is {count(theirs, 'step')}; that of the others is {others:,}."
 
 
+def choices(found: Criticality) -> str:
+    """Return what the table of places says in which the choice matters."""
+    places = count(len(found.critical), "place")
+    return (
+        f"In {places} (of {len(found.places):,} that the log can tell about), episodes that did different things in "
+        f"like states fared differently afterwards, beyond chance. {CAUTION}"
+    )
+
+
+def difference(place: Place) -> tuple[str, str]:
+    """Return how much more value went with an option, and the interval."""
+    low, high = (rounded(bound, DIGITS) for bound in place.interval)
+    return f"{'+' * (place.difference > 0)}{rounded(place.difference, DIGITS)}", f"{low} to {high}"
+
+
 def fortune(fitted: Fitted) -> str:
     """Return what value is, and the range of the tree's values."""
     gamma = fitted.options["gamma"]
@@ -173,7 +189,8 @@ def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     told = [phase(one, value=answer.with_value, among=answer.explained) for one in answer.phases]
     phases = [f"{capital(text)}." for text in told]
     rest = [ENDINGS[answer.ending]] if answer.ending is not None else []
-    return first, phases, [" ".join([*rest, *(jump(one, answer.explained) for one in answer.jumps)])]
+    jumps = (jump(one, answer.explained) for one in answer.jumps)
+    return first, phases, [" ".join([*rest, *jumps, *worth_a_look(answer.moments)])]
 
 
 def lead(fitted: Fitted, log: Log) -> str:
