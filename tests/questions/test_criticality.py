@@ -124,7 +124,7 @@ def test_groups_are_what_is_counted():
     assert alone.critical
     assert not together.critical
     assert together.told == 0
-    assert together.unknown[2] > 0.5
+    assert together.unknown[1] > 0.5
 
 
 def test_levels_of_a_continuous_action():

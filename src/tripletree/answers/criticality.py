@@ -25,7 +25,7 @@ DIGITS = 2
 ONE_ACTION = "the agent always does the same there"
 STATE_DECIDES = "what it does there follows largely from the state"
 TOO_FEW = "too few episodes did each"
-REASONS = (ONE_ACTION, STATE_DECIDES, TOO_FEW)
+REASONS = (ONE_ACTION, TOO_FEW, STATE_DECIDES)
 """Why it cannot be told whether a choice matters."""
 
 CAUTION = '"Went with" is not "made": the agent may have chosen for a reason that the state does not show.'

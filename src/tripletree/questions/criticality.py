@@ -8,7 +8,6 @@ come from whole groups of episodes; and however many places are asked, a false c
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -18,17 +17,18 @@ import numpy.typing as npt
 
 from tripletree.answers.criticality import ENOUGH, REASONS, Criticality, Moment, Moments, Place, StateCriticality
 from tripletree.asking.attribute import read_attribute
-from tripletree.asking.levels import level_texts, log_classes, read_levels
+from tripletree.asking.levels import log_classes, read_levels
 from tripletree.asking.states import complete, read_states
 from tripletree.checks import check_whole
-from tripletree.errors import ParameterError, TripleTreeWarning
+from tripletree.errors import ParameterError
 from tripletree.language.conditions import clauses
 from tripletree.language.numbers import unit
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema, in_labels, log_values
-from tripletree.model.fit import fit
+from tripletree.model.fit import describe_grown, grow_settled
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option
+from tripletree.tree.grow import encode
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -46,6 +46,8 @@ FALSE = 0.025
 worlds in which nothing matters this keeps logs with a claim below 5 %."""
 LEAVES, SMALLEST = 500, 2
 """Size of the trees that say what to expect of the action, and samples of their leaves."""
+PARTS = 3
+"""Levels of a dimension whose numbers have none of their own."""
 NOTABLE = 0.1
 """A difference below this share of the value's standard deviation over the log is not worth a word."""
 LARGEST = 300_000
@@ -54,7 +56,7 @@ MOST_MOMENTS = 3
 APART = 10
 """Steps that moments of one episode are apart, at least."""
 
-ONE_ACTION, STATE_DECIDES, TOO_FEW = range(3)
+ONE_ACTION, TOO_FEW, STATE_DECIDES = range(3)
 
 
 class _Options(NamedTuple):
@@ -156,7 +158,7 @@ def _criticality(fitted: Fitted, log: Log, threads: int) -> Criticality:
     if not (fitted.schema.has_action and fitted.schema.has_reward and all(fitted.varies[:2])):
         return Criticality((), np.full(size, -1), np.full(size, -1), (), 0.0, False)
     if len(np.unique(log.units)) < LIKE:
-        return Criticality((), np.full(size, -1), np.full(size, TOO_FEW), (0.0, 0.0, 1.0), 0.0, True)
+        return Criticality((), np.full(size, -1), np.full(size, TOO_FEW), (0.0, 1.0, 0.0), 0.0, True)
     leaf = fitted.tree.apply(log.states, threads).astype(np.int64)
     group = np.repeat(log.units, np.diff(log.starts))
     spans = _spans(fitted.tree)
@@ -230,9 +232,9 @@ def _expected(fitted: Fitted, log: Log, threads: int) -> F64:
     options = {**fitted.options, "theta": (1, 0, 0), "max_leaves": LEAVES, "min_samples_leaf": SMALLEST, **rest}
     found = np.zeros((log.n_samples, len(log.schema.action.labels) or len(log.schema.action.names)))
     for part in range(2):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TripleTreeWarning)  # nobody asked for this tree
-            grown = fit(log.select(half != part), None, options)
+        other = log.select(half != part)
+        codes = encode(other, options["mode"], options["bins"], threads)
+        grown = describe_grown(other, grow_settled(other, codes, options, threads), options)
         rows = np.repeat(half == part, np.diff(log.starts))
         states = np.ascontiguousarray(log.states[rows])
         found[rows] = grown.told(states, grown.tree.apply(states, threads), threads)[:, grown.targets["action"]]
@@ -259,10 +261,14 @@ def _options(fitted: Fitted, log: Log) -> list[_Options]:
         names = tuple(f"{label}{unit(action.units[0])}" for label in action.labels)
         return [_Options("action", names, log.actions.astype(np.int64), None)]
     found = []
-    for name, of in zip(action.names, action.units, strict=True):
-        levels = read_levels(fitted, read_attribute(fitted, name), 3)
-        names = tuple(f"{name} {text}" for text in level_texts(of, levels.edges[0]))
-        found.append(_Options(name, names, log_classes(fitted, levels, log), np.array(levels.edges[0])))
+    for name in action.names:
+        about = read_attribute(fitted, name)
+        classes = read_levels(fitted, about)
+        if not classes.columns[0].edges:  # numbers without levels that mean something
+            classes = read_levels(fitted, about, PARTS)
+        levels = classes.columns[0]
+        names = tuple(f"{name} {level}" for level in levels.names)
+        found.append(_Options(name, names, log_classes(fitted, classes, log), np.array(levels.edges)))
     return found
 
 
