@@ -10,6 +10,19 @@
 
 namespace tripletree {
 
+// One leaf, for attribution (attributing.hpp). At node k of the quadrature a state that lies inside the leaf along the j-th feature of its
+// path weighs at + outside there, 1 / per_inside in short, and one that does not weighs outside.
+struct PathLeaf {
+    size_t path, nodes, d, targets;
+    const int32_t* feature;                              // path
+    const uint8_t *on_path, *sloping;                    // features; targets
+    const double *lower, *upper;                         // path
+    const double *at, *weight;                           // nodes
+    const double *outside, *per_inside, *more;           // nodes x path; `more`: (1 - share) / inside
+    const double* less;                                  // nodes: -share / outside
+    const double *origin, *centre, *slope, *low, *high;  // features; targets; targets x features; targets
+};
+
 struct Hot {
     void (*widen_ranges)(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest);
     size_t (*add_sums)(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums);
@@ -42,6 +55,7 @@ struct Hot {
     void (*add_errors)(const double* sums, size_t left, size_t width, size_t first, const double* model, size_t columns, double* errors);
     void (*tell)(const double* state, const double* origin, const double* centre, const double* slope, const double* low, const double* high, size_t d,
                  size_t width, double* out);
+    void (*attribute_eight)(const PathLeaf& leaf, const double* states, double* room, double* phi);
 };
 
 // The best table for this machine; the environment variable TRIPLETREE_ISA (baseline, avx2, avx512) chooses another.

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "apply.hpp"
+#include "attributing.hpp"
 #include "csv.hpp"
 #include "encode.hpp"
 #include "grow.hpp"
@@ -465,6 +466,67 @@ class Policy {
     }
 };
 
+// What leaves predict, as arrays of one row per leaf.
+LeafModels leaf_models(size_t d, const In2<double>& origin, const In2<double>& centre, const In3<double>& slope, const In2<double>& low,
+                       const In2<double>& high) {
+    const size_t leaves = centre.shape(0), targets = centre.shape(1);
+    require(d > 0 && leaves > 0 && origin.shape(0) == leaves && origin.shape(1) == d, "origin must have one row per leaf and one column per feature");
+    require(slope.shape(0) == leaves && slope.shape(1) == targets && slope.shape(2) == d, "slope must have the shape (leaves, targets, features)");
+    for (const auto* v : {&low, &high}) require(v->shape(0) == leaves && v->shape(1) == targets, "low and high must fit centre");
+    return {leaves, d, targets, origin.data(), centre.data(), slope.data(), low.data(), high.data()};
+}
+
+constexpr size_t short_work = size_t{1} << 16;  // states times leaves: ends within a few milliseconds
+
+Out3<double> attribute_paths(In2<double> states, In2<double> lower, In2<double> upper, In2<double> cover, In2<double> at, In2<double> weight,
+                             In2<double> origin, In2<double> centre, In3<double> slope, In2<double> low, In2<double> high, int threads) {
+    const size_t n = states.shape(0), d = states.shape(1);
+    const LeafModels models = leaf_models(d, origin, centre, slope, low, high);
+    for (const auto* v : {&lower, &upper, &cover}) require(v->shape(0) == models.leaves && v->shape(1) == d, "bounds and cover must have one row per leaf");
+    require(at.shape(0) == at.shape(1) && weight.shape(0) == at.shape(0) && weight.shape(1) == at.shape(0), "the quadrature must be square");
+    nb::capsule owner;
+    double* out = allocate<double>(n * d * models.targets, owner);
+    const PathLeaves leaves(models, lower.data(), upper.data(), cover.data(), at.data(), weight.data(), at.shape(0));
+    const bool small = n * models.leaves <= short_work;
+    run_interruptibly(
+        small,
+        [&](const Flag& cancel) {
+            Team team(small ? 1 : useful_threads(threads));
+            leaves.attribute(states.data(), n, d, models.targets, team, cancel, out);
+        },
+        [] {});
+    return Out3<double>(out, {n, d, models.targets}, owner);
+}
+
+Out3<double> attribute_background(In2<double> states, In2<double> background, In1<int32_t> feature, In1<double> threshold, In1<int32_t> left,
+                                  In1<int32_t> leaf_number, In2<double> origin, In2<double> centre, In3<double> slope, In2<double> low, In2<double> high,
+                                  int threads) {
+    const size_t n = states.shape(0), d = states.shape(1), m = background.shape(0), nodes = feature.shape(0);
+    const LeafModels models = leaf_models(d, origin, centre, slope, low, high);
+    require(m > 0 && background.shape(1) == d, "background must have at least one state, and the same features");
+    require(nodes > 0 && threshold.shape(0) == nodes && left.shape(0) == nodes && leaf_number.shape(0) == nodes, "tree arrays must have one length");
+    for (size_t k = 0; k < nodes; ++k) {
+        if (left(k) < 0) {
+            require(leaf_number(k) >= 0 && static_cast<size_t>(leaf_number(k)) < models.leaves, "there is no such leaf");
+            continue;
+        }
+        require(left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes, "children must come after their parents");
+        require(feature(k) >= 0 && static_cast<size_t>(feature(k)) < d, "the tree splits on a feature that states does not have");
+    }
+    nb::capsule owner;
+    double* out = allocate<double>(n * d * models.targets, owner);
+    const bool small = n * m * std::min<size_t>(models.leaves, 64) <= short_work;
+    run_interruptibly(
+        small,
+        [&](const Flag& cancel) {
+            Team team(small ? 1 : useful_threads(threads));
+            attribute_against(models, {feature.data(), threshold.data(), left.data()}, leaf_number.data(), states.data(), n, background.data(), m, team, cancel,
+                              out);
+        },
+        [] {});
+    return Out3<double>(out, {n, d, models.targets}, owner);
+}
+
 std::string_view view_of(const nb::bytes& data) { return {data.c_str(), data.size()}; }
 
 nb::object text_of(std::string_view cell) {
@@ -567,5 +629,9 @@ NB_MODULE(_kernel, m) {
         .def("best", &Policy::best, "state"_a)
         .def("many", &Policy::many, "states"_a, "node"_a, "threads"_a)
         .def("errors", &Policy::errors, "states"_a, "targets"_a, "per_unit"_a, "scores"_a, "threads"_a);
+    m.def("attribute_paths", &attribute_paths, "states"_a, "lower"_a, "upper"_a, "cover"_a, "at"_a, "weight"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a,
+          "high"_a, "threads"_a);
+    m.def("attribute_background", &attribute_background, "states"_a, "background"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "origin"_a,
+          "centre"_a, "slope"_a, "low"_a, "high"_a, "threads"_a);
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
 }

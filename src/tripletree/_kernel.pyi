@@ -41,6 +41,34 @@ def grow(
     fine: bool = False,
 ) -> tuple[I32, F64, I32, F64, I32]: ...
 def apply(states: F64, feature: I32, threshold: F64, left: I32, leaf_number: I32, threads: int) -> I32: ...
+def attribute_paths(
+    states: F64,
+    lower: F64,
+    upper: F64,
+    cover: F64,
+    at: F64,
+    weight: F64,
+    origin: F64,
+    centre: F64,
+    slope: F64,
+    low: F64,
+    high: F64,
+    threads: int,
+) -> F64: ...
+def attribute_background(
+    states: F64,
+    background: F64,
+    feature: I32,
+    threshold: F64,
+    left: I32,
+    leaf_number: I32,
+    origin: F64,
+    centre: F64,
+    slope: F64,
+    low: F64,
+    high: F64,
+    threads: int,
+) -> F64: ...
 def linear_leaves(
     states: F64,
     targets: F64,

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import store
+from tripletree.answers.attribution import Attribution
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
@@ -50,6 +51,7 @@ from tripletree.policy.policy import TreePolicy, as_policy
 from tripletree.policy.refine import refine
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
+from tripletree.questions.attribute import attribute
 from tripletree.questions.counterfactuals import counterfactual, counterfactuals
 from tripletree.questions.criticality import criticality, moments, state_criticality
 from tripletree.questions.effects import effects
@@ -313,6 +315,40 @@ class TripleTree:
     def apply(self, states: Any) -> Any:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
         return apply(self.fitted_, states, self._threads())
+
+    @question
+    def attribute(
+        self, states: Any, about: str = "action", *, method: str | None = None, background: Log | None = None
+    ) -> Attribution:
+        """Return how much each feature contributed to what the tree predicts: exact Shapley values.
+
+        The contributions to a prediction add up to its difference from what the tree predicts on average.
+
+        Parameters
+        ----------
+        states : states, text or Log
+            As in :meth:`predict`, or all states of a log.
+        about : str
+            ``"action"``, the name of an action dimension, ``"value"``, ``"derivative of pos"`` or ``"derivative"``. Of
+            a discrete action this is the score of the label that the tree predicts; ``"action = left"`` names another.
+        method : {"path", "background"} or None
+            What stands in for features that the tree is not told: the share of the training samples that goes each
+            way at a split, or the states of a background, one after the other. None: a background where one is
+            given, else the path.
+        background : Log or None
+            With ``method="background"``, the log to draw up to 200 states from; None: what the model kept of its own.
+
+        Examples
+        --------
+        >>> from tripletree import TripleTree
+        >>> from tripletree.demos import road
+        >>> tree = TripleTree(max_leaves=200).fit(road.record("left", n_samples=2_000))
+        >>> print(tree.attribute("pos=1.2, speed=0.03", "value"))
+        Value = ...
+        """
+        written = complete(states, self.fitted_, "states")
+        found = attribute(self.fitted_, written.state, about, method, background, self._threads())
+        return found.assuming(written.assumed)
 
     @overload
     def explain(self, state: Any, foil: None = None, *, about: str = "action") -> Factual: ...

@@ -60,7 +60,7 @@ def random_fitted(
     action = (
         Action("discrete", ("action",), LABELS) if discrete else Action("continuous", ("main", "side"), (), ("", ""))
     )
-    names = ("pos", "speed", "fuel", "tilt", "gear", "wind")[:features]
+    names = ("pos", "speed", "fuel", "tilt", "gear", "wind", "heat", "load", "mass", "drag")[:features]
     whole = np.array([kind in ("binary", "integer") for kind in kinds])
     return Fitted(
         schema=Schema(tuple(Feature(name, "", kind) for name, kind in zip(names, kinds, strict=True)), action),

@@ -1,6 +1,7 @@
 """The types of all answers, one module each: data and sentences together. TripleTree's methods make them."""
 
 from tripletree.answers.answer import Answer
+from tripletree.answers.attribution import Attribution
 from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
@@ -24,6 +25,7 @@ from tripletree.graph.transitions import MarkovCheck, Transitions
 __all__ = [
     "Agreement",
     "Answer",
+    "Attribution",
     "Calibration",
     "Chance",
     "Change",

@@ -32,6 +32,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "What the agent does": {
         "predict": ("ask", "Predict what the agent does in a state, how well it does and what comes next."),
+        "attribute": ("ask", "Show how much each feature contributed to what the tree predicts."),
         "explain": (
             "ask",
             "Explain why the agent does what it does in a state, what would change that, or why it changed.",

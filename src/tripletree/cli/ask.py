@@ -1,4 +1,4 @@
-"""Questions to a model at the command line: predict, explain, changes, story, criticality, rules."""
+"""Questions to a model at the command line: predict, attribute, explain, changes, story, criticality, rules."""
 
 from __future__ import annotations
 
@@ -99,6 +99,55 @@ def _columns(tree: TripleTree, answer: Prediction) -> dict[str, Any]:
         columns |= {f"derivative_{name}": answer.derivative[:, f] for f, name in enumerate(schema.feature_names)}
     columns |= {"leaf": answer.leaf, "count": answer.count, "outside": answer.outside.astype(int)}
     return {name: column.tolist() for name, column in columns.items()}
+
+
+@command(
+    'tripletree attribute run.tripletree --state "pos=1.2, speed=0.03"',
+    'tripletree attribute run.tripletree --state "pos=1.2, speed=0.03" --about "action = left" --json',
+    "tripletree attribute run.tripletree --log run.csv --episode 3 --step 12 --about value",
+    "tripletree attribute run.tripletree --log run.csv --about value --method background",
+)
+@model_argument
+@click.option(
+    "--state",
+    metavar="STATE",
+    help='A state, such as "pos=1.2, speed=0.03" or 1.2,0.03. Features that are not named have the log\'s median.',
+)
+@log_option("Take the state, or many of them, from this log.")
+@click.option("--episode", metavar="ID", help="Which episode of the log.  [default: all, or the first with --step]")
+@click.option("--step", type=int, metavar="N", help="Which step of the episode, from 0.  [default: all]")
+@about_option
+@click.option(
+    "--method",
+    type=click.Choice(["path", "background"]),
+    help="What stands in for features that the tree is not told: the share of samples that goes each way at a split, "
+    "or other states.  [default: background if you give one, else path]",
+)
+@click.option(
+    "--background",
+    type=FILE,
+    metavar="LOG",
+    help="Take these other states from this log.  [default: what the model kept of its own]",
+)
+@json_option
+def attribute(
+    model: Path, about: str, method: str | None, background: Path | None, as_json: bool, **options: Any
+) -> None:
+    """Show how much each feature contributed to what the tree predicts (Shapley values).
+
+    It is about one state, or in the mean about all of a log or an episode. Of a discrete action it is about the label
+    that the tree predicts; --about "action = left" names another.
+    """
+    tree = open_model(model)
+    path, describe, episode = options["log"], options["describe"], options["episode"]
+    states: Any
+    if path is not None and options["state"] is None and options["step"] is None:
+        states = required_log(tree, path, describe)
+        states = states if episode is None else states.select([episode_of(states, episode)])
+    else:
+        states = state_of(tree, **options)
+    others = log_of(tree, background, describe)
+    console.answer(tree.attribute(states, about, method=method, background=others), as_json)
 
 
 @command(

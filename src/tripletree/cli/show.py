@@ -113,6 +113,29 @@ def _effects(tree: TripleTree, about: str | None, features: list[str], log: Path
     return effects(tree, log_of(tree, log, describe), about=about or "action", features=features or None)
 
 
+def _attribution(tree: TripleTree, about: str | None, state: tuple[str, ...]) -> Any:
+    from tripletree.asking.states import complete
+    from tripletree.plot import attribution
+
+    if len(state) != 1:
+        raise click.UsageError("A picture of kind attribution is about one state: give --state once.")
+    return attribution(tree, complete(state[0], tree.fitted_, "state"), about=about or _first_about(tree))
+
+
+def _beeswarm(tree: TripleTree, about: str | None, log: Path | None, describe: Path | None) -> Any:
+    from tripletree.plot import beeswarm
+
+    if log is None:
+        raise click.UsageError("A picture of kind beeswarm shows the states of a log: give --log LOG.")
+    return beeswarm(tree, required_log(tree, log, describe), about=about or _first_about(tree))
+
+
+def _first_about(tree: TripleTree) -> str:
+    from tripletree.asking.attribute import main_attributes
+
+    return next(iter(main_attributes(tree.fitted_)), "action")
+
+
 # What draws each kind, and the options that it takes.
 KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "overview": (_overview, ("log", "describe")),
@@ -125,6 +148,8 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "after": (_after, ("steps", "start", "x", "y", "colour", "log", "describe")),
     "importance": (_importance, ()),
     "effects": (_effects, ("about", "features", "log", "describe")),
+    "attribution": (_attribution, ("about", "state")),
+    "beeswarm": (_beeswarm, ("about", "log", "describe")),
     "curves": (_curves, ("log", "describe")),
 }
 
@@ -135,6 +160,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "tripletree plot map run.tripletree -x pos -y speed --colour value --arrows -o value.png",
     'tripletree plot map run.tripletree -x pos --where "speed in [0, 0.05]" -o action.svg',
     "tripletree plot map run.tripletree -x pos -y speed --log run.csv --episode 3 -o episode.pdf",
+    "tripletree plot beeswarm run.tripletree --log run.csv --about value -o beeswarm.png",
     'tripletree plot after run.tripletree --steps 50 --from "pos=1.2, speed=0" -o fan.png',
 )
 @click.argument("kind", metavar="KIND", type=click.Choice(list(KINDS)))
@@ -151,13 +177,13 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 @click.option("--depth", type=int, metavar="N", help="Levels of splits to show.  [default: 3]")
 @click.option("--steps", type=int, metavar="N", help="Steps to look ahead.  [default: 100]")
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
-@click.option("--about", metavar="ATTRIBUTE", help="What moves: action, value, ...  [default: action]")
+@click.option("--about", metavar="ATTRIBUTE", help="What features move: action, value, ...  [default: action]")
 @click.option("--features", multiple=True, callback=listed, metavar="NAME,NAME", help="Features whose effects to draw.")
 @click.option("--arrows", is_flag=True, help="Show mean moves as arrows.")
 @click.option("--linear", is_flag=True, help="Shade each leaf by its linear model instead of its mean.")
 @click.option("--where", metavar="ZONE", help='Limits of other features, such as "vx in [-0.1, 0.1]".')
 @click.option("--at", metavar="STATE", help="Fix all other features as in this state.")
-@click.option("--state", multiple=True, metavar="STATE", help="Mark a state. Repeatable.")
+@click.option("--state", multiple=True, metavar="STATE", help="Mark a state, or tell its contributions. Repeatable.")
 @click.option("--zone", multiple=True, metavar="ZONE", help="Outline a zone. Repeatable.")
 @log_option("Draw samples of this log, or one episode; maps fade where it has no state. Or count its episodes.")
 @click.option("--episode", metavar="ID", help="Draw this episode of the log.")
@@ -178,6 +204,10 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
     importance              how much each feature matters
     effects      --about    how each feature moves the prediction
                  --features --log
+    attribution  --state    what a prediction comes from
+                 --about
+    beeswarm     --log      the same for states of a log
+                 --about
     curves       --log      losses at every size
     """  # noqa: D301 - click's mark of lines that are kept as they are
     draw, known = KINDS[kind]

@@ -2,6 +2,8 @@
 
 from tripletree.plot.figures import (
     after,
+    attribution,
+    beeswarm,
     curves,
     effects,
     episode,
@@ -15,6 +17,8 @@ from tripletree.plot.figures import (
 
 __all__ = [
     "after",
+    "attribution",
+    "beeswarm",
     "curves",
     "effects",
     "episode",

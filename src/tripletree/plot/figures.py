@@ -12,6 +12,8 @@ from tripletree.plot.captions import WIDTH, columns_that_fit
 from tripletree.plot.picture import Picture, SheetPicture
 from tripletree.plot.style import COLUMN, PAGE, SMALL
 from tripletree.scenes import overlays
+from tripletree.scenes.attribution import bars as attribution_scene
+from tripletree.scenes.attribution import beeswarm as beeswarm_scene
 from tripletree.scenes.charts import curves as curves_sheet
 from tripletree.scenes.charts import importances as importance_scene
 from tripletree.scenes.charts import simplex as simplex_sheet
@@ -339,6 +341,88 @@ def effects(
     sheet = effects_scenes(model, log, about, features)
     width = min(PAGE, 0.6 + CURVE * max(map(len, sheet.rows)))
     return SheetPicture(sheet, figure, (max(width, COLUMN), CURVE_ROW * len(sheet.rows) + 0.4 + 3.2 / width))
+
+
+def attribution(
+    model: Any,
+    state: Any,
+    *,
+    about: str = "action",
+    method: str | None = None,
+    background: Any = None,
+    most: int = 12,
+    ax: Any = None,
+) -> Picture:
+    """Draw what each feature added to one prediction (see ``TripleTree.attribute``).
+
+    Parameters
+    ----------
+    model : TripleTree
+        The tree.
+    state : state or text
+        The state.
+    about : str
+        One number: an action's name, ``"value"``, ``"derivative of pos"``; of a discrete action ``"action"``, for the
+        label that the tree predicts, or ``"action = left"``.
+    method, background
+        As in ``TripleTree.attribute``.
+    most : int
+        Maximum number of features shown one by one, the largest first; the others are summed up.
+    ax : matplotlib Axes or None
+        Where to draw; None: a new figure of a paper's column width.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> tree = TripleTree(20).fit(road.record("left", n_samples=1000))
+    >>> plot.attribution(tree, "pos=1.2, speed=0.03", about="value").scene_.y.tick_labels
+    ('pos = 1.2', 'speed = 0.03')
+    """
+    scene = attribution_scene(model, state, about, method, background, most)
+    return Picture(scene, ax, (COLUMN, 1.35 + 0.24 * len(scene.y.ticks)))
+
+
+def beeswarm(
+    model: Any,
+    log: Any,
+    *,
+    about: str = "action",
+    method: str | None = None,
+    background: Any = None,
+    most: int = 12,
+    dots: int = 1_000,
+    ax: Any = None,
+) -> Picture:
+    """Draw what each feature adds to the predictions along a log: a row of dots for each, the most important first.
+
+    A dot is a state, placed by what the feature contributed there and coloured by the value of the feature.
+
+    Parameters
+    ----------
+    model : TripleTree
+        The tree.
+    log : Log
+        Whose states.
+    about, method, background
+        As in :func:`attribution`.
+    most : int
+        Maximum number of features shown one by one; the others are summed up.
+    dots : int
+        Maximum number of states, a random sample of the log.
+    ax : matplotlib Axes or None
+        Where to draw; None: a new figure.
+
+    Examples
+    --------
+    >>> from tripletree import TripleTree, plot
+    >>> from tripletree.demos import road
+    >>> log = road.record("left", n_samples=1000)
+    >>> plot.beeswarm(TripleTree(20).fit(log), log, about="value")
+    <Picture: What moves value>
+    """
+    scene = beeswarm_scene(model, log, about, method, background, most, dots)
+    return Picture(scene, ax, (4.4, 1.2 + 0.36 * len(scene.y.ticks)))
 
 
 def episode(

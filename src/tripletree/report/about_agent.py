@@ -18,6 +18,7 @@ from tripletree.language.numbers import FEW, measured, percent, rounded
 from tripletree.log.derive import derivative
 from tripletree.log.endings import TERMINATED
 from tripletree.markup import Markup, fold, paragraphs, region, table, tag, together, with_names
+from tripletree.questions.attribute import attribute, sample
 from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.criticality import criticality
 from tripletree.questions.explain_change import explain_changes
@@ -27,6 +28,7 @@ from tripletree.report import words
 from tripletree.report.about_tree import seen_at_once
 from tripletree.report.case import Case, Section
 from tripletree.scenes import overlays
+from tripletree.scenes.attribution import swarm_of
 from tripletree.scenes.charts import importances
 from tripletree.scenes.colours import HERE, THERE
 from tripletree.scenes.fan import after
@@ -36,6 +38,8 @@ from tripletree.scenes.strip import episode as episode_strip
 from tripletree.scenes.types import Entry, Labels, Lines, Points, Scene
 from tripletree.scenes.view import View, read_view
 
+DOTS = 300
+"""States in the swarm of contributions: enough to see, and few enough to keep the page small."""
 MOST_RULES = 4
 """Rules shown one by one for each outcome."""
 WORST = 6
@@ -57,6 +61,7 @@ def behaviour_section(case: Case) -> Section:
         _rules(case),
         tag("h3", "What matters"),
         _importance(case),
+        *_attribution(case),
         tag("h3", "Ask it"),
         tag("p", words.ASK),
         _explorer(case),
@@ -69,6 +74,24 @@ def _importance(case: Case) -> Markup:
     scene = importances(case.fitted)
     # A row of the scene is one feature with three bars, so the picture grows with the features.
     return region("wide", scene.title, case.draw.figure(scene, 640, 70 + 46 * round(scene.y.high - scene.y.low)))
+
+
+def _attribution(case: Case) -> list[Markup]:
+    """Return what moves the first number that a reader asks about: of a discrete action, the commonest label."""
+    fitted = case.fitted
+    about = next(iter(main_attributes(fitted)), None)
+    if about is None:
+        return []
+    counted = fitted.attributes.action_count
+    if fitted.schema.has_action and counted is not None:
+        about = f"action = {fitted.schema.action.labels[int(counted[0].argmax())]}"
+    states = np.ascontiguousarray(sample(case.log.states, DOTS))
+    found = attribute(fitted, states, about, None, None, case.threads)
+    if not found.contributions.any():
+        return []
+    scene = swarm_of(found, case.log)
+    picture = case.draw.figure(scene, 640, 70 + 34 * len(scene.y.ticks))
+    return [tag("p", words.attribution(found)), region("wide", scene.title, picture)]
 
 
 def _abouts(case: Case) -> list[str]:

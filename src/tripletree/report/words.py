@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.attribution import Attribution, main_features, places_of, what
 from tripletree.answers.change import Changes, by_one_feature
 from tripletree.answers.criticality import CAUTION, DIGITS, Criticality, Place, worth_a_look
 from tripletree.answers.judgement import HeldOut
@@ -235,6 +236,18 @@ def caveat(judged: HeldOut) -> list[str]:
         f"On unseen episodes, the state tells no more about {none} than chance would: what this report says about "
         f"{none} describes the log, and need not hold for the agent."
     ]
+
+
+def attribution(answer: Attribution) -> str:
+    """Return which features move a prediction most."""
+    size = answer.importance
+    shown, _ = main_features(size, 2)
+    places = places_of(size)
+    told = [f"{answer.schema.features[f].name} ({exact(round(float(size[f]), places))})" for f in shown]
+    return (
+        f"A prediction is the average plus what each feature adds to it (its Shapley value). What moves "
+        f"{what(answer)} most, up or down, in the mean over states: {all_of(told)}."
+    )
 
 
 def changes(answer: Changes, threshold: float | None) -> str:

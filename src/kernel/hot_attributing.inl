@@ -1,0 +1,77 @@
+// The share of each feature in what one leaf adds to the predictions of eight states, one in each lane.
+#include "hot_vectors.inl"
+
+namespace tripletree {
+namespace TT_ISA {
+
+// `phi` has eight numbers for each feature and target, and the leaf's are added to them; `room` is scratch.
+static void attribute_eight(const PathLeaf& leaf, const double* states, double* room, double* phi) {
+    const size_t path = leaf.path, nodes = leaf.nodes, d = leaf.d, targets = leaf.targets;
+    double *inside = room, *part = inside + 8 * d, *whole = part + 8 * d, *told = whole + 8 * nodes;
+    const V8 one = load(states) * 0.0 + 1.0, zero = one * 0.0;
+    for (size_t f = 0; f < d; ++f) store(inside + 8 * f, one);
+    for (size_t j = 0; j < path; ++j) {
+        const V8 x = load(states + 8 * leaf.feature[j]), low = zero + leaf.lower[j], high = zero + leaf.upper[j];
+        store(inside + 8 * leaf.feature[j], (x >= low) & (x < high) ? one : zero);
+    }
+    V8 total = zero;
+    for (size_t k = 0; k < nodes; ++k) {
+        V8 product = zero + leaf.weight[k];
+        for (size_t j = 0; j < path; ++j) product = product * (load(inside + 8 * leaf.feature[j]) * leaf.at[k] + leaf.outside[k * path + j]);
+        store(whole + 8 * k, product);
+        total = total + product;
+    }
+    for (size_t c = 0; c < targets; ++c) {
+        const double *slope = leaf.slope + c * d, centre = leaf.centre[c];
+        if (!leaf.sloping[c]) {
+            for (size_t j = 0; j < path; ++j) {
+                const V8 in = load(inside + 8 * leaf.feature[j]);
+                V8 sum = zero;
+                for (size_t k = 0; k < nodes; ++k) sum = sum + load(whole + 8 * k) * (in > zero ? zero + leaf.more[k * path + j] : zero + leaf.less[k]);
+                double* out = phi + 8 * (leaf.feature[j] * targets + c);
+                store(out, load(out) + sum * centre);
+            }
+            continue;
+        }
+        V8 away = zero;
+        for (size_t f = 0; f < d; ++f) {
+            const V8 a = (load(states + 8 * f) - leaf.origin[f]) * slope[f] * load(inside + 8 * f);
+            store(part + 8 * f, a);
+            away = away + a;
+        }
+        // The sum of all parts leads to what the leaf says, which is held within its range.
+        const V8 least = zero + leaf.low[c], most = zero + leaf.high[c], raw = away + centre;
+        V8 held = raw < least ? least : raw;
+        held = held > most ? most : held;
+        const V8 shrink = raw == held ? one : (held - centre) / away;
+        V8 off = zero;
+        for (size_t f = 0; f < d; ++f) {
+            const V8 a = load(part + 8 * f) * shrink;
+            store(part + 8 * f, a);
+            if (!leaf.on_path[f]) off = off + a;
+        }
+        for (size_t k = 0; k < nodes; ++k) {
+            V8 sum = off;
+            for (size_t j = 0; j < path; ++j) sum = sum + load(part + 8 * leaf.feature[j]) * leaf.per_inside[k * path + j];
+            store(told + 8 * k, sum * leaf.at[k] + centre);
+        }
+        for (size_t j = 0; j < path; ++j) {
+            const V8 in = load(inside + 8 * leaf.feature[j]), a = load(part + 8 * leaf.feature[j]);
+            V8 sum = zero;
+            for (size_t k = 0; k < nodes; ++k) {
+                const V8 own = a * leaf.per_inside[k * path + j], by = in > zero ? zero + leaf.more[k * path + j] : zero + leaf.less[k];
+                sum = sum + load(whole + 8 * k) * (by * (load(told + 8 * k) - own * leaf.at[k]) + own);
+            }
+            double* out = phi + 8 * (leaf.feature[j] * targets + c);
+            store(out, load(out) + sum);
+        }
+        for (size_t f = 0; f < d; ++f) {
+            if (leaf.on_path[f]) continue;
+            double* out = phi + 8 * (f * targets + c);
+            store(out, load(out) + load(part + 8 * f) * total);
+        }
+    }
+}
+
+}  // namespace TT_ISA
+}  // namespace tripletree
