@@ -8,6 +8,7 @@ import sys
 from benchmarks import (
     aligning,
     applying,
+    attributing,
     choosing,
     costing,
     critical,
@@ -33,6 +34,7 @@ SUBJECTS = {
     "resembling": resembling,
     "holding": holding,
     "explaining": explaining,
+    "attributing": attributing,
     "picturing": picturing,
     "choosing": choosing,
     "faithful": faithful,

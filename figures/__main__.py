@@ -45,6 +45,8 @@ DOCS = (
     "road-tree",
     "lander-importance",
     "lander-effects",
+    "lander-attribution",
+    "lander-beeswarm",
     "lander-episode",
 )
 DOCS_DPI = 120

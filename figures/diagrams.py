@@ -32,6 +32,8 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "lander-tree": lambda: plot.tree(lander.tree()),
     "lander-importance": lambda: plot.importance(lander.tree()),
     "lander-effects": lambda: plot.effects(lander.tree(), about="side engine"),
+    "lander-attribution": lambda: plot.attribution(lander.tree(), lander.logs()[1].states[100], about="main engine"),
+    "lander-beeswarm": lambda: plot.beeswarm(lander.tree(), lander.logs()[1], about="main engine", dots=500),
     "lander-graph": lambda: plot.transitions(lander.tree()),
     "lander-episode": lambda: plot.episode(lander.tree(), lander.logs()[1], flight()),
 }

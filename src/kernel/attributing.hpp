@@ -43,9 +43,10 @@ class PathLeaves {
             const double* slope = models.slope + leaf * targets * d;
             made.sloping.assign(targets, 0);
             bool any = false;
-            for (size_t c = 0; c < targets; ++c)
-                for (size_t f = 0; f < d; ++f)
-                    if (slope[c * d + f] != 0) made.sloping[c] = any = true;
+            for (size_t c = 0; c < targets; ++c) {
+                made.sloping[c] = std::any_of(slope + c * d, slope + (c + 1) * d, [](double one) { return one != 0; });
+                any |= made.sloping[c];
+            }
             // K nodes are exact up to degree 2 K - 1; the degree is that of a product over the path, one less without slopes.
             const size_t path = share.size(), nodes = std::max<size_t>(any ? path / 2 + 1 : (path + 1) / 2, 1);
             if (nodes > most) throw std::invalid_argument("the quadrature has too few nodes for the longest path");
@@ -115,9 +116,10 @@ class PathLeaves {
 // Features that are not told are those of another state, of a background; the mean over all of these.
 class BackgroundWalk {
   public:
-    BackgroundWalk(const LeafModels& models, const Branches& branches, const int32_t* leaf_number, const double* states, const double* others)
-        : models_(models), branches_(branches), leaf_number_(leaf_number), states_(states), others_(others), side_(models.d), width_(models.d + 3),
-          beta_(width_ * width_) {
+    BackgroundWalk(const LeafModels& models, const uint8_t* sloping, const Branches& branches, const int32_t* leaf_number, const double* states,
+                   const double* others)
+        : models_(models), sloping_(sloping), branches_(branches), leaf_number_(leaf_number), states_(states), others_(others), side_(models.d),
+          width_(models.d + 3), beta_(width_ * width_) {
         // beta(a, b) = (a - 1)! (b - 1)! / (a + b - 1)!, the integral of t^(a - 1) (1 - t)^(b - 1).
         for (size_t a = 1; a < width_; ++a) {
             beta_[a * width_ + 1] = 1.0 / static_cast<double>(a);
@@ -138,6 +140,7 @@ class BackgroundWalk {
   private:
     enum class Side : uint8_t { either, state, other };
     const LeafModels& models_;
+    const uint8_t* sloping_;  // leaves x targets
     const Branches branches_;
     const int32_t* leaf_number_;
     const double *states_, *others_, *x_ = nullptr, *b_ = nullptr;
@@ -173,6 +176,12 @@ class BackgroundWalk {
         const double* origin = models_.origin + leaf * d;
         for (size_t c = 0; c < targets; ++c) {
             const double *slope = models_.slope + (leaf * targets + c) * d, low = models_.low[leaf * targets + c], high = models_.high[leaf * targets + c];
+            if (!sloping_[leaf * targets + c]) {
+                const double centre = models_.centre[leaf * targets + c], mine = u ? centre * beta(u, v + 1) : 0, theirs = v ? centre * beta(u + 1, v) : 0;
+                for (size_t f = 0; f < d; ++f)
+                    if (side_[f] != Side::either) phi_[f * targets + c] += side_[f] == Side::state ? mine : -theirs;
+                continue;
+            }
             // From the mixture that has as little of the state as this leaf allows to the one that has most.
             double least = models_.centre[leaf * targets + c], way = 0;
             for (size_t f = 0; f < d; ++f) {
@@ -200,8 +209,11 @@ inline void attribute_against(const LeafModels& models, const Branches& branches
                               const double* others, size_t m, Team& team, const Flag& cancel, double* out) {
     constexpr size_t block = 8;
     const size_t width = models.d * models.targets;
+    std::vector<uint8_t> sloping(models.leaves * models.targets);
+    for (size_t row = 0; row < sloping.size(); ++row)
+        sloping[row] = std::any_of(models.slope + row * models.d, models.slope + (row + 1) * models.d, [](double slope) { return slope != 0; });
     team.run(static_cast<int>((n + block - 1) / block), [&](int task, int) {
-        BackgroundWalk walk(models, branches, leaf_number, states, others);
+        BackgroundWalk walk(models, sloping.data(), branches, leaf_number, states, others);
         const size_t a = static_cast<size_t>(task) * block;
         for (size_t i = a; i < std::min(n, a + block); ++i) {
             stop_if(cancel);

@@ -18,10 +18,11 @@ MODEL = "run.tripletree"
 LOG = ["--log", "run.csv"]
 # The command that asks each question.
 ASKED_BY = {
-    **{name: name for name in ("predict", "explain", "story", "rules", "importance", "effects", "outline", "report")},
+    **{name: name for name in ("predict", "attribute", "explain", "story", "rules", "effects", "outline", "report")},
     **{name: name for name in ("chance", "futures", "paths", "simulate", "rollouts", "transitions")},
     **{name: name for name in ("losses", "calibration", "trust", "fidelity", "refine", "export", "criticality")},
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
+    "importance": "importance",
     "held_out": "held-out",
     "apply": "predict",
     "counterfactuals": "explain",
@@ -79,6 +80,22 @@ SAME = {
     "confidence": (
         ["calibration", MODEL, *LOG, "--about", "confidence", "--groups", 4],
         lambda tree, log: tree.calibration(log, about="confidence", groups=4),
+    ),
+    "attribute a state": (
+        ["attribute", MODEL, "--state", "1.2,0.03", "--about", "value"],
+        lambda tree, log: tree.attribute([1.2, 0.03], "value"),
+    ),
+    "attribute a log": (
+        ["attribute", MODEL, *LOG, "--method", "background"],
+        lambda tree, log: tree.attribute(log, method="background"),
+    ),
+    "attribute a step against a log": (
+        ["attribute", MODEL, *LOG, "--step", 2, "--background", "run.csv"],
+        lambda tree, log: tree.attribute(log.states[2], background=log),
+    ),
+    "attribute an episode": (
+        ["attribute", MODEL, *LOG, "--episode", 1],
+        lambda tree, log: tree.attribute(log.select([1])),
     ),
     "futures": (["futures", MODEL], lambda tree, log: tree.futures()),
     "futures of a state": (

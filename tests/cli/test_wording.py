@@ -98,6 +98,7 @@ ASKED = {
     "check": ["run.csv"],
     "grow": ["run.csv", "-o", "new.tripletree"],
     "predict": [MODEL, "--state", "1.2,0.03"],
+    "attribute": [MODEL, "--state", "1.2,0.03"],
     "explain": [MODEL, "--state", "1.2,0.03", "--foil", "action = left"],
     "story": [MODEL, "--log", "run.csv", "--about", "value"],
     "chance": [MODEL, "--reach", "pos < 0.5"],
@@ -127,6 +128,8 @@ ASKED = {
 }
 # ... and where something else must be asked for that.
 INSTEAD = {
+    ("attribute", "--episode"): [MODEL, "--log", "run.csv"],
+    ("attribute", "--step"): [MODEL, "--log", "run.csv"],
     ("predict", "--episode"): [MODEL, "--log", "run.csv"],
     ("predict", "--step"): [MODEL, "--log", "run.csv"],
     ("explain", "--episode"): [MODEL, "--log", "run.csv"],

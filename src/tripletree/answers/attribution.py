@@ -158,9 +158,9 @@ def _one_state(answer: Attribution, k: int) -> str:
     tail = f" The other {len(others)} features together: {signed(rest, places)}." if others else ""
     if told == usual or not for_it:
         return f"{head} ({usual}{of} on average): {all_of(list(one.values()))}.{tail}"
-    pushing = float(np.abs(parts[np.sign(parts) == side]).sum())
-    how = "mostly" if 2 * float(np.abs(parts[for_it]).sum()) >= pushing else "partly"
-    because = f"{how} because {all_of([one[f] for f in for_it])}"
+    pushing, told_of = (float(np.abs(part).sum()) for part in (parts[np.sign(parts) == side], parts[for_it]))
+    how = "" if told_of == pushing else "mostly " if 2 * told_of >= pushing else "partly "
+    because = f"{how}because {all_of([one[f] for f in for_it])}"
     despite = f", in spite of {all_of(against)}" if against else ""
     return f"{head} ({usual}{of} on average), {because}{despite}.{tail}"
 

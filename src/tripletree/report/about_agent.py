@@ -38,7 +38,7 @@ from tripletree.scenes.strip import episode as episode_strip
 from tripletree.scenes.types import Entry, Labels, Lines, Points, Scene
 from tripletree.scenes.view import View, read_view
 
-DOTS = 300
+DOTS = 250
 """States in the swarm of contributions: enough to see, and few enough to keep the page small."""
 MOST_RULES = 4
 """Rules shown one by one for each outcome."""

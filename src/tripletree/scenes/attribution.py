@@ -28,6 +28,8 @@ F64 = npt.NDArray[np.float64]
 
 UP, DOWN = MODELS[1], MODELS[0]
 """What raises a prediction, and what lowers it."""
+SHADES = 8
+"""Steps of colour from the lowest value of a feature to its highest."""
 BAR = 0.36
 """Half the height of a bar, in rows."""
 CELLS, HALF, STEP = 90, 0.42, 0.07
@@ -165,7 +167,8 @@ def _by_rank(values: F64) -> F64:
     """Return values from 0 for the lowest to 1 for the highest, by their order: outliers take no colours away."""
     ordered = np.sort(values)
     rank = np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")
-    return np.asarray((rank - rank.min()) / max(int(np.ptp(rank)), 1))
+    # In few shades: more would not be told apart, and each is a line of its own in a page.
+    return np.round((rank - rank.min()) / max(int(np.ptp(rank)), 1) * SHADES) / SHADES
 
 
 def _short(number: float, size: F64) -> float:
