@@ -70,7 +70,7 @@ def bars(model: Any, state: Any, about: Any, method: Any, background: Any, most:
         side, shift = ("left", 2.0) if colour == UP else ("right", -2.0)
         marks.append(Labels(ends, middle, told, 6.0, GREY, side, (shift, 0.0)))
     low, high = min(size.min(initial=0.0), 0.0), max(size.max(initial=0.0), 0.0)
-    pad = 0.16 * (high - low) or 1.0  # for the numbers at the ends
+    pad = 0.2 * (high - low) or 1.0  # for the numbers at the ends
     marks.append(Lines((np.array([[0.0, -0.5], [0.0, rows - 0.5]]),), FAINT, 0.8))
     name = what(answer)
     had, usual = (exact(round(float(one), places) + 0.0) + of for one in (prediction, base))
@@ -135,7 +135,7 @@ def swarm_of(answer: Attribution, log: Log, most: int = 12) -> Scene:
         value = _by_rank(answer.states[:, shown[row]]) if row < len(shown) else None
         marks.append(Points(column, y, 2.2, colour=GREY, value=value, opacity=0.85))
     name, of = what(answer), unit(answer.units[0]) if answer.labels is None else ""
-    usual = f"; 0 is the average, {exact(_short(float(base[0]), size))}{of}" if np.ptp(base) == 0 else ""
+    usual = f"; the average, {exact(_short(float(base[0]), size))}{of}, is at 0" if np.ptp(base) == 0 else ""
     return Scene(
         f"What moves {name}",
         Axis(f"contribution to {name}{f' ({of.strip()})' if of else ''}", low, high),
@@ -168,7 +168,7 @@ def _by_rank(values: F64) -> F64:
     ordered = np.sort(values)
     rank = np.searchsorted(ordered, values) + np.searchsorted(ordered, values, side="right")
     # In few shades: more would not be told apart, and each is a line of its own in a page.
-    return np.round((rank - rank.min()) / max(int(np.ptp(rank)), 1) * SHADES) / SHADES
+    return np.asarray(np.round((rank - rank.min()) / max(int(np.ptp(rank)), 1) * SHADES) / SHADES)
 
 
 def _short(number: float, size: F64) -> float:
