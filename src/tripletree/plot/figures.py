@@ -377,7 +377,7 @@ def attribution(
     >>> from tripletree.demos import road
     >>> tree = TripleTree(20).fit(road.record("left", n_samples=1000))
     >>> plot.attribution(tree, "pos=1.2, speed=0.03", about="value").scene_.y.tick_labels
-    ('pos = 1.2', 'speed = 0.03')
+    ('speed = 0.03', 'pos = 1.2')
     """
     scene = attribution_scene(model, state, about, method, background, most)
     return Picture(scene, ax, (COLUMN, 1.35 + 0.24 * len(scene.y.ticks)))

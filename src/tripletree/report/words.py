@@ -241,7 +241,7 @@ def caveat(judged: HeldOut) -> list[str]:
 def attribution(answer: Attribution) -> str:
     """Return which features move a prediction most."""
     size = answer.importance
-    shown, _ = main_features(size, 2)
+    shown, _ = main_features(size, 3)
     places = places_of(size)
     told = [f"{answer.schema.features[f].name} ({exact(round(float(size[f]), places))})" for f in shown]
     return (
