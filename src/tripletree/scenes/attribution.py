@@ -144,7 +144,7 @@ def swarm_of(answer: Attribution, log: Log, most: int = 12) -> Scene:
         f"A dot in each row is one of {count(len(parts), 'state')} of {log.n_samples:,}{usual}"
         if columns
         else "No feature makes a difference in this tree",
-        colours=ColourScale("feature value by rank: lowest 0, highest 1", VIRIDIS[:15], 0.0, 1.0) if shown else None,
+        colours=ColourScale("value of the feature, by rank", VIRIDIS[:15], 0.0, 1.0) if shown else None,
     )
 
 
