@@ -6,7 +6,7 @@ import pytest
 
 LIBRARIES = (
     *("gymnasium", "Box2D", "mujoco", "torch", "stable_baselines3", "sb3_contrib"),
-    *("onnx", "onnxruntime", "minari", "h5py", "polars", "d3rlpy"),
+    *("onnx", "onnxruntime", "minari", "h5py", "polars", "d3rlpy", "shap"),
 )
 
 

@@ -170,6 +170,8 @@ def questions(tree: TripleTree, log: Log) -> list[Callable[[], object]]:
         lambda: str(tree.explain(state, foil)),
         lambda: str(tree.explain_change(log.states[0], log.states[1])),
         lambda: str(tree.importance()),
+        lambda: (str(tree.attribute(state)), str(tree.attribute(log.states, "derivative"))),
+        lambda: str(tree.attribute(state, "value", method="background")),
         lambda: str(tree.effects()),
         lambda: str(tree.rules()),
         lambda: str(tree.chance(f"leaf {last}", start="leaf 0", within=20)),

@@ -140,6 +140,8 @@ def test_pictures_are_drawn(begin, tmp_path):
         ("curve", plot.leaf_map(tree, a, colour="value")),
         ("tree", plot.tree(tree)),
         ("importance", plot.importance(tree)),
+        ("attribution", plot.attribution(tree, log.states[3], about="value")),
+        ("beeswarm", plot.beeswarm(tree, log, about="value", most=3)),
         ("effects", plot.effects(tree, features=[a, b])),
         ("transitions", plot.transitions(coarse, log=log)),
         ("episode", plot.episode(tree, log, 3)),

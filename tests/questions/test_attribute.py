@@ -339,6 +339,16 @@ def test_a_log_without_rewards_has_no_value_to_attribute():
         tree.attribute(log.states[0], "value")
 
 
+def test_labels_may_be_quoted_and_have_spaces_around_them():
+    log = random_log(3)
+    action = replace(log.schema.action, labels=("a = b", " c ", '"d"'))
+    tree = quietly_fitted(replace(log, schema=replace(log.schema, action=action)), max_leaves=8)
+    for label in action.labels:
+        for about in (f"action = {label}", f"action={label.strip()}"):
+            assert tree.attribute(log.states[0], about).labels == label
+    assert tree.attribute(log.states[0], "action = 'c'").labels == " c "
+
+
 def test_samples_are_the_same_each_time():
     states = np.arange(1000.0)[:, None]
     assert (sample(states, 50) == sample(states, 50)).all()

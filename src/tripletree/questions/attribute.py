@@ -72,6 +72,8 @@ def attribute(
         part = [columns[k] for k in which] if read.labels else columns
         found[rows], base[rows] = _shapley(fitted, read, np.ascontiguousarray(array[rows]), part, others, threads)
         prediction[rows] = told[rows][:, which] if read.labels else told[rows]
+    if not np.isfinite(found).all():
+        raise FloatingPointError("a contribution does not fit a double")
     # One column needs no axis, and neither does one state.
     inner: Any = 0 if width == 1 else slice(None)
     outer: Any = 0 if single else slice(None)
@@ -100,9 +102,11 @@ def read_about(fitted: Fitted, about: Any, *, single: bool = False) -> tuple[Att
     if isinstance(about, str) and action.labels and fitted.schema.has_action:
         name, sign, text = about.partition("=")
         if sign and name.strip() in ("action", *action.names):
-            label = text.strip().strip("'\"")
-            if label not in action.labels:
-                hint = did_you_mean(label, action.labels)
+            wanted = text.strip()
+            bare = wanted.strip("'\"")
+            label = next((known for known in action.labels if known.strip() in (wanted, bare)), None)
+            if label is None:
+                hint = did_you_mean(bare, action.labels)
                 known = listing(action.labels, 20)
                 raise ParameterError(
                     Message(
