@@ -10,9 +10,11 @@ static void attribute_eight(const PathLeaf& leaf, const double* states, double* 
     double *inside = room, *part = inside + 8 * d, *whole = part + 8 * d, *told = whole + 8 * nodes;
     const V8 one = load(states) * 0.0 + 1.0, zero = one * 0.0;
     for (size_t f = 0; f < d; ++f) store(inside + 8 * f, one);
+    // Comparisons are written lane by lane: GCC takes vectors that are wider than the machine's apart for them, one number at a time.
     for (size_t j = 0; j < path; ++j) {
-        const V8 x = load(states + 8 * leaf.feature[j]), low = zero + leaf.lower[j], high = zero + leaf.upper[j];
-        store(inside + 8 * leaf.feature[j], (x >= low) & (x < high) ? one : zero);
+        const double *x = states + 8 * leaf.feature[j], low = leaf.lower[j], high = leaf.upper[j];
+        double* in = inside + 8 * leaf.feature[j];
+        for (size_t lane = 0; lane < 8; ++lane) in[lane] = (x[lane] >= low) & (x[lane] < high) ? 1.0 : 0.0;
     }
     V8 total = zero;
     for (size_t k = 0; k < nodes; ++k) {
@@ -25,11 +27,11 @@ static void attribute_eight(const PathLeaf& leaf, const double* states, double* 
         const double *slope = leaf.slope + c * d, centre = leaf.centre[c];
         if (!leaf.sloping[c]) {
             for (size_t j = 0; j < path; ++j) {
-                const V8 in = load(inside + 8 * leaf.feature[j]);
+                const V8 in = load(inside + 8 * leaf.feature[j]), out = one - in;
                 V8 sum = zero;
-                for (size_t k = 0; k < nodes; ++k) sum = sum + load(whole + 8 * k) * (in > zero ? zero + leaf.more[k * path + j] : zero + leaf.less[k]);
-                double* out = phi + 8 * (leaf.feature[j] * targets + c);
-                store(out, load(out) + sum * centre);
+                for (size_t k = 0; k < nodes; ++k) sum = sum + load(whole + 8 * k) * (in * leaf.more[k * path + j] + out * leaf.less[k]);
+                double* to = phi + 8 * (leaf.feature[j] * targets + c);
+                store(to, load(to) + sum * centre);
             }
             continue;
         }
@@ -40,10 +42,14 @@ static void attribute_eight(const PathLeaf& leaf, const double* states, double* 
             away = away + a;
         }
         // The sum of all parts leads to what the leaf says, which is held within its range.
-        const V8 least = zero + leaf.low[c], most = zero + leaf.high[c], raw = away + centre;
-        V8 held = raw < least ? least : raw;
-        held = held > most ? most : held;
-        const V8 shrink = raw == held ? one : (held - centre) / away;
+        double sums[8], by[8];
+        store(sums, away);
+        for (size_t lane = 0; lane < 8; ++lane) {
+            const double raw = sums[lane] + centre, least = leaf.low[c], most = leaf.high[c];
+            const double held = raw < least ? least : raw > most ? most : raw;
+            by[lane] = raw == held ? 1.0 : (held - centre) / sums[lane];
+        }
+        const V8 shrink = load(by);
         V8 off = zero;
         for (size_t f = 0; f < d; ++f) {
             const V8 a = load(part + 8 * f) * shrink;
@@ -56,14 +62,14 @@ static void attribute_eight(const PathLeaf& leaf, const double* states, double* 
             store(told + 8 * k, sum * leaf.at[k] + centre);
         }
         for (size_t j = 0; j < path; ++j) {
-            const V8 in = load(inside + 8 * leaf.feature[j]), a = load(part + 8 * leaf.feature[j]);
+            const V8 in = load(inside + 8 * leaf.feature[j]), out = one - in, a = load(part + 8 * leaf.feature[j]);
             V8 sum = zero;
             for (size_t k = 0; k < nodes; ++k) {
-                const V8 own = a * leaf.per_inside[k * path + j], by = in > zero ? zero + leaf.more[k * path + j] : zero + leaf.less[k];
-                sum = sum + load(whole + 8 * k) * (by * (load(told + 8 * k) - own * leaf.at[k]) + own);
+                const V8 own = a * leaf.per_inside[k * path + j], gain = in * leaf.more[k * path + j] + out * leaf.less[k];
+                sum = sum + load(whole + 8 * k) * (gain * (load(told + 8 * k) - own * leaf.at[k]) + own);
             }
-            double* out = phi + 8 * (leaf.feature[j] * targets + c);
-            store(out, load(out) + sum);
+            double* to = phi + 8 * (leaf.feature[j] * targets + c);
+            store(to, load(to) + sum);
         }
         for (size_t f = 0; f < d; ++f) {
             if (leaf.on_path[f]) continue;
