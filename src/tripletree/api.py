@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -22,6 +23,7 @@ from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.criticality import Criticality, Moments, StateCriticality
 from tripletree.answers.effects import Effects
 from tripletree.answers.factual import Factual
+from tripletree.answers.few_rules import FewRules
 from tripletree.answers.fidelity import Fidelity
 from tripletree.answers.futures import Futures
 from tripletree.answers.importance import Importance
@@ -36,7 +38,7 @@ from tripletree.answers.weights import Weights
 from tripletree.asking.levels import Wanted
 from tripletree.asking.states import complete
 from tripletree.checks import check_names, check_parameters
-from tripletree.errors import NotFittedError, ParameterError
+from tripletree.errors import NotFittedError, ParameterError, TripleTreeWarning
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
 from tripletree.log.record import record
@@ -58,6 +60,7 @@ from tripletree.questions.effects import effects
 from tripletree.questions.evidence import Evidence, evidence
 from tripletree.questions.explain import factual
 from tripletree.questions.explain_change import explain_change, explain_changes
+from tripletree.questions.few_rules import few_rules
 from tripletree.questions.futures import futures
 from tripletree.questions.importance import importance
 from tripletree.questions.judge import calibration, held_out, trust
@@ -687,14 +690,22 @@ class TripleTree:
         return effects(fitted, None if log is None else in_labels(fitted.schema, log), about, features, self._threads())
 
     @question
-    def rules(self, *, about: str = "action", levels: Wanted = "auto", log: Log | None = None, most: int = 5) -> Rules:
-        """Return the whole tree as rules: what it predicts when which conditions hold.
+    def rules(
+        self,
+        *,
+        about: str = "action",
+        levels: Wanted = "auto",
+        log: Log | None = None,
+        max_rules: int | None = 7,
+        most: int | None = None,
+    ) -> FewRules | Rules:
+        """Return what the agent does as a few rules: "if ..., else if ..., else ...".
 
         Parameters
         ----------
         about : str
-            The attribute, as in :meth:`explain`. Numbers are divided into levels; for a continuous action with several
-            dimensions, or all derivatives, every combination of levels is an outcome.
+            The attribute, as in :meth:`explain`. Each dimension of a continuous action, and each derivative, has a list
+            of rules of its own, the one that the state tells most about first.
         levels : "auto", int, sequence or mapping
             What the numbers of an attribute mean. "auto": words for an action that were found in the training log,
             where the world answers differently (an engine is off, or on), or else by sign, limits and preferred values;
@@ -702,14 +713,26 @@ class TripleTree:
             for each level if you like, ``["left", -0.5, "off", 0.5, "right"]``; that for each of several dimensions,
             ``{"side engine": [-0.5, 0.5]}``; or how many, with about the same number of samples each.
         log : Log or None
-            Where to take coverage from and, on those of its episodes that the tree has not seen, accuracy; None:
-            coverage of the training log.
-        most : int
-            Maximum number of rules shown for each outcome; the text sums up the others, the answer holds all of them.
+            What the rules are about. They are made from the episodes that the tree was grown on and judged by the
+            others; where the tree has seen all of them or none, 30 % of them judge. None: the rules are about what the
+            tree says in the states that it kept of its log, and nothing judges them.
+        max_rules : int or None
+            Maximum number of rules in a list, beside "else". None: the whole tree as rules that each hold on their own,
+            however many these are.
+        most : int or None
+            Deprecated: the whole tree as rules, of which the text shows so many for each outcome.
         """
         fitted = self.fitted_
-        check_log(log, "log", none="the training log")
-        return rules(fitted, about=about, levels=levels, log=log, most=most, threads=self._threads())
+        check_log(log, "log", none="what the tree says" if max_rules is not None else "the training log")
+        if most is not None:
+            instead = (Option("most"), Option("max_rules", 7), Option("max_rules", None))
+            text = "{} is deprecated. Use {} for a few rules, or {} for the whole tree as rules."
+            warnings.warn(Message(text, *instead), TripleTreeWarning, stacklevel=3)
+            max_rules = None
+        threads = self._threads()
+        if max_rules is None:
+            return rules(fitted, about=about, levels=levels, log=log, most=most, threads=threads)
+        return few_rules(fitted, about=about, levels=levels, log=log, max_rules=max_rules, threads=threads)
 
     @question
     def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:

@@ -159,4 +159,13 @@ def test_stories_and_rules(run, tree, folder):
     assert run("story", MODEL, *options, "--json").json()["phases"]
     assert run("story", MODEL).code == 2
     assert run("story", MODEL, "--from", "leaf 3").code == 2
-    assert run("rules", MODEL, "--most", 2).out == f"{tree.rules(most=2)}\n"
+    assert run("rules", MODEL, "--max-rules", 2).out == f"{tree.rules(max_rules=2)}\n"
+    assert run("rules", MODEL, "--max-rules", "all").out == f"{tree.rules(max_rules=None)}\n"
+    assert run("rules", MODEL, "--max-rules", "many").code == 2
+    judged = tree.rules(log=log, about="value", levels=["bad", 0.5, "good"])
+    options = ["--log", "run.csv", "--about", "value", "--levels", "bad,0.5,good"]
+    assert run("rules", MODEL, *options).out == f"{judged}\n"
+    told = run("rules", MODEL, "--about", "value", "--levels", "-0.5,0.5")
+    assert told.out == f"{tree.rules(about='value', levels=[-0.5, 0.5])}\n"
+    assert run("rules", MODEL, "--about", "value", "--levels", "0").out == f"{tree.rules(about='value', levels=[0])}\n"
+    assert run("rules", MODEL, "--most", 2).code == 0

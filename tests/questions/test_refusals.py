@@ -93,7 +93,7 @@ REFUSED = {
     "n": (lambda tree, _: tree.rollouts(0, 5), "n n=100"),
     "pairs": (lambda tree, _: tree.paths(0, 1, pairs=0), "pairs pairs=100"),
     "paths": (lambda tree, _: tree.paths(0, 1, 0), "k k=3"),
-    "most": (lambda tree, _: tree.rules(most=0), "most most=5"),
+    "rules": (lambda tree, _: tree.rules(max_rules=0), "max_rules max_rules=None max_rules=7"),
     "levels": (lambda tree, _: tree.rules(about="value", levels=1), "levels levels=3"),
     "ends of levels": (lambda tree, _: tree.rules(about="value", levels=[2, 1]), "levels levels=[-0.5, 0.5]"),
     "shortest": (lambda tree, log: tree.story(0, log=log, shortest=0), "shortest shortest=3"),
@@ -131,5 +131,6 @@ def test_what_a_refusal_proposes_is_accepted(tree, log):
     tree.explain(STATE, {"value": (None, 0.3)})
     tree.chance(1, within=None)
     assert tree.after(100).steps == 100
-    assert len(tree.rules(about="value", levels=[-0.5, 0.5]).rules) > 0
+    assert len(tree.rules(about="value", levels=[-0.5, 0.5], max_rules=7)) == 1
+    tree.rules(max_rules=None)
     assert len(judge.calibration(tree.fitted_, log, "value", 10).count) > 1

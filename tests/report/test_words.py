@@ -9,7 +9,6 @@ import pytest
 
 from tests.logs import make_log, random_log
 from tests.report.models import of_one_feature, of_road
-from tripletree.answers.rules import Rule
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.model.fitted import Judged
 from tripletree.report import words
@@ -141,27 +140,6 @@ def test_how_soon_episodes_end():
     )
     assert words.to_the_end(soon, SimpleNamespace(steps=98_312.0)).endswith("take 98,300 steps on average.")
     assert words.to_the_end(soon, SimpleNamespace(steps=1.0001)).endswith("those that end take 1 step on average.")
-
-
-def rule(coverage, accuracy=1.0, when=("pos < 1",)):
-    bound = np.zeros(1)
-    return Rule("Action = left", when, bound, bound, int(100 * coverage), coverage, 10, accuracy, (0,))
-
-
-def test_rules_of_one_outcome_are_cut_short():
-    three = [rule(0.3), rule(0.2, 0.5), rule(0.1, None, ())]
-    head, lines = words.rule_group(three, 3)
-    assert head == "Action = left: 60 % of the samples"
-    assert lines == ["pos < 1 (30 %, 100 % right)", "pos < 1 (20 %, 50 % right)", "always (10 %)"]
-    assert words.rule_group(three, 2)[1][2] == "1 more rule (10 %)"
-    assert words.rule_group(three, 1)[1][1] == "2 more rules (30 %)"
-
-
-def test_how_many_rules_are_left_out_and_where_to_find_them():
-    assert words.rules_shown(4, 0).endswith("and together they are the whole tree.")
-    assert "At most 4 of them are shown: 1 rule is left out here" in words.rules_shown(4, 1)
-    assert "17 rules are left out here" in words.rules_shown(4, 17)
-    assert "tripletree rules MODEL --most N" in words.rules_shown(4, 17)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.criticality import Criticality, Moment, Moments, Place, StateCriticality
 from tripletree.answers.effects import Effect, Effects, Move
 from tripletree.answers.factual import Factual
+from tripletree.answers.few_rules import FewRules, RuleList
 from tripletree.answers.fidelity import Agreement, Estimate, Fidelity
 from tripletree.answers.futures import Future, Futures
 from tripletree.answers.importance import Importance
@@ -38,6 +39,7 @@ __all__ = [
     "Effects",
     "Estimate",
     "Factual",
+    "FewRules",
     "Fidelity",
     "Future",
     "Futures",
@@ -56,6 +58,7 @@ __all__ = [
     "Round",
     "Route",
     "Rule",
+    "RuleList",
     "Rules",
     "Source",
     "StateCriticality",

@@ -163,9 +163,9 @@ def _markdown(answer: Rules) -> str:
     """Return the same as Markdown."""
     lines = []
     for outcome, mine in _groups(answer):
-        lines += [f"### {_plain(outcome)}", "", f"{_numbers(mine).capitalize()}.", ""]
+        lines += [f"### {plain_markdown(outcome)}", "", f"{_numbers(mine).capitalize()}.", ""]
         shown, rest = mine[: answer.most], mine[answer.most :]
-        lines += [f"- {_plain(conditions(one.when))} ({_short([one])})" for one in shown]
+        lines += [f"- {plain_markdown(conditions(one.when))} ({_short([one])})" for one in shown]
         lines += [f"- {_rest(rest)}"] if rest else []
         lines.append("")
     return "\n".join(lines)
@@ -208,6 +208,6 @@ def _cells(mine: Sequence[Rule]) -> tuple[str, str]:
     return percent(sum(one.coverage for one in mine)), percent(right / tested) if tested else ""
 
 
-def _plain(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """Return text that Markdown takes literally."""
     return re.sub(r"([\\`*_{}\[\]<>#|])", r"\\\1", text)

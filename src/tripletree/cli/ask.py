@@ -46,6 +46,16 @@ def _levels(_: click.Context, __: click.Parameter, given: str) -> Any:
     return parts
 
 
+def _count_or_all(_: click.Context, __: click.Parameter, given: str) -> int | None:
+    """Return a number, or None for all."""
+    if given.strip() == "all":
+        return None
+    try:
+        return int(given)
+    except ValueError:
+        raise click.BadParameter(f"{given!r} is neither a whole number nor 'all'.") from None
+
+
 levels_option = click.option(
     "--levels",
     default="auto",
@@ -357,22 +367,35 @@ def criticality(
 
 @command(
     "tripletree rules run.tripletree",
-    "tripletree rules run.tripletree --about value --levels 4 --most 3",
+    "tripletree rules run.tripletree --log run.csv --max-rules 4",
+    "tripletree rules run.tripletree --about value --max-rules all",
     'tripletree rules run.tripletree --about "derivative of speed" --json',
 )
 @model_argument
 @about_option
 @levels_option
-@click.option("--most", type=int, default=5, show_default=True, help="Maximum number of rules shown for each outcome.")
-@log_option("Take coverage from this log and, on episodes that the tree has not seen, how often rules are right.")
+@click.option(
+    "--max-rules",
+    default="7",
+    show_default=True,
+    callback=_count_or_all,
+    metavar="N",
+    help="Maximum number of rules for each dimension; all: the whole tree as rules.",
+)
+@click.option("--most", type=int, hidden=True)
+@log_option("Make rules about this log, judged by episodes that they were not made from; without it, about the tree.")
 @json_option
 def rules(
-    model: Path, about: str, levels: Any, most: int, log: Path | None, describe: Path | None, as_json: bool
+    model: Path,
+    about: str,
+    levels: Any,
+    max_rules: int | None,
+    most: int | None,
+    log: Path | None,
+    describe: Path | None,
+    as_json: bool,
 ) -> None:
-    """Show the tree as rules: what it predicts under which conditions.
-
-    Each outcome shows its --most largest rules, and says how many more there are; --json holds all of them.
-    """
+    """Show what the agent does as a few rules: "if ..., else if ..., else ..."."""
     tree = open_model(model)
     recorded = log_of(tree, log, describe)
-    console.answer(tree.rules(about=about, levels=levels, log=recorded, most=most), as_json)
+    console.answer(tree.rules(about=about, levels=levels, log=recorded, max_rules=max_rules, most=most), as_json)

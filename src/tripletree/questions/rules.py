@@ -25,7 +25,7 @@ def rules(
     about: str = "action",
     levels: Wanted = AUTO,
     log: Log | None = None,
-    most: int = 5,
+    most: int | None = None,
     threads: int = 1,
 ) -> Rules:
     """Return the whole tree as rules.
@@ -40,12 +40,12 @@ def rules(
         Levels of an attribute that is a number, as in :func:`tripletree.asking.levels.read_levels`.
     log : Log or None
         Where to take coverage from, and from its unseen episodes accuracy; None: coverage of the training log.
-    most : int
-        How many rules of each outcome to show.
+    most : int or None
+        How many rules of each outcome to show; None: all.
     threads : int
         Threads that find the leaf of each sample.
     """
-    check_whole(most, "most", 1, example=5)
+    check_whole(most, "most", 1, example=5, none="all")
     attribute = read_attribute(fitted, about)
     classes = read_levels(fitted, attribute, levels)
     at, nodes = fitted.attributes, fitted.tree.leaf_nodes
@@ -67,7 +67,7 @@ def rules(
     return Rules(
         about=about,
         rules=made,
-        most=int(most),
+        most=len(made) if most is None else int(most),
         features=fitted.schema.feature_names,
         judged="nothing" if judged is None else "unseen",
         schema=fitted.schema,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 
+from tripletree.answers.few_rules import heading, lines, notes
 from tripletree.answers.outline import ends as ends_told
 from tripletree.answers.outline import following
-from tripletree.answers.rules import Rules, conditions
+from tripletree.answers.rules import conditions
 from tripletree.answers.story import Story
 from tripletree.asking.attribute import main_attributes
 from tripletree.frontend.payload import packed, payload
@@ -23,7 +23,6 @@ from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.criticality import criticality
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
-from tripletree.questions.rules import rules
 from tripletree.report import words
 from tripletree.report.about_tree import seen_at_once
 from tripletree.report.case import Case, Section
@@ -40,8 +39,6 @@ from tripletree.scenes.view import View, read_view
 
 DOTS = 250
 """States in the swarm of contributions: enough to see, and few enough to keep the page small."""
-MOST_RULES = 4
-"""Rules shown one by one for each outcome."""
 WORST = 6
 """Leaves and episodes listed as the worst."""
 # Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
@@ -118,18 +115,19 @@ def _regions(case: Case) -> Markup:
 
 
 def _rules(case: Case) -> Markup:
-    parts, left_out = [], 0
-    for about in _abouts(case):
-        found: Rules = rules(case.fitted, about=about, log=case.log, most=MOST_RULES, threads=case.threads)
-        groups = []
-        # Rules come sorted by outcome, which is what groupby needs.
-        for _, group in groupby(found.rules, lambda one: one.outcome):
-            mine = list(group)
-            head, lines = words.rule_group(mine, MOST_RULES)
-            left_out += max(len(mine) - MOST_RULES, 0)
-            groups += [tag("h4", head), tag("ul", *(tag("li", line) for line in lines), class_="rules")]
-        parts.append(tag("div", *groups, class_="outcomes"))
-    return together([tag("p", *with_names(words.rules_shown(MOST_RULES, left_out))), *parts])
+    parts = []
+    for one in case.rules.lists:
+        parts.append(tag("h4", heading(one)))
+        parts.append(tag("ol", *(tag("li", line) for line in lines(one)), class_="rules"))
+        parts.append(paragraphs([" ".join(notes(one))]) if notes(one) else together([]))
+    told = case.rules.together
+    return together(
+        [
+            tag("p", *with_names(words.RULES)),
+            *parts,
+            *([tag("ul", *(tag("li", text) for text in told))] if told else []),
+        ]
+    )
 
 
 def _explorer(case: Case) -> Markup:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.few_rules import FewRules
 from tripletree.answers.judgement import HeldOut
 from tripletree.answers.outline import Outline
 from tripletree.answers.rules import conditions
@@ -22,6 +23,7 @@ from tripletree.log.recording import Recording
 from tripletree.markup import Markup
 from tripletree.model.fitted import Fitted
 from tripletree.questions.evidence import Evidence
+from tripletree.questions.few_rules import few_rules
 from tripletree.questions.judge import held_out
 from tripletree.questions.outline import outline
 from tripletree.questions.story import story
@@ -76,6 +78,12 @@ class Case:
     def outline(self) -> Outline:
         """The tree as a few regions."""
         return outline(self.fitted, self.log, threads=self.threads)
+
+    @cached_property
+    def rules(self) -> FewRules:
+        """What the agent does, in a few rules; in a log without actions, what changes most."""
+        about = "action" if self.fitted.schema.has_action else self.told_about
+        return few_rules(self.fitted, about=about, log=self.log, threads=self.threads)
 
     @cached_property
     def held_out(self) -> HeldOut:

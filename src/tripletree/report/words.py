@@ -13,7 +13,6 @@ from tripletree.answers.attribution import Attribution, main_features, places_of
 from tripletree.answers.change import Changes, by_one_feature
 from tripletree.answers.criticality import CAUTION, DIGITS, Criticality, Place, worth_a_look
 from tripletree.answers.judgement import HeldOut
-from tripletree.answers.rules import Rule, conditions
 from tripletree.answers.story import ENDINGS, Story, jump, phase
 from tripletree.language.numbers import all_of, capital, estimate, exact, measured, percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
@@ -169,20 +168,6 @@ def to_the_end(soon: Any, steps: Any) -> str:
     return f"{text}; those that end take {mean} {'step' if mean == '1' else 'steps'} on average."
 
 
-def rule_group(rules: Sequence[Rule], most: int) -> tuple[str, list[str]]:
-    """Return the heading of the rules with one outcome, and a line for each of the first; the others are summed up."""
-    share = percent(sum(one.coverage for one in rules))
-    lines = []
-    for one in rules[:most]:
-        # A rule that no step of this log falls under is neither right nor wrong.
-        right = "" if one.accuracy is None else f", {percent(one.accuracy)} right"
-        lines.append(f"{conditions(one.when)} ({percent(one.coverage)}{right})")
-    rest = rules[most:]
-    if rest:
-        lines.append(f"{count(len(rest), 'more rule')} ({percent(sum(one.coverage for one in rest))})")
-    return f"{rules[0].outcome}: {share} of the samples", lines
-
-
 def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     """Return the first sentence of a story, a line for each phase, and what follows."""
     total = "" if answer.total is None else f" and has a return of {rounded(answer.total)}"
@@ -335,21 +320,10 @@ BIG_PICTURE = (
 
 
 RULES = (
-    "What the tree predicts, as rules that each hold on their own. In brackets is the share of the log that a rule "
-    "covers and, where this log has episodes that the tree has not seen, how often it is right on them. For each "
-    "outcome, the rules that cover most come first"
+    "What the agent does, in a few rules for each thing that it does: the first that holds counts. In brackets is the "
+    "share of the steps that come to a rule and, in episodes that the rules were not made from, how often it is right. "
+    "`tree.rules(max_rules=None, log=...)` has the whole tree as rules."
 )
-
-
-def rules_shown(most: int, left_out: int) -> str:
-    """Return how to read the rules, and where to find those that are not shown."""
-    if not left_out:
-        return f"{RULES}, and together they are the whole tree."
-    rules = count(left_out, "rule is", "rules are")
-    return (
-        f"{RULES}. At most {most} of them are shown: {rules} left out here, and `tree.rules(most=...)` or "
-        "`tripletree rules MODEL --most N` shows as many as you like."
-    )
 
 
 ASK = (
