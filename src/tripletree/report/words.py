@@ -322,7 +322,7 @@ BIG_PICTURE = (
 RULES = (
     "What the agent does, in a few rules for each thing that it does: the first that holds counts. In brackets is the "
     "share of the steps that come to a rule and, in episodes that the rules were not made from, how often it is right. "
-    "`tree.rules(max_rules=None, log=...)` has the whole tree as rules."
+    "`tripletree rules MODEL --max-rules all` shows the whole tree as rules."
 )
 
 
