@@ -5,13 +5,39 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 import pytest
-from benchmarks.agents import AGENTS
+from benchmarks.agents import AGENTS, HOPPER, Walker
 
 TASKS = ["Acrobot-v1", "CartPole-v1", "LunarLander-v3", "MountainCar-v0", "Pendulum-v1"]
 
 
 def test_there_is_an_agent_for_every_task():
-    assert list(AGENTS) == TASKS
+    assert sorted(AGENTS) == sorted([*TASKS, HOPPER])
+
+
+def test_the_hopper_acts_within_its_limits():
+    # In MuJoCo itself: tests/extras/test_mujoco.py.
+    agent = AGENTS[HOPPER]
+    action = agent.act(np.random.default_rng(0).normal(0, 3, (50, 11)))
+    assert action.shape == (50, 3)
+    assert action.dtype == np.float32
+    assert np.abs(action).max() <= 1
+    assert agent.critic is None
+    assert agent.note.count("mean return") == 1
+
+
+def test_the_walker_begins_anew_with_every_episode():
+    env = Walker()
+    ways = []
+    for _ in range(2):
+        state, _ = env.reset(seed=3)
+        actions = []
+        for _ in range(60):
+            actions.append(env.act(state))
+            assert env.action_space.contains(actions[-1])
+            state = env.step(actions[-1])[0]
+        ways.append(np.array(actions))
+    env.close()
+    assert np.array_equal(*ways)
 
 
 @pytest.mark.parametrize("task", TASKS)
