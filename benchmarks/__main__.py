@@ -21,6 +21,7 @@ from benchmarks import (
     reading,
     resembling,
     starting,
+    wording_rhythm,
 )
 from benchmarks.faithful_cases import AgentOptions
 from benchmarks.harness import Report, machine, save, say
@@ -41,6 +42,7 @@ SUBJECTS = {
     "costing": costing,
     "critical": critical,
     "reading": reading,
+    "rhythm": wording_rhythm,
 }
 
 

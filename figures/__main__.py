@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from figures import diagrams, ideas, lander, road
+from figures import diagrams, ideas, lander, rhythm, road
 from tripletree import TripleTreeWarning
 
 FIGURES: dict[str, Callable[[], Any]] = {
@@ -17,6 +17,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     **lander.FIGURES,
     **ideas.FIGURES,
     **diagrams.FIGURES,
+    **rhythm.FIGURES,
 }
 
 #: What the manual shows, as small PNG files.
@@ -48,6 +49,7 @@ DOCS = (
     "lander-attribution",
     "lander-beeswarm",
     "lander-episode",
+    "acrobot-rhythm",
 )
 DOCS_DPI = 120
 

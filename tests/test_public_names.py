@@ -34,6 +34,7 @@ def test_public_names():
         "read_description",
         "read_log",
         "record",
+        "rhythm",
     ]
     for name in tripletree.__all__:
         assert hasattr(tripletree, name)

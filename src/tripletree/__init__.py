@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tripletree import answers as answers
     from tripletree import demos as demos
     from tripletree import plot as plot
-    from tripletree.api import TripleTree, compare_weights, explain_agent, load
+    from tripletree.api import TripleTree, compare_weights, explain_agent, load, rhythm
     from tripletree.cli.console import progress_bar
     from tripletree.errors import (
         LogError,
@@ -52,6 +52,7 @@ __all__ = [
     "read_description",
     "read_log",
     "record",
+    "rhythm",
 ]
 
 # Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell

@@ -66,6 +66,7 @@ from tripletree.questions.importance import importance
 from tripletree.questions.judge import calibration, held_out, trust
 from tripletree.questions.outline import outline
 from tripletree.questions.predict import apply, predict
+from tripletree.questions.rhythm import rhythm as rhythm
 from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
 from tripletree.questions.story import story

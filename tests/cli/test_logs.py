@@ -1,4 +1,4 @@
-"""Logs at the command line: ``check``."""
+"""Logs at the command line: ``check`` and ``rhythm``."""
 
 from __future__ import annotations
 
@@ -93,3 +93,42 @@ def test_check_refuses_in_one_line(run, options, message):
     told = run("check", "run.csv", *options)
     assert told.code != 0
     assert message in told.out + told.err
+
+
+@pytest.fixture
+def swinging(folder):
+    step = np.arange(1600)
+    phase = 2 * np.pi * (step % 400) / 32
+    rows = zip(step // 400, np.cos(phase), np.sin(phase), np.where(phase % (2 * np.pi) < np.pi, 1.0, -1.0), strict=True)
+    lines = ["episode,height,speed,push", *(",".join(map(str, row)) for row in rows)]
+    (folder / "swing.csv").write_text("\n".join(lines) + "\n")
+    return "swing.csv"
+
+
+def test_rhythm_tells_the_cycle(run, swinging, folder):
+    told = run("rhythm", swinging, "--column", "action=push", "--column", "reward=none", "-o", "cycle.svg")
+    assert told.code == 0
+    assert told.lines[0] == "Repeats every 32 steps (8 of 10 cycles take 32 steps; 100 % of 2 unseen windows repeat)."
+    assert [line.split(";")[0] for line in told.lines[1:3]] == [
+        "  1  16 steps  push positive",
+        "  2  16 steps  push negative",
+    ]
+    assert told.lines[3:] == ["No episode gets out of step.", "The picture is in cycle.svg."]
+    assert (folder / "cycle.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_rhythm_for_programs(run, swinging):
+    data = run("rhythm", swinging, "--column", "action=push", "--column", "reward=none", "--json").json()
+    assert data["found"] is True
+    assert abs(data["period"] - 32) < 0.1
+    assert "phase" not in data
+
+
+def test_rhythm_says_why_there_is_none(run, folder):
+    told = run("rhythm", "run.csv", "-o", "none.png")
+    assert told.code == 0
+    assert told.lines[0].startswith("No rhythm: ")
+    assert not (folder / "none.png").exists()
+    told = run("rhythm", "run.csv", "-o", "cycle.txt")
+    assert told.code == 1
+    assert "--out must end in .png or .pdf or .svg" in told.err

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
+from benchmarks.agents import AGENTS, HOPPER
 
-from tripletree import record
+from tripletree import record, rhythm
 from tripletree.log.tasks import TASKS, split_unit
 
 ROBOTS = (
@@ -65,3 +66,17 @@ def test_other_numbers_get_no_wrong_names(need):
     env = gymnasium.make("Hopper-v5", max_episode_steps=5, exclude_current_positions_from_observation=False)
     assert record(env, "random", episodes=1).schema.feature_names[0] == "s0"
     env.close()
+
+
+def test_the_hopper_of_the_benchmarks_hops_in_a_rhythm(need):
+    need("mujoco")
+    log = record(HOPPER, AGENTS[HOPPER].act, episodes=6, seed=1)
+    assert np.add.reduceat(log.rewards, log.starts[:-1]).min() > 2500
+    found = rhythm(log)
+    assert found
+    assert found.regularity > 0.9
+    # From the log itself: after one period the heights are the same, and after half of one they are not.
+    height = log.states[200:1000, 0] - log.states[200:1000, 0].mean()
+    lag = round(found.period)
+    assert np.corrcoef(height[lag:], height[:-lag])[0, 1] > 0.8
+    assert np.corrcoef(height[lag // 2 :], height[: -(lag // 2)])[0, 1] < 0

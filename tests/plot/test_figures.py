@@ -8,6 +8,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.collections import PolyCollection
 
+from tests.logs import make_log
 from tests.plot.look import artist, inside
 from tests.scenes.models import gears, road_tree, walk
 from tripletree import ParameterError, TripleTree, plot
@@ -230,3 +231,17 @@ def test_a_log_axis_has_no_other_numbers():
     axis = picture.ax_.yaxis
     assert [text for _, text in shown_ticks(axis)] == list(marked(picture.scene_.y).tick_labels)
     assert not any(text.get_text() for text in axis.get_ticklabels(minor=True))
+
+
+@pytest.mark.parametrize("labels", [None, ("rest", "push")])
+def test_a_cycle_is_drawn_with_all_text_inside(labels):
+    step = np.arange(1200) % 300
+    wave = np.exp(2j * np.pi * step / 25)
+    push = np.where(wave.imag > 0, 1, 0) if labels else wave.imag
+    log = make_log(
+        np.stack([wave.real, wave.imag], axis=1), push, 0 * step, range(0, 1201, 300), labels=labels, names=("x", "y")
+    )
+    picture = plot.rhythm(log)
+    inside(picture.figure_)
+    assert len(picture.axes_) == 5
+    assert picture.axes_[-2][0].get_xlabel() == "steps of a cycle"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from functools import cache
 
+import numpy as np
+
 from tests.logs import make_log, random_log
 from tripletree import Log, TripleTree, TripleTreeWarning
 from tripletree.demos import lander, road
@@ -53,6 +55,16 @@ def of_one_feature():
 def of_many_features():
     """Twenty features and three action dimensions."""
     return fitted(random_log(5, lengths=(60, 50, 40, 30, 20, 10), features=20, dimensions=3), 30)
+
+
+@cache
+def of_a_rhythm():
+    """Two features that go around, and a push in half of the cycle."""
+    step = np.arange(900)
+    phase = 2 * np.pi * (step % 150) / 25
+    states = np.stack([np.cos(phase), np.sin(phase)], axis=1)
+    push = np.where(states[:, 1] > 0, 1.0, -1.0)
+    return fitted(make_log(states, push, states[:, 0], range(0, 901, 150), names=("x", "y")), 12)
 
 
 @cache

@@ -10,9 +10,15 @@ import numpy as np
 import pytest
 
 from tests.logs import make_log, random_log
-from tests.report.models import fitted, of_one_leaf, of_road
+from tests.report.models import fitted, of_a_rhythm, of_one_leaf, of_road
 from tripletree.log.log import TERMINATED
-from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
+from tripletree.report.about_agent import (
+    behaviour_section,
+    episodes_section,
+    fortune_section,
+    moves_section,
+    rhythm_section,
+)
 from tripletree.report.about_log import log_section
 from tripletree.report.about_tree import belief_section, made_section
 from tripletree.report.case import Case
@@ -253,3 +259,15 @@ def test_pictures_and_stories_call_an_episode_by_the_same_name():
     assert len(found) == 6
     assert found[0::2] == found[1::2]
     assert all(name.startswith("run-") for name in found)
+
+
+def test_a_rhythm_is_told_where_there_is_one():
+    tree, log = of_a_rhythm()
+    found = case(tree, log).rhythm
+    section = rhythm_section(case(tree, log))
+    assert found.headline in told(section)
+    assert all(str(part) in told(section) for part in found.parts)
+    assert "One cycle: 25 steps." in told(section)
+    # The bar of parts, the action and both features; the words are already above.
+    assert section.content.count('role="img"') == 4
+    assert rhythm_section(case(*of_road())) is None

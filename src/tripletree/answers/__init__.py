@@ -16,6 +16,7 @@ from tripletree.answers.judgement import Calibration, HeldOut, Trust
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.refined import Refined, Round
+from tripletree.answers.rhythm import Break, CyclePart, Rhythm
 from tripletree.answers.rules import Rule, Rules
 from tripletree.answers.story import Phase, Story
 from tripletree.answers.terms import Terms
@@ -27,6 +28,7 @@ __all__ = [
     "Agreement",
     "Answer",
     "Attribution",
+    "Break",
     "Calibration",
     "Chance",
     "Change",
@@ -34,6 +36,7 @@ __all__ = [
     "Counterfactual",
     "Counterfactuals",
     "Criticality",
+    "CyclePart",
     "Duration",
     "Effect",
     "Effects",
@@ -55,6 +58,7 @@ __all__ = [
     "Prediction",
     "Refined",
     "Region",
+    "Rhythm",
     "Round",
     "Route",
     "Rule",

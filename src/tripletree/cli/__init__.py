@@ -55,6 +55,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "simulate": ("moves", "Simulate trajectories from one place to another."),
         "rollouts": ("moves", "Draw journeys over the leaves."),
         "transitions": ("moves", "Print how the log moves from leaf to leaf."),
+        "rhythm": ("logs", "Tell whether the agent moves in a rhythm, and where it breaks."),
     },
     "How far to trust a model": {
         "held-out": ("judge", "Show how good the model is on episodes that it has not seen."),

@@ -1,4 +1,4 @@
-"""Logs at the command line: ``tripletree check`` examines one."""
+"""Logs at the command line: ``tripletree check`` examines one, ``tripletree rhythm`` tells what repeats in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from tripletree.checks import check_ending
 from tripletree.cli import console
-from tripletree.cli.command import command, json_option
+from tripletree.cli.command import command, json_option, out_option
 from tripletree.cli.inputs import FILE, log_options, mind_names, reading
 from tripletree.cli.wording import for_shell
 from tripletree.errors import LogError, TripleTreeWarning
@@ -19,6 +19,8 @@ from tripletree.text import Message, count
 
 if TYPE_CHECKING:
     from tripletree.log.log import Log
+
+PICTURES = (".png", ".pdf", ".svg")
 
 
 @command(
@@ -101,3 +103,35 @@ def _write_repaired(path: Path, roles: dict[str, Any], found: Log, out: Path, qu
     if not quiet:
         console.say("", *told)
         console.show_wide(f"The repaired log is in {out}, and what was done in {note}.")
+
+
+@command(
+    "tripletree rhythm run.csv",
+    "tripletree rhythm run.csv -o cycle.png",
+    "tripletree rhythm run.csv --json",
+)
+@click.argument("log", type=FILE)
+@log_options
+@out_option("Draw one cycle to this .png, .pdf or .svg file.")
+@json_option
+def rhythm(log: Path, out: Path | None, as_json: bool, **options: Any) -> None:
+    """Tell whether the agent moves in a rhythm, and where it breaks.
+
+    LOG is a file as for tripletree check. Prints the period, the parts of a cycle in order and where episodes get out
+    of step; or why there is no rhythm. It is searched in half of the episodes and tested on the others.
+    """
+    from tripletree.log.files import read_log
+    from tripletree.questions.rhythm import rhythm as ask
+
+    if out is not None:
+        check_ending(out, PICTURES, "out")
+    recorded = read_log(log, **reading(options))
+    mind_names(recorded.schema, recorded)
+    found = ask(recorded)
+    console.answer(found, as_json)
+    if out is not None and found:
+        from tripletree.plot import rhythm as draw
+
+        draw(recorded, found).save(out)
+        if not as_json:
+            console.show_wide(f"The picture is in {out}.")

@@ -17,6 +17,7 @@ from tripletree.scenes.attribution import beeswarm as beeswarm_scene
 from tripletree.scenes.charts import curves as curves_sheet
 from tripletree.scenes.charts import importances as importance_scene
 from tripletree.scenes.charts import simplex as simplex_sheet
+from tripletree.scenes.cycle import cycle as cycle_sheet
 from tripletree.scenes.effects import effects as effects_scenes
 from tripletree.scenes.fan import after as after_sheet
 from tripletree.scenes.graph import transitions as transitions_scene
@@ -511,6 +512,35 @@ def after(
     """
     sheet = after_sheet(model, steps, start, features=features, log=log)
     return SheetPicture(sheet, figure, (PAGE, FAN_ROW * sum(sheet.heights) + 0.95))
+
+
+def rhythm(log: Any, answer: Any = None, *, features: Sequence[str] | None = None, figure: Any = None) -> SheetPicture:
+    """Draw one cycle of a log's rhythm: its parts, and every action and feature along it.
+
+    Lines are means over all cycles, and the bands around them one standard deviation. The parts are told below.
+
+    Parameters
+    ----------
+    log : Log
+        The recording.
+    answer : Rhythm or None
+        What :func:`tripletree.rhythm` said of it; None: asked here.
+    features : sequence of str or None
+        Features to show; None: all.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tripletree import Log, plot
+    >>> step = np.arange(2400)
+    >>> log = Log.from_arrays(np.cos(step / 8), np.sin(step / 8), 0 * step, episodes=step // 400)
+    >>> plot.rhythm(log)
+    <SheetPicture: One cycle: 50 steps>
+    """
+    sheet = cycle_sheet(log, answer, features=features)
+    return SheetPicture(sheet, figure, (PAGE, STRIP_ROW * sum(sheet.heights) * 1.15 + 0.95))
 
 
 def curves(models: Any, *, validation: Any = None, most_leaves: int | None = None, figure: Any = None) -> SheetPicture:

@@ -9,6 +9,7 @@ import numpy as np
 from tripletree.answers.few_rules import heading, lines, notes
 from tripletree.answers.outline import ends as ends_told
 from tripletree.answers.outline import following
+from tripletree.answers.rhythm import steps_text
 from tripletree.answers.rules import conditions
 from tripletree.answers.story import Story
 from tripletree.asking.attribute import main_attributes
@@ -30,6 +31,7 @@ from tripletree.scenes import overlays
 from tripletree.scenes.attribution import swarm_of
 from tripletree.scenes.charts import importances
 from tripletree.scenes.colours import HERE, THERE
+from tripletree.scenes.cycle import cycle
 from tripletree.scenes.fan import after
 from tripletree.scenes.graph import transitions
 from tripletree.scenes.leaf_map import leaf_map
@@ -39,6 +41,8 @@ from tripletree.scenes.view import View, read_view
 
 DOTS = 250
 """States in the swarm of contributions: enough to see, and few enough to keep the page small."""
+MOST_ALONG = 6
+"""Features that are drawn along a cycle."""
 WORST = 6
 """Leaves and episodes listed as the worst."""
 # Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
@@ -142,6 +146,22 @@ def _explorer(case: Case) -> Markup:
             Markup(f'<script type="text/plain" id="tree">{packed(tree)}</script>'),
         ]
     )
+
+
+def rhythm_section(case: Case) -> Section | None:
+    """Return what repeats, as one cycle; None where nothing does."""
+    found = case.rhythm
+    if not found:
+        return None
+    sheet = replace(cycle(case.log, found, most=MOST_ALONG), subtitle=words.CYCLE)
+    parts = [f"{steps_text(part.steps)} steps: {part}" for part in found.parts]
+    content = [
+        tag("p", found.headline),
+        tag("ol", *(tag("li", line) for line in parts), class_="story"),
+        paragraphs(found.where_it_breaks),
+        region("wide", sheet.title, case.draw.stack(sheet)),
+    ]
+    return Section("rhythm", "Its rhythm", together(content))
 
 
 def fortune_section(case: Case) -> Section | None:

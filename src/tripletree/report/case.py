@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tripletree.answers.few_rules import FewRules
 from tripletree.answers.judgement import HeldOut
 from tripletree.answers.outline import Outline
+from tripletree.answers.rhythm import Rhythm
 from tripletree.answers.rules import conditions
 from tripletree.answers.story import Story
 from tripletree.asking.attribute import main_attributes
@@ -26,6 +27,7 @@ from tripletree.questions.evidence import Evidence
 from tripletree.questions.few_rules import few_rules
 from tripletree.questions.judge import held_out
 from tripletree.questions.outline import outline
+from tripletree.questions.rhythm import rhythm
 from tripletree.questions.story import story
 from tripletree.report.svg import Drawer
 
@@ -89,6 +91,11 @@ class Case:
     def held_out(self) -> HeldOut:
         """How good the tree is on episodes that it has not seen."""
         return held_out(self.fitted, self.log, self.threads)
+
+    @cached_property
+    def rhythm(self) -> Rhythm:
+        """What repeats in the log."""
+        return rhythm(self.log)
 
     @cached_property
     def same_log(self) -> bool:

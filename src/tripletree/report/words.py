@@ -313,6 +313,7 @@ SIZE = (
 )
 
 
+CYCLE = "Means over all cycles, with one standard deviation to either side; vertical lines are where parts begin"
 BIG_PICTURE = (
     "The first splits of the tree divide the states into a few regions. The one where the agent spends most time comes "
     "first."

@@ -14,7 +14,13 @@ from tripletree.markup import Markup, tag
 from tripletree.model.evaluate import check_same_schema, in_labels
 from tripletree.model.fitted import Fitted
 from tripletree.report import words
-from tripletree.report.about_agent import behaviour_section, episodes_section, fortune_section, moves_section
+from tripletree.report.about_agent import (
+    behaviour_section,
+    episodes_section,
+    fortune_section,
+    moves_section,
+    rhythm_section,
+)
 from tripletree.report.about_log import log_section
 from tripletree.report.about_tree import belief_section, made_section
 from tripletree.report.case import Case, Section
@@ -25,6 +31,7 @@ from tripletree.writing import reason, replace_file
 # In the order in which a reader asks.
 SECTIONS = (
     behaviour_section,
+    rhythm_section,
     fortune_section,
     moves_section,
     episodes_section,
