@@ -20,6 +20,7 @@ from benchmarks import (
     picturing,
     reading,
     resembling,
+    stability,
     starting,
     wording_rhythm,
 )
@@ -43,6 +44,7 @@ SUBJECTS = {
     "critical": critical,
     "reading": reading,
     "rhythm": wording_rhythm,
+    "stability": stability,
 }
 
 

@@ -48,6 +48,7 @@ DOCS = (
     "lander-effects",
     "lander-attribution",
     "lander-beeswarm",
+    "lander-stability",
     "lander-episode",
     "acrobot-rhythm",
 )

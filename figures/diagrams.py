@@ -19,6 +19,11 @@ def flight() -> int:
     return int(np.argsort(length, kind="stable")[len(length) // 4])
 
 
+def steady() -> Any:
+    """Return the effects of the side engine's features with bands, by the training log."""
+    return lander.tree().effects(lander.logs()[0], about="side engine", stability=True)
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     **{
         f"road-weights-{agent}": lambda agent=agent: plot.simplex(compare_weights(road.log(agent), leaves=LEAVES))
@@ -34,6 +39,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "lander-effects": lambda: plot.effects(lander.tree(), about="side engine"),
     "lander-attribution": lambda: plot.attribution(lander.tree(), lander.logs()[1].states[100], about="main engine"),
     "lander-beeswarm": lambda: plot.beeswarm(lander.tree(), lander.logs()[1], about="main engine", dots=500),
+    "lander-stability": lambda: plot.effects(steady()),
     "lander-graph": lambda: plot.transitions(lander.tree()),
     "lander-episode": lambda: plot.episode(lander.tree(), lander.logs()[1], flight()),
 }

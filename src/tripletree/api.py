@@ -32,12 +32,13 @@ from tripletree.answers.outline import Outline
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.refined import Refined
 from tripletree.answers.rules import Rules
+from tripletree.answers.stability import Stability
 from tripletree.answers.story import Story
 from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
 from tripletree.asking.levels import Wanted
 from tripletree.asking.states import complete
-from tripletree.checks import check_names, check_parameters
+from tripletree.checks import check_flag, check_names, check_parameters
 from tripletree.errors import NotFittedError, ParameterError, TripleTreeWarning
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
@@ -66,9 +67,11 @@ from tripletree.questions.importance import importance
 from tripletree.questions.judge import calibration, held_out, trust
 from tripletree.questions.outline import outline
 from tripletree.questions.predict import apply, predict
+from tripletree.questions.regrown import Regrown, regrown
 from tripletree.questions.rhythm import rhythm as rhythm
 from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
+from tripletree.questions.stability import banded, stability, steady_counterfactual, steady_factual
 from tripletree.questions.story import story
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
@@ -355,7 +358,15 @@ class TripleTree:
         return found.assuming(written.assumed)
 
     @overload
-    def explain(self, state: Any, foil: None = None, *, about: str = "action") -> Factual: ...
+    def explain(
+        self,
+        state: Any,
+        foil: None = None,
+        *,
+        about: str = "action",
+        stability: bool = False,
+        log: Log | None = None,
+    ) -> Factual: ...
 
     @overload
     def explain(
@@ -374,6 +385,7 @@ class TripleTree:
         log: Log | None = None,
         agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
         verified: bool = False,
+        stability: bool = False,
     ) -> Counterfactual: ...
 
     @question
@@ -394,6 +406,7 @@ class TripleTree:
         log: Log | None = None,
         agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
         verified: bool = False,
+        stability: bool = False,
     ) -> Any:
         """Return why the tree predicts what it predicts in a state; with a foil, what would have to change to get it.
 
@@ -446,7 +459,12 @@ class TripleTree:
         verified : bool
             Keep searching until the agent agrees: through all leaves that predict the foil, and points further inside
             them. If it agrees nowhere, the answer says so.
+        stability : bool
+            Say what trees grown on random halves of ``log`` make of it (see :meth:`stability`): how many agree, and
+            where another log would put the numbers. The first question grows these trees, the next ones do not.
         """
+        check_flag(stability, "stability")
+        grown = self._halves(log) if stability else None
         options: dict[str, Any] = {
             "k": k,
             "max_changes": max_changes,
@@ -470,7 +488,12 @@ class TripleTree:
                     )
                 )
             written = complete(state, self.fitted_)
-            return counterfactual(self.fitted_, written.state, foil, **options).assuming(written.assumed)
+            changed = counterfactual(self.fitted_, written.state, foil, **options)
+            if grown is not None:
+                changed = steady_counterfactual(changed, foil, grown)
+            return changed.assuming(written.assumed)
+        if grown is not None:
+            del options["log"]
         defaults = inspect.signature(TripleTree.explain).parameters
         for name, value in options.items():
             # By their text: an array or a function can be given, too, and has no plain equality.
@@ -484,7 +507,23 @@ class TripleTree:
                     )
                 )
         written = complete(state, self.fitted_)
-        return factual(self.fitted_, written.state, about).assuming(written.assumed)
+        found = factual(self.fitted_, written.state, about)
+        if grown is not None:
+            found = steady_factual(self.fitted_, found, grown)
+        return found.assuming(written.assumed)
+
+    def _halves(self, log: Log | None) -> Regrown:
+        """Return trees grown on halves of a log that was given for that."""
+        if log is None:
+            raise ParameterError(
+                Message(
+                    "{} grows trees on halves of the log, which the tree itself does not keep. Give it: {}.",
+                    Option("stability"),
+                    Option("log", ...),
+                )
+            )
+        check_log(log, "log")
+        return regrown(self.fitted_, log, threads=self._threads())
 
     @question
     def counterfactuals(
@@ -670,7 +709,12 @@ class TripleTree:
 
     @question
     def effects(
-        self, log: Log | None = None, *, about: str = "action", features: Sequence[str] | None = None
+        self,
+        log: Log | None = None,
+        *,
+        about: str = "action",
+        features: Sequence[str] | None = None,
+        stability: bool = False,
     ) -> Effects:
         """Return how the prediction moves with each feature, all else fixed: direction, shape and size.
 
@@ -685,10 +729,19 @@ class TripleTree:
             The attribute, as in :meth:`explain`.
         features : sequence of str or None
             Whose effects; None: of all features. Weak ones are only named in the text.
+        stability : bool
+            Add a band to each curve: where the curves of nine of ten other logs would be, by trees grown on random
+            halves of ``log`` (see :meth:`stability`).
         """
         fitted = self.fitted_
         check_log(log, "log", none="the states that the tree keeps")
-        return effects(fitted, None if log is None else in_labels(fitted.schema, log), about, features, self._threads())
+        check_flag(stability, "stability")
+        grown = self._halves(log) if stability else None
+        recorded = None if log is None else in_labels(fitted.schema, log)
+        found = effects(fitted, recorded, about, features, self._threads())
+        if grown is None or recorded is None:
+            return found
+        return banded(recorded, found, features, grown, self._threads())
 
     @question
     def rules(
@@ -821,6 +874,27 @@ class TripleTree:
         fitted = self.fitted_
         check_log(log, "log")
         return outline(fitted, log, regions, threads=self._threads())
+
+    @question
+    def stability(self, log: Log, *, trees: int = 50, seed: int = 0) -> Stability:
+        """Return whether another log would have said the same: predictions, first splits, thresholds, reasons.
+
+        Trees with the options and the size of this one are grown on random halves of the episodes (of their groups,
+        where the log has any). Halves come in pairs without a common episode: what two such trees agree on, trees of
+        separate logs would agree on, too. Bands say where nine of ten other logs like this one would put a number.
+
+        Parameters
+        ----------
+        log : Log
+            The log that the tree was grown on, or another of the same agent.
+        trees : int
+            How many trees; half as many pairs.
+        seed : int
+            Which halves: the same seed, the same answer.
+        """
+        fitted = self.fitted_
+        check_log(log, "log")
+        return stability(fitted, log, trees, seed, self._threads())
 
     @question
     def trust(self, log: Log) -> Trust:

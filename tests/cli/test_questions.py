@@ -20,7 +20,8 @@ LOG = ["--log", "run.csv"]
 ASKED_BY = {
     **{name: name for name in ("predict", "attribute", "explain", "story", "rules", "effects", "outline", "report")},
     **{name: name for name in ("chance", "futures", "paths", "simulate", "rollouts", "transitions")},
-    **{name: name for name in ("losses", "calibration", "trust", "fidelity", "refine", "export", "criticality")},
+    **{name: name for name in ("losses", "calibration", "trust", "stability", "fidelity", "refine", "export")},
+    "criticality": "criticality",
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
     "importance": "importance",
     "held_out": "held-out",
@@ -103,6 +104,7 @@ SAME = {
         lambda tree, log: tree.futures("pos=1.2, speed=0", 2, regions=5, log=log),
     ),
     "trust": (["trust", MODEL, *LOG], lambda tree, log: tree.trust(log)),
+    "stability": (["stability", MODEL, *LOG, "--trees", 20], lambda tree, log: tree.stability(log, trees=20)),
     "changes": (["changes", MODEL, *LOG], lambda tree, log: tree.explain_changes(log)),
     "changes of value": (
         ["changes", MODEL, *LOG, "--about", "value", "--threshold", 1, "--at-least", 0.2],

@@ -30,6 +30,8 @@ def test_sheets(run, tmp_path):
     assert run("plot", "importance", MODEL, "-o", picture).code == 0
     assert run("plot", "effects", MODEL, "--about", "value", "--features", "speed", "-o", picture).code == 0
     assert "How value moves with each feature" in picture.read_text()
+    told = run("plot", "effects", MODEL, "--stability", "-o", picture)
+    assert (told.code, "--log" in told.err) == (1, True)
     told = run("plot", "overview", MODEL, "-x", "pos", "-o", picture)
     assert told.code == 2
     assert "A picture of kind overview has no option -x." in told.err

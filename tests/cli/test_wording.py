@@ -119,6 +119,7 @@ ASKED = {
     "losses": [MODEL, "--log", "run.csv"],
     "calibration": [MODEL, "--log", "run.csv"],
     "trust": [MODEL, "--log", "run.csv"],
+    "stability": [MODEL, "--log", "run.csv", "--trees", "20"],
     "export": [MODEL, "-o", "new.json"],
     "fidelity": [MODEL, "either", "--episodes", "2"],
     "refine": [MODEL, "either", *FEW, "--log", "run.csv", "-o", "new.tripletree"],

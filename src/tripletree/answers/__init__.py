@@ -18,6 +18,7 @@ from tripletree.answers.prediction import Prediction
 from tripletree.answers.refined import Refined, Round
 from tripletree.answers.rhythm import Break, CyclePart, Rhythm
 from tripletree.answers.rules import Rule, Rules
+from tripletree.answers.stability import Bound, FirstSplit, Likeness, Stability, Steadiness
 from tripletree.answers.story import Phase, Story
 from tripletree.answers.terms import Terms
 from tripletree.answers.trajectories import Source, Trajectories, Trajectory
@@ -28,6 +29,7 @@ __all__ = [
     "Agreement",
     "Answer",
     "Attribution",
+    "Bound",
     "Break",
     "Calibration",
     "Chance",
@@ -44,10 +46,12 @@ __all__ = [
     "Factual",
     "FewRules",
     "Fidelity",
+    "FirstSplit",
     "Future",
     "Futures",
     "HeldOut",
     "Importance",
+    "Likeness",
     "MarkovCheck",
     "Moment",
     "Moments",
@@ -65,7 +69,9 @@ __all__ = [
     "RuleList",
     "Rules",
     "Source",
+    "Stability",
     "StateCriticality",
+    "Steadiness",
     "Story",
     "Terms",
     "Trajectories",

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer, plain
+from tripletree.answers.stability import Steadiness
 from tripletree.asking.foils import Foil
 from tripletree.language.conditions import changed_clause
 from tripletree.language.numbers import all_of, capital, percent, rounded, unit
@@ -75,6 +76,8 @@ class Counterfactual(Answer):
         The next best answers, when several were asked for.
     schema : Schema
         Names of features and actions.
+    stability : Steadiness or None
+        In how many trees grown on halves of the log the foil holds in the foil state, where that was asked for.
     """
 
     state: F64
@@ -100,6 +103,7 @@ class Counterfactual(Answer):
     opinion: str | None = None
     second: tuple[Any, ...] = ()
     predicted: tuple[Any, ...] = ()
+    stability: Steadiness | None = None
 
     def __bool__(self) -> bool:
         return self.status == FOUND
@@ -113,7 +117,8 @@ class Counterfactual(Answer):
         return {**super().to_dict(), "foil": plain(self.foil.plain())}
 
     def __str__(self) -> str:
-        return _counterfactual(self) + self._assumption(self.schema)
+        steady = "" if self.stability is None else self.stability.told((), (), self.schema)
+        return _counterfactual(self) + steady + self._assumption(self.schema)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.answer import Answer
+from tripletree.answers.stability import Steadiness
 from tripletree.answers.terms import Terms, together
 from tripletree.asking.attribute import CHANGE_OF, PER_STEP
 from tripletree.language.numbers import FEW, all_of, capital, measured, percent, rounded, unit
@@ -59,6 +60,8 @@ class Factual(Answer):
         That range.
     schema : Schema
         Names of features and actions.
+    stability : Steadiness or None
+        What trees grown on halves of the log say, where that was asked for.
     """
 
     about: str
@@ -80,6 +83,7 @@ class Factual(Answer):
     linear: bool = False
     full: F64 | None = None
     agreeing: float | None = None
+    stability: Steadiness | None = None
 
     @property
     def outside(self) -> bool:
@@ -97,7 +101,8 @@ class Factual(Answer):
         return _sure(self)
 
     def __str__(self) -> str:
-        return _factual(self) + self._assumption(self.schema)
+        steady = "" if self.stability is None else self.stability.told(self.names, self.units, self.schema)
+        return _factual(self) + steady + self._assumption(self.schema)
 
 
 def _factual(answer: Factual) -> str:

@@ -62,6 +62,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "losses": ("judge", "Print action, value and derivative loss on a log."),
         "calibration": ("judge", "Compare predictions with what a log shows."),
         "trust": ("judge", "Show where not to trust the model."),
+        "stability": ("judge", "Show whether another log would have said the same."),
         "fidelity": ("fly", "Fly the tree beside its agent, to see who gets more and where they agree."),
         "refine": ("fly", "Let the tree fly, ask the agent what it would have done, and grow again on both."),
     },

@@ -19,6 +19,7 @@ from tripletree.cli.inputs import (
     open_model,
     pairs,
     required_log,
+    stability_option,
     state_of,
     state_options,
     table_of,
@@ -165,6 +166,7 @@ def attribute(
     'tripletree explain run.tripletree --state "pos=1.2, speed=0.03" --foil "action = left" --fixed pos',
     "tripletree explain run.tripletree --log run.csv --episode 3 --step 12 --about value",
     "tripletree explain run.tripletree --state 1.2,0.03 --then 1.2,-0.03",
+    "tripletree explain run.tripletree --state 1.2,0.03 --stability --log run.csv",
     'tripletree explain run.tripletree states.csv --foil "action = left" > changed.csv',
 )
 @model_argument
@@ -202,6 +204,7 @@ def attribute(
     help="Whether a second model of the log must agree; without one, the nearest border is the answer.",
 )
 @click.option("--then", "after", metavar="STATE", help="Explain why the prediction changed on the way to this state.")
+@stability_option
 @json_option
 def explain(
     model: Path,
@@ -210,6 +213,7 @@ def explain(
     foil: str | None,
     after: str | None,
     opinion: bool,
+    stability: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -225,6 +229,8 @@ def explain(
         raise click.UsageError(f"{'-k' if name == 'k' else f'--{name}'} goes with --foil FOIL.")
     if foil is not None and after is not None:
         raise click.UsageError("Give --foil or --then, not both.")
+    if stability and (after is not None or states is not None or options["log"] is None):
+        raise click.UsageError("--stability is about one state, without --then, and needs --log LOG.")
     if foil is not None and about != "action":
         raise click.UsageError("--about goes without --foil: the foil says what it is about.")
     tree = open_model(model)
@@ -234,14 +240,18 @@ def explain(
         many = tree.counterfactuals(table_of(states), foil, opinion=opinion, **chosen)
         console.show_json(many.to_dict()) if as_json else console.show_csv(_changed(tree, many))
         return
+    log = log_of(tree, options["log"], options["describe"]) if stability else None
+    if stability and options["state"] is not None:
+        # The log is there for the trees alone.
+        options |= {"log": None, "describe": None}
     state = state_of(tree, **options)
     answer: object
     if after is not None:
         answer = tree.explain_change(state, after, about=about, opinion=opinion)
     elif foil is not None:
-        answer = tree.explain(state, foil, opinion=opinion, **chosen)
+        answer = tree.explain(state, foil, opinion=opinion, stability=stability, log=log, **chosen)
     else:
-        answer = tree.explain(state, about=about)
+        answer = tree.explain(state, about=about, stability=stability, log=log)
     console.answer(answer, as_json)
 
 

@@ -101,6 +101,13 @@ about_option = click.option(
 )
 
 
+stability_option = click.option(
+    "--stability",
+    is_flag=True,
+    help="Say what trees grown on random halves of the log's episodes make of it; needs --log LOG.",
+)
+
+
 def log_options(function: _Decorated) -> _Decorated:
     """Add the options that say how a log is read; `reading` makes keywords of read_log of them."""
     options = [

@@ -1,4 +1,4 @@
-"""A model as a whole at the command line: importance, effects, outline, held-out, losses, calibration, trust."""
+"""A model as a whole at the command line: what matters in it, its outline, and how far to believe it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def effects(
 ) -> None:
     """Show how the prediction moves with each feature, all else fixed.
 
-    `tripletree plot effects` draws the curves.
+    `tripletree plot effects` draws the curves, with --stability and bands around them.
     """
     tree = open_model(model)
     console.answer(tree.effects(log_of(tree, log, describe), about=about, features=features or None), as_json)
@@ -118,6 +118,21 @@ def calibration(model: Path, log: Path, describe: Path | None, about: str, group
     """Compare predictions with what a log shows, in groups of steps with about the same prediction."""
     tree = open_model(model)
     console.answer(tree.calibration(required_log(tree, log, describe), about=about, groups=groups), as_json)
+
+
+@command(
+    "tripletree stability run.tripletree --log run.csv",
+    "tripletree stability run.tripletree --log run.csv --trees 100 --seed 1 --json",
+)
+@model_argument
+@log_option("The log that the model was grown on, or another of the same agent.", required=True)
+@click.option("--trees", type=int, default=50, show_default=True, metavar="N", help="Trees grown on halves of the log.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Which halves.")
+@json_option
+def stability(model: Path, log: Path, describe: Path | None, trees: int, seed: int, as_json: bool) -> None:
+    """Show whether another log would have said the same: predictions, first splits, thresholds, reasons."""
+    tree = open_model(model)
+    console.answer(tree.stability(required_log(tree, log, describe), trees=trees, seed=seed), as_json)
 
 
 @command("tripletree trust run.tripletree --log run.csv")

@@ -107,10 +107,13 @@ def _importance(tree: TripleTree) -> Any:
     return importance(tree)
 
 
-def _effects(tree: TripleTree, about: str | None, features: list[str], log: Path | None, describe: Path | None) -> Any:
+def _effects(
+    tree: TripleTree, about: str | None, features: list[str], stability: bool, log: Path | None, describe: Path | None
+) -> Any:
     from tripletree.plot import effects
 
-    return effects(tree, log_of(tree, log, describe), about=about or "action", features=features or None)
+    recorded = log_of(tree, log, describe)
+    return effects(tree.effects(recorded, about=about or "action", features=features or None, stability=stability))
 
 
 def _attribution(tree: TripleTree, about: str | None, state: tuple[str, ...]) -> Any:
@@ -147,7 +150,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
     "transitions": (_transitions, ("x", "y", "colour", "log", "describe")),
     "after": (_after, ("steps", "start", "x", "y", "colour", "log", "describe")),
     "importance": (_importance, ()),
-    "effects": (_effects, ("about", "features", "log", "describe")),
+    "effects": (_effects, ("about", "features", "stability", "log", "describe")),
     "attribution": (_attribution, ("about", "state")),
     "beeswarm": (_beeswarm, ("about", "log", "describe")),
     "curves": (_curves, ("log", "describe")),
@@ -179,6 +182,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
 @click.option("--about", metavar="ATTRIBUTE", help="What features move: action, value, ...  [default: action]")
 @click.option("--features", multiple=True, callback=listed, metavar="NAME,NAME", help="Features whose effects to draw.")
+@click.option("--stability", is_flag=True, help="Draw where the curves of another log would be; needs --log LOG.")
 @click.option("--arrows", is_flag=True, help="Show mean moves as arrows.")
 @click.option("--linear", is_flag=True, help="Shade each leaf by its linear model instead of its mean.")
 @click.option("--where", metavar="ZONE", help='Limits of other features, such as "vx in [-0.1, 0.1]".')
@@ -203,7 +207,7 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
                  -x -y --colour --log
     importance              how much each feature matters
     effects      --about    how each feature moves the prediction
-                 --features --log
+                 --features --stability --log
     attribution  --state    what a prediction comes from
                  --about
     beeswarm     --log      the same for states of a log

@@ -60,10 +60,14 @@ def effects(
     threads : int
         Threads to use.
     """
+    states = _states(fitted, log)
+    return effects_among(fitted, states[:: max(round(len(states) / MOST_STATES), 1)], about, features, threads)
+
+
+def effects_among(fitted: Fitted, states: F64, about: str, features: Any, threads: int) -> Effects:
+    """Return a curve for each feature, by these states; arguments as in :func:`effects`."""
     attribute = read_attribute(fitted, about)
     chosen = read_features(fitted, features)
-    states = _states(fitted, log)
-    states = states[:: max(round(len(states) / MOST_STATES), 1)]
     columns = target_of(fitted, attribute)
 
     def tell(points: F64) -> F64:

@@ -42,6 +42,7 @@ def belief_section(case: Case) -> Section:
     """Return how far to believe the tree: losses and calibration on unseen episodes, and where it knows little."""
     content = [
         tag("p", str(case.held_out)),
+        *([tag("p", case.stability)] if case.stability else []),
         *_judged(case, case.held_out),
         tag("h3", "Where not to trust it"),
         *_doubts(case),

@@ -27,9 +27,14 @@ from tripletree.questions.evidence import Evidence
 from tripletree.questions.few_rules import few_rules
 from tripletree.questions.judge import held_out
 from tripletree.questions.outline import outline
+from tripletree.questions.regrown import FEW_UNITS
 from tripletree.questions.rhythm import rhythm
+from tripletree.questions.stability import LEAST_TREES, stability
 from tripletree.questions.story import story
 from tripletree.report.svg import Drawer
+
+MOST_REGROWN = 300_000
+"""On logs with more samples, growing more trees would make a report wait."""
 
 
 class Section(NamedTuple):
@@ -96,6 +101,13 @@ class Case:
     def rhythm(self) -> Rhythm:
         """What repeats in the log."""
         return rhythm(self.log)
+
+    @cached_property
+    def stability(self) -> str:
+        """Whether another log would have said the same, in a sentence; nothing where the log cannot tell."""
+        if self.log.n_samples > MOST_REGROWN or int(self.log.units.max()) + 1 < FEW_UNITS:
+            return ""
+        return stability(self.fitted, self.log, LEAST_TREES, threads=self.threads).short
 
     @cached_property
     def same_log(self) -> bool:

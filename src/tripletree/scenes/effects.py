@@ -27,7 +27,7 @@ MOST = 8
 """Curves of one column, at most, unless features are named."""
 FOOT = 0.22
 """Height of the histogram, as a share of the picture."""
-MIXED = "up in some states, down in others"
+MIXED = "goes either way"
 MOST_LABELS = 6
 """Labels that have curves, at most: those that are predicted most often."""
 
