@@ -27,7 +27,7 @@ struct Grown {
 struct Node {
     size_t begin = 0, end = 0;
     int depth = 0;
-    std::vector<double> sums;         // by lane, exact integers
+    std::vector<double> sums;         // by lane, exact integers (with weights: each row's times its weight)
     Wide squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
     Histograms::Loan histogram;
@@ -56,7 +56,9 @@ class Grower {
   public:
     Grower(Table& table, const Room& room, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
         : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(room.order.get()), bins_(room.bins.get()),
-          pools_(table, room.order.get(), room.lists.get(), room.ranks.get(), cancel), searches_(static_cast<size_t>(team.size())) {
+          pools_(table, room.order.get(), room.lists.get(), room.ranks.get(), cancel), searches_(static_cast<size_t>(team.size())),
+          squares_(make_array<Wide>(table.lanes.weighted ? 2 * table.n : 0)) {
+        table_.weighted_squares = squares_.get();
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
             s.min_leaf = static_cast<double>(options.min_samples_leaf);
@@ -159,7 +161,7 @@ class Grower {
         struct Part {
             std::vector<double> sums;
             Squares squares[2];
-            double largest = 0;
+            double largest = 0, least = HUGE_VAL;
         };
         constexpr size_t block = 1 << 12;
         const size_t blocks = (n + block - 1) / block;
@@ -170,16 +172,19 @@ class Grower {
             for (size_t i = a; i < b; ++i) order_[i] = static_cast<uint32_t>(i);
             Part& part = parts[static_cast<size_t>(task)];
             part.sums.assign(width, 0.0);
+            if (table_.lanes.weighted) square_weighted(a, b, part.largest, part.least);
             hot.sum_rows(table_, order_ + a, b - a, part.sums.data(), part.squares);
-            part.largest = hot.largest_square(table_, a, b);
+            if (!table_.lanes.weighted) part.largest = hot.largest_square(table_, a, b);
         });
-        double largest = 0;
+        double largest = 0, least = HUGE_VAL;
         for (const Part& part : parts) {
             for (size_t k = 0; k < width; ++k) root->sums[k] += part.sums[k];
             root->squares += total(part.squares[0]), root->squares_d += total(part.squares[1]);
             largest = std::max(largest, part.largest);
+            least = std::min(least, part.least);
         }
-        table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < static_cast<double>(n);
+        table_.least = table_.lanes.weighted ? least : 1.0;
+        table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < weight(*root);
         table_.square_unit = std::max(1.0, largest / (1 << 23) / (table_.lanes.fine ? limb : 1.0));
         weigh(*root);
         pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : usual_pool);
@@ -227,9 +232,29 @@ class Grower {
         }
     }
 
-    double with_derivative(const Node& node) const {
-        return table_.missing ? node.sums[static_cast<size_t>(table_.lanes.with_derivative())] : static_cast<double>(node.size());
+    // The squares of rows a .. b: a row holds (weight x target), so that times the target itself. Also the largest, and the least weight.
+    void square_weighted(size_t a, size_t b, double& largest, double& least) {
+        const Lanes& lanes = table_.lanes;
+        for (size_t i = a; i < b; ++i) {
+            const int32_t *y = table_.rows + i * static_cast<size_t>(lanes.width), *z = y + lanes.second();
+            const int64_t weight = y[lanes.count()];
+            Wide sums[2] = {};
+            for (int k = 0; k < lanes.targets; ++k) {
+                const int64_t whole = int64_t{y[k]} * (1 << limb_bits) + z[k];
+                sums[k >= lanes.plain] += static_cast<Wide>(std::abs(whole)) * static_cast<Wide>(std::abs(whole / weight));
+            }
+            squares_[2 * i] = sums[0], squares_[2 * i + 1] = sums[1];
+            largest = std::max(largest, static_cast<double>(sums[0] + sums[1]));
+            least = std::min(least, static_cast<double>(weight));
+        }
     }
+
+    // Samples of a node, or their weight.
+    double weight(const Node& node) const {
+        return table_.lanes.weighted ? node.sums[static_cast<size_t>(table_.lanes.count())] : static_cast<double>(node.size());
+    }
+
+    double with_derivative(const Node& node) const { return table_.missing ? node.sums[static_cast<size_t>(table_.lanes.with_derivative())] : weight(node); }
 
     Wide total(const Squares& s) const { return table_.lanes.fine ? (Wide{s.first} << 2 * limb_bits) + s.rest : s.first; }
 
@@ -260,7 +285,7 @@ class Grower {
     }
 
     void weigh(Node& node) const {
-        const auto n = static_cast<double>(node.size());
+        const double n = weight(node);
         if (!table_.missing) {
             node.priority = within(node.squares + node.squares_d, node.sums, 0, table_.lanes.targets, n);
             return;
@@ -286,10 +311,9 @@ class Grower {
         stop_if(cancel_);
         node.searched = true;
         const size_t count = node.size(), least = static_cast<size_t>(options_.min_samples_leaf);
-        const auto n = static_cast<double>(count);
         if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
         centre(node, s.centre);
-        s.best.reset(std::max(1.0, 1e-12 * node.priority), options_.min_gain * n);
+        s.best.reset(std::max(table_.least, 1e-12 * node.priority), options_.min_gain * weight(node));
         const uint32_t* order = order_ + node.begin;
         if (count > pool_limit_) {
             if (!node.histogram) {
@@ -330,7 +354,8 @@ class Grower {
     }
 
     void centre(const Node& node, Centre& c) const {
-        c.n = static_cast<double>(node.size());
+        c.n = weight(node);
+        c.weighted = table_.lanes.weighted, c.rows = static_cast<double>(node.size()), c.least = table_.least;
         c.nd = with_derivative(node);
         c.two_groups = table_.missing && c.nd < c.n;
         double squares = 0;
@@ -465,6 +490,7 @@ class Grower {
     uint16_t* bins_;
     Pools pools_;
     std::vector<Search> searches_;
+    Array<Wide> squares_;  // Table::weighted_squares
     Histograms histograms_;
     std::vector<std::unique_ptr<Node>> nodes_;  // after the histograms, which they give back
     size_t pool_limit_ = 0;                     // nodes of at most so many rows are sorted

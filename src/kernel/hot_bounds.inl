@@ -43,6 +43,9 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
     double *before_d = scan.before_d.data(), *count_d = scan.count_d.data(), *out_uu_d = scan.uu_d.data(), *ss_d = scan.ss_d.data();
     double* out_prefix = scan.prefix.data();
     const int lane_count = lanes.count(), lane_d = lanes.with_derivative(), lane_q = lanes.squares(), lane_qd = lanes.derivative_squares();
+    const bool weighted = FINE && lanes.weighted;
+    const int lane_rows = lanes.rows();
+    double rows = base.rows, *out_rows = scan.rows.data();
     V8 local[NV ? NV : 1];
     V8* prefix = NV ? local : reinterpret_cast<V8*>(generic_prefix);
     double left = base.left, left_d = base.left_d, uu = 0, uu_d = 0;
@@ -64,6 +67,7 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
         before[b] = left;
         count[b] = c;
         if (TWO) before_d[b] = left_d, count_d[b] = c_d;
+        if (weighted) out_rows[b] = rows, rows += record[lane_rows];
         for (int j = 0; j < nv; ++j) store(out_prefix + b * width + 8 * j, prefix[j]);
         if (c == 0) {  // nothing to add; never opened, never a cut of its own
             out_uu[b + 1] = uu, ss[b] = 0;
@@ -102,6 +106,7 @@ TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, co
         }
     }
     for (int j = 0; j < nv; ++j) store(out_prefix + bins * width + 8 * j, prefix[j]);
+    if (weighted) out_rows[bins] = rows;
 }
 
 // Runs along the bins of one feature: fills everything in `scan` but `hope`.
@@ -126,7 +131,7 @@ static void scan_bins(const double* sums, size_t bins, double square_unit, const
 // Bound for the cuts strictly inside bin b; -1 where there is none.
 static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, const Scan& scan) {
     const double n = centre.n, nd = centre.nd, l0 = scan.before[b], c = scan.count[b], c_d = centre.two_groups ? scan.count_d[b] : 0;
-    const double first = std::max(l0 + 1, min_leaf), last = std::min(l0 + c - 1, n - min_leaf);
+    const double least = centre.least, first = std::max(l0 + least, min_leaf * least), last = std::min(l0 + c - least, n - min_leaf * least);
     if (first > last) return -1;
     // Sum of |u|^2 over the bin: s, and the distance of the bin's mean from the node's.
     const double *p0 = scan.prefix.data() + b * static_cast<size_t>(lanes.width), *p1 = p0 + lanes.width, *rest = centre.rest.data();
@@ -150,7 +155,8 @@ static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, doub
 // Gain of the cut at the end of bin b; 0 where none is allowed.
 static double bin_gain(size_t b, const Centre& centre, double min_leaf, const Scan& scan) {
     const double n = centre.n, left = scan.before[b] + scan.count[b];
-    if (scan.count[b] == 0 || left < min_leaf || n - left < min_leaf || left >= n) return 0;
+    const double rows = centre.weighted ? scan.rows[b + 1] : left, all = centre.weighted ? centre.rows : n;
+    if (scan.count[b] == 0 || rows < min_leaf || all - rows < min_leaf || rows >= all) return 0;
     return centre.two_groups ? gain_of(scan.uu[b + 1], left, scan.uu_d[b + 1], scan.before_d[b] + scan.count_d[b], n, centre.nd)
                              : gain_of(scan.uu[b + 1], left, n);
 }
@@ -158,19 +164,19 @@ static double bin_gain(size_t b, const Centre& centre, double min_leaf, const Sc
 // Marks the bins worth a closer look, without a root or a division: with A = max |U|^2, B = c s / 4 and T = what would be
 // enough, (sqrt(A) + sqrt(B))^2 >= T if T <= A + B or (T - A - B)^2 <= 4 A B. Returns their number; `marked` lists them.
 static size_t mark_bins(size_t bins, const Centre& centre, double floor, Scan& scan) {
-    const double n = centre.n, generous = 1 + tie_share, enough = floor / (n * generous);
+    const double n = centre.n, least = centre.least, generous = 1 + tie_share, enough = floor / (n * generous);
     const double *before = scan.before.data(), *count = scan.count.data(), *uu = scan.uu.data(), *ss = scan.ss.data();
     double* hope = scan.hope.data();
     if (centre.two_groups) {
         for (size_t b = 0; b < bins; ++b) hope[b] = count[b] > 0 ? 3 : 0;
     } else {
         for (size_t b = 0; b < bins; ++b) {
-            const double l0 = before[b], c = count[b], l1 = l0 + c, first = l0 + 1, last = l1 - 1;
+            const double l0 = before[b], c = count[b], l1 = l0 + c, first = l0 + least, last = l1 - least;
             const double inner = std::min(first * (n - first), last * (n - last));
             const double A = std::max(uu[b], uu[b + 1]), B = c * ss[b] / 4, short_of = enough * inner - A - B;
             const double edge = uu[b + 1] >= enough * (l1 * (n - l1)) ? 1.0 : 0.0;
             const double inside = short_of <= 0 ? 2.0 : (short_of * short_of <= 4 * A * B * generous ? 2.0 : 0.0);
-            hope[b] = (c > 0 ? edge : 0.0) + (c > 1 ? inside : 0.0);
+            hope[b] = (c > 0 ? edge : 0.0) + (c > least ? inside : 0.0);
         }
     }
     size_t found = 0;

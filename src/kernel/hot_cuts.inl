@@ -18,19 +18,31 @@ TT_INLINE size_t try_cuts_impl(const Table& table, const Centre& centre, double 
     V8 local[NV ? NV : 1];
     V8* prefix = NV ? local : reinterpret_cast<V8*>(generic);
     for (int j = 0; j < nv; ++j) prefix[j] = load(base.sums + 8 * j);
+    const bool weighted = FINE && table.lanes.weighted;
+    const double all = weighted ? centre.rows : n;
     double left = base.left, left_d = base.left_d;
     size_t found = 0, i = 0;
     // One row further, and the exact gain of the cut after it.
     auto step = [&] {
         const int32_t* y = table.rows + rows[i] * width;
         const double has = TWO ? y[table.lanes.with_derivative()] : 0;
-        for (int j = 0; j < nv; ++j)
-            prefix[j] += (widen(y + 8 * j) - load(whole + 8 * j)) * (TWO ? load(plain + 8 * j) + has * load(deriv + 8 * j) : load(plain + 8 * j));
-        left += 1;
+        if (weighted) {
+            const double one = y[table.lanes.count()];
+            for (int j = 0; j < nv; ++j) {
+                const V8 p = load(plain + 8 * j), q = load(deriv + 8 * j);
+                prefix[j] += widen(y + 8 * j) * (TWO ? p + q : p) - load(whole + 8 * j) * (TWO ? one * p + has * q : one * p);
+            }
+            left += one;
+        } else {
+            for (int j = 0; j < nv; ++j)
+                prefix[j] += (widen(y + 8 * j) - load(whole + 8 * j)) * (TWO ? load(plain + 8 * j) + has * load(deriv + 8 * j) : load(plain + 8 * j));
+            left += 1;
+        }
         left_d += has;
         ++i;
+        const double before = weighted ? base.rows + static_cast<double>(i) : left;
         // The end of the range is weighed by others.
-        if (i == count || left < min_leaf || n - left < min_leaf || values[i - 1] == values[i]) return;
+        if (i == count || before < min_leaf || all - before < min_leaf || values[i - 1] == values[i]) return;
         V8 a = {}, a_d = {};
         for (int j = 0; j < nu; ++j) {
             const V8 sum = FINE ? prefix[j] * limb + prefix[j + nu] : prefix[j];

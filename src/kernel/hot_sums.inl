@@ -44,8 +44,18 @@ static void square_second(const Table& table, const uint32_t* order, size_t coun
     }
 }
 
+// With weights, the squares of each row are known.
+static void sum_weighted(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares) {
+    for (size_t i = 0; i < count; ++i) {
+        const int32_t* y = table.rows + order[i] * static_cast<size_t>(table.lanes.width);
+        for (int j = 0; j < table.lanes.vectors; ++j) store(sums + 8 * j, load(sums + 8 * j) + widen(y + 8 * j));
+        for (size_t group = 0; group < 2; ++group) squares[group].rest += table.weighted_squares[2 * size_t{order[i]} + group];
+    }
+}
+
 // Sums of some rows by lane, and their squares, plain and derivative; all must be zero before.
 static void sum_rows(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares) {
+    if (table.lanes.weighted) return sum_weighted(table, order, count, sums, squares);
     if (table.lanes.fine) square_second(table, order, count, squares);
     switch (table.lanes.vectors) {
         case 1: return sum_rows_impl<1>(table, order, count, sums, squares);
@@ -65,7 +75,7 @@ static void add_record(int vectors, int32_t* part, double* record) {
 
 template <int NV>
 TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
-    const int nv = NV ? NV : table.lanes.vectors, lane_count = table.lanes.count();
+    const int nv = NV ? NV : table.lanes.vectors, lane_rows = table.lanes.rows();
     const size_t width = static_cast<size_t>(nv) * 8, d = table.d;
     const uint32_t *first = table.first_bin.data(), from = first[f0];
     const uint16_t* bins = table.bins;
@@ -83,7 +93,7 @@ TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t c
         for (size_t f = f0; f < f1; ++f) {
             const size_t bin = first[f] - from + bins[row * d + f];
             int32_t* sums = part + bin * width;
-            if (__builtin_expect(sums[lane_count] == short_sum, 0)) add_record(nv, sums, histogram + bin * width);
+            if (__builtin_expect(sums[lane_rows] == short_sum, 0)) add_record(nv, sums, histogram + bin * width);
             for (int j = 0; j < nv; ++j) store(sums + 8 * j, load(sums + 8 * j) + (NV ? v[NV ? j : 0] : load(y + 8 * j)));
         }
     }

@@ -110,6 +110,17 @@ TT_INLINE void store_square(const Lanes& lanes, double square, int32_t* y) {
     y[lanes.second()] = static_cast<int32_t>(whole & ((1 << limb_bits) - 1));
 }
 
+// With weights the count is there already, and so are the squares, as they are.
+static void complete_weighted(const Table& table, size_t a, size_t b) {
+    const Lanes& lanes = table.lanes;
+    for (size_t i = a; i < b; ++i) {
+        int32_t* y = table.rows + i * static_cast<size_t>(lanes.width);
+        const Wide plain = table.weighted_squares[2 * i], derivative = table.weighted_squares[2 * i + 1];
+        store_square(lanes, static_cast<double>(table.missing ? plain : plain + derivative) / table.square_unit, y + lanes.squares());
+        if (table.missing) store_square(lanes, static_cast<double>(derivative) / table.square_unit, y + lanes.derivative_squares());
+    }
+}
+
 template <int NV, bool FINE>
 TT_INLINE void complete_impl(const Table& table, size_t a, size_t b) {
     const Lanes& lanes = table.lanes;
@@ -134,6 +145,7 @@ TT_INLINE void complete_impl(const Table& table, size_t a, size_t b) {
 
 // Fills in count and squares of rows a .. b.
 static void complete_rows(const Table& table, size_t a, size_t b) {
+    if (table.lanes.weighted) return complete_weighted(table, a, b);
     if (table.lanes.fine) return complete_impl<0, true>(table, a, b);
     switch (table.lanes.vectors) {
         case 1: return complete_impl<1, false>(table, a, b);

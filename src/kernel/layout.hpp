@@ -29,15 +29,20 @@ struct alignas(64) Block {
 // Lanes of a row of targets and of a record of sums: targets (plain, then derivative), then these. Where 24 bits are not enough, rows
 // are twice as long: a target is limb x (its lane) + (the same lane of the second half), and so are squares. Every lane stays as
 // short as it is without, so that its sums are exact as before.
+// Rows with weights are long: targets, the count and "has a derivative" are those of a sample times its weight, a whole number, and
+// the second half has a 1 where the first has the weight. So all sums are weighted, exact, and know the number of rows.
 constexpr int limb_bits = 22;
 constexpr double limb = 1 << limb_bits;
+constexpr int most_weight_bits = 20;
 struct Lanes {
     int plain, targets, width, vectors;
     bool fine;                                                  // rows have a second half
+    bool weighted;                                              // rows have weights; then they are fine
     int joint() const { return fine ? vectors / 2 : vectors; }  // vectors of the first
     int second() const { return 8 * joint(); }                  // lane where the second begins
     int with_derivative() const { return targets; }
     int count() const { return targets + 1; }
+    int rows() const { return weighted ? second() + count() : count(); }
     int squares() const { return targets + 2; }             // sum of |y|^2, plain group
     int derivative_squares() const { return targets + 3; }  // the same, derivative group
 };
@@ -45,10 +50,19 @@ struct Lanes {
 // One node seen by the search. Targets are integers, so `mean` is split into a whole part, which keeps sums exact, and a
 // rest of at most one half (0 in the second half of a row).
 struct Centre {
-    double n = 0, nd = 0;
+    double n = 0, nd = 0;  // samples, or their weight
+    bool weighted = false;
+    double rows = 0, least = 1;                          // with weights: samples, and the smallest weight of any
     bool two_groups = false;                             // some sample of the node lacks a derivative
     std::vector<double> whole, rest, plain, derivative;  // by lane; the last two are 0/1 masks (one group: all plain)
     double rest_length = 0;
+};
+
+// The sum of squares of some rows' targets. They are limb x first + second; without a second half that is all of it.
+__extension__ typedef unsigned __int128 Wide;
+struct Squares {
+    uint64_t first = 0;  // of the first halves
+    Wide rest = 0;       // what the second halves add, modulo 2^128; with weights all of it
 };
 
 // The log as the search sees it.
@@ -63,14 +77,9 @@ struct Table {
     double square_unit;               // of the squares in `rows`, which are rounded up
     std::vector<uint32_t> first_bin;  // of each feature in a histogram, closed by the number of bins
     std::vector<uint8_t> one_value;   // by bin: holds a single code, so there is nothing to open
+    double least;                     // smallest weight, 1 without
+    const Wide* weighted_squares;     // with weights: of each row, plain and derivative; else nullptr
     size_t all_bins() const { return first_bin.back(); }
-};
-
-// The sum of squares of some rows' targets. They are limb x first + second; without a second half that is all of it.
-__extension__ typedef unsigned __int128 Wide;
-struct Squares {
-    uint64_t first = 0;  // of the first halves
-    Wide rest = 0;       // what the second halves add, modulo 2^128
 };
 
 // Scratch for one scan over the bins of a feature.
@@ -78,20 +87,21 @@ struct Scan {
     std::vector<double> prefix;                         // record width for each bin: centred sums before it
     std::vector<double> before, count, uu, ss;          // plain group: samples before, in it; |U|^2 before (one more than bins); s
     std::vector<double> before_d, count_d, uu_d, ss_d;  // derivative group
+    std::vector<double> rows;                           // with weights: rows before each bin, and after the last
     std::vector<double> hope;                           // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
     std::vector<uint32_t> marked;                       // the bins where it is not
     void reserve(size_t bins, size_t width) {
         if (hope.size() > bins && prefix.size() >= (bins + 1) * width) return;
         prefix.resize((bins + 1) * width);
         marked.resize(bins + 1);
-        for (auto* v : {&before, &count, &uu, &ss, &before_d, &count_d, &uu_d, &ss_d, &hope}) v->resize(bins + 1);
+        for (auto* v : {&before, &count, &uu, &ss, &before_d, &count_d, &uu_d, &ss_d, &rows, &hope}) v->resize(bins + 1);
     }
 };
 
-// A place along one feature: centred sums, samples, samples with derivative before it.
+// A place along one feature: centred sums, samples (or their weight), those with derivative before it; and rows.
 struct Base {
     const double* sums;
-    double left, left_d;
+    double left, left_d, rows;
 };
 
 // The values of some rows along a feature.

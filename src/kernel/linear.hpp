@@ -22,6 +22,7 @@ struct LinearInput {
     const double* per_span;  // d: 1 / range of each feature
     const double* sigma;     // k: 0 where a target does not vary
     const double* penalty;   // candidates, falling, as shares of the number of rows
+    const double* weight;    // n, or nullptr: all rows count the same
     size_t n, d, k, nodes, plain, joint, folds, penalties;
     size_t most;  // features that a model may use, 0 for all
 };
@@ -178,6 +179,10 @@ class LinearLeaves {
                         row[left_ + c] = in_.sigma[c] > 0 ? (target[c] - mean[c]) / in_.sigma[c] : 0.0;
                     }
                     for (size_t c = known; c < in_.k; ++c) row[left_ + c] = 0.0;
+                    if (!in_.weight) continue;
+                    // Products of two such numbers are weighted, and the sum of the squared ones is the sum of the weights.
+                    const double root = std::sqrt(in_.weight[i]);
+                    for (size_t j = 0; j < left_ + in_.k; ++j) row[j] *= root;
                 }
                 hot.add_products(rows.data(), count, left_, width_, sums.blocks.data() + set * block_size());
             }

@@ -248,7 +248,8 @@ Out1<uint8_t> narrow_lanes(Rows rows, int n_plain, int n_derivative) {
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
 
 GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves, int64_t max_depth,
-                        int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool, bool fine) {
+                        int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool, bool fine,
+                        bool weighted) {
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
     require(codes.shape(0) == n && codes.shape(1) == d && rows.shape(0) == n, "states, codes and rows must match");
@@ -258,17 +259,28 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
             "rows must have a multiple of 8 lanes, at least targets + 4 (fine: twice as many)");
     require(max_leaves >= 1 && max_leaves < (int64_t{1} << 30) && min_samples_leaf >= 1 && threads >= 1 && pool >= 0, "sizes must be positive");
     const int targets = n_plain + n_derivative;
+    require(fine || !weighted, "rows with weights must be fine");
+    double total = 0;
+    for (size_t i = 0; i < n && weighted; ++i) {
+        const int32_t weight = rows.data()[i * width + static_cast<size_t>(targets) + 1];
+        require(weight >= 1 && weight <= (1 << most_weight_bits), "weights must lie between 1 and 2^20");
+        require(rows.data()[i * width + width / 2 + static_cast<size_t>(targets) + 1] == 1, "rows with weights must count themselves");
+        total += weight;
+    }
+    require(total < 2147483648.0, "the sum of all weights must stay below 2^31");
     Table table{states.data(),
                 codes.data(),
                 nullptr,
                 rows.data(),
                 n,
                 d,
-                {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8), fine},
+                {n_plain, targets, static_cast<int>(width), static_cast<int>(width / 8), fine, weighted},
                 false,
                 1,
                 {},
-                {}};
+                {},
+                1,
+                nullptr};
     const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint, static_cast<size_t>(pool)};
     std::atomic<int64_t> leaves{1};
     Grown grown;
@@ -316,12 +328,13 @@ using Out3 = nb::ndarray<nb::numpy, T, nb::ndim<3>>;
 using LinearArrays = std::tuple<Out2<double>, Out3<float>, Out2<float>, Out2<float>, Out2<float>, Out2<double>>;
 
 LinearArrays linear_arrays(In2<double> states, In2<double> targets, In1<uint8_t> fold, In1<int32_t> node, In1<int32_t> left, In2<double> origin,
-                           In2<double> mean, In1<double> per_span, In1<double> sigma, In1<double> penalty, int n_plain, int joint, int folds, int most,
-                           int threads) {
+                           In2<double> mean, In1<double> per_span, In1<double> sigma, In1<double> penalty, In1<double> weights, int n_plain, int joint,
+                           int folds, int most, int threads) {
     const size_t n = states.shape(0), d = states.shape(1), k = targets.shape(1), nodes = left.shape(0);
     require(n > 0 && n < (size_t{1} << 32) && targets.shape(0) == n && fold.shape(0) == n && node.shape(0) == n, "states, targets, fold and node must match");
     require(origin.shape(0) == nodes && origin.shape(1) == d && mean.shape(0) == nodes && mean.shape(1) == k, "origin and mean must have a row for each node");
     require(per_span.shape(0) == d && sigma.shape(0) == k, "per_span and sigma must have one entry per column");
+    require(weights.shape(0) == n || weights.shape(0) == 0, "weights must have one entry per row, or none");
     require(n_plain >= 0 && static_cast<size_t>(n_plain) <= k && joint >= 0 && joint <= n_plain && folds >= 1 && most >= 0 && threads >= 1, "sizes must fit");
     for (size_t j = 0; j < nodes; ++j)
         require(left(j) < 0 || (left(j) > static_cast<int64_t>(j) && static_cast<size_t>(left(j)) + 1 < nodes), "children must come after their parents");
@@ -342,6 +355,7 @@ LinearArrays linear_arrays(In2<double> states, In2<double> targets, In1<uint8_t>
                          per_span.data(),
                          sigma.data(),
                          penalty.data(),
+                         weights.shape(0) ? weights.data() : nullptr,
                          n,
                          d,
                          k,
@@ -368,11 +382,15 @@ LinearArrays linear_arrays(In2<double> states, In2<double> targets, In1<uint8_t>
 class Policy {
   public:
     Policy(In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In2<double> origin, In2<double> centre, In3<float> slope, In2<float> low,
-           In2<float> high)
+           In2<float> high, In2<double> costs)
         : feature_(feature.data(), feature.data() + feature.shape(0)), threshold_(threshold.data(), threshold.data() + threshold.shape(0)),
           left_(left.data(), left.data() + left.shape(0)), models_(checked(feature, threshold, left, origin, centre, slope, low, high), origin.shape(1),
                                                                    centre.shape(1), origin.data(), centre.data(), slope.data(), low.data(), high.data()),
-          told_(models_.width) {}
+          told_(models_.width) {
+        require(costs.shape(0) == costs.shape(1) && costs.shape(0) <= centre.shape(1), "costs must be square, with a row for each label");
+        models_.costs.assign(costs.data(), costs.data() + costs.size());
+        labels_ = costs.shape(0);
+    }
 
     // One state, by the shortest way.
     Out1<double> one(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> state) {
@@ -384,6 +402,7 @@ class Policy {
     }
     size_t best(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> state) {
         find(state);
+        require(labels_ == 0 || labels_ == models_.k, "costs must have a row for each target");
         return models_.best(told_.data(), models_.k);
     }
 
@@ -410,19 +429,22 @@ class Policy {
         return Out2<double>(out, {n, models_.k}, owner);
     }
 
-    // Squared errors in units, and wrong labels, at every node.
-    std::tuple<Out2<double>, Out1<int64_t>> errors(In2<double> states, In2<double> targets, In1<double> per_unit, int scores, int threads) const {
+    // Squared errors in units, and wrong labels or what they cost, at every node; each row counts as much as its weight says, if there are any.
+    std::tuple<Out2<double>, Out1<double>> errors(In2<double> states, In2<double> targets, In1<double> per_unit, In1<double> weights, int scores,
+                                                  int threads) const {
         const size_t n = states.shape(0);
         require(states.shape(1) == models_.d && targets.shape(0) == n && targets.shape(1) == models_.k && per_unit.shape(0) == models_.k,
                 "states and targets must fit the models");
         require(scores >= 0 && static_cast<size_t>(scores) <= models_.k, "there are fewer targets than scores");
+        require(labels_ == 0 || labels_ == static_cast<size_t>(scores), "costs must have a row for each score");
+        require(weights.shape(0) == n || weights.shape(0) == 0, "weights must have one entry per row, or none");
         Errors found;
         run_interruptibly(
             n * models_.d <= small_log,
             [&](const Flag& cancel) {
                 Team team(n > 4096 ? useful_threads(threads) : 1);
                 found = errors_of(models_, {feature_.data(), threshold_.data(), left_.data()}, states.data(), targets.data(), n, per_unit.data(),
-                                  static_cast<size_t>(scores), team, cancel);
+                                  weights.shape(0) ? weights.data() : nullptr, static_cast<size_t>(scores), team, cancel);
             },
             [] {});
         nb::capsule owner;
@@ -436,6 +458,7 @@ class Policy {
     std::vector<double> threshold_;
     std::vector<int32_t> left_;
     Models models_;
+    size_t labels_ = 0;  // that have costs
     std::vector<double> told_, state_;
 
     static size_t checked(In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In2<double> origin, In2<double> centre, In3<float> slope,
@@ -619,16 +642,16 @@ NB_MODULE(_kernel, m) {
     m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a, "fine"_a = false);
     m.def("narrow_lanes", &narrow_lanes, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a);
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
-          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0, "fine"_a = false);
+          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0, "fine"_a = false, "weighted"_a = false);
     m.def("linear_leaves", &linear_arrays, "states"_a, "targets"_a, "fold"_a, "node"_a, "left"_a, "origin"_a, "mean"_a, "per_span"_a, "sigma"_a, "penalty"_a,
-          "n_plain"_a, "joint"_a, "folds"_a, "most"_a, "threads"_a);
+          "weights"_a, "n_plain"_a, "joint"_a, "folds"_a, "most"_a, "threads"_a);
     nb::class_<Policy>(m, "Policy")
-        .def(nb::init<In1<int32_t>, In1<double>, In1<int32_t>, In2<double>, In2<double>, In3<float>, In2<float>, In2<float>>(), "feature"_a, "threshold"_a,
-             "left"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a, "high"_a)
+        .def(nb::init<In1<int32_t>, In1<double>, In1<int32_t>, In2<double>, In2<double>, In3<float>, In2<float>, In2<float>, In2<double>>(), "feature"_a,
+             "threshold"_a, "left"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a, "high"_a, "costs"_a)
         .def("one", &Policy::one, "state"_a)
         .def("best", &Policy::best, "state"_a)
         .def("many", &Policy::many, "states"_a, "node"_a, "threads"_a)
-        .def("errors", &Policy::errors, "states"_a, "targets"_a, "per_unit"_a, "scores"_a, "threads"_a);
+        .def("errors", &Policy::errors, "states"_a, "targets"_a, "per_unit"_a, "weights"_a, "scores"_a, "threads"_a);
     m.def("attribute_paths", &attribute_paths, "states"_a, "lower"_a, "upper"_a, "cover"_a, "at"_a, "weight"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a,
           "high"_a, "threads"_a);
     m.def("attribute_background", &attribute_background, "states"_a, "background"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "origin"_a,

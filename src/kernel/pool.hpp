@@ -60,7 +60,7 @@ class Pools {
             const Places<uint16_t> line = along(member, f, begin);
             if (line.value(0) == line.value(count - 1)) continue;
             several.push_back(f);
-            weigh_sorted(table_, s, f.feature, line, count, {s.zero.data(), 0, 0});
+            weigh_sorted(table_, s, f.feature, line, count, {s.zero.data(), 0, 0, 0});
         }
         member.features = std::move(several);
         open_runs(table_, s);

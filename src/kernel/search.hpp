@@ -16,7 +16,7 @@ struct Item {
     int feature;
     size_t begin, count;  // rows, in Search::ids
     size_t base;          // centred sums before it, in Search::bases
-    double left, left_d;
+    double left, left_d, rows;
 };
 
 // A bin of a histogram that may hide the best cut.
@@ -25,7 +25,7 @@ struct Hope {
     size_t feature, bin;
     size_t base;  // centred sums before it, in Search::hope_bases
     size_t count;
-    double left, left_d;
+    double left, left_d, rows;
 };
 
 // What one thread needs to search.
@@ -49,6 +49,9 @@ struct Search {
     std::vector<uint16_t> places;
     std::vector<Cut> cuts;
     std::vector<Block> generic;
+    // Rows before a bin of the last scan, and after it. Without weights rows are what is counted.
+    double rows_before(size_t b) const { return centre.weighted ? scan.rows[b] : scan.before[b]; }
+    double rows_after(size_t b) const { return centre.weighted ? scan.rows[b + 1] : scan.before[b] + scan.count[b]; }
     void make_room(size_t count) {  // for a list of so many places
         if (places.size() >= count) return;
         words.resize(2 * count), side.resize(count), places.resize(count);
@@ -76,7 +79,7 @@ struct Line {
 inline void weigh_all(const Table& table, Search& s, int feature, const Line& line, size_t count, const Base& base) {
     if (s.cuts.size() < count) s.cuts.resize(count);
     const size_t found = hot.try_cuts(table, s.centre, s.min_leaf, line.rows, line.values, count, base, s.best.floor(), s.generic[0].lane, s.cuts.data());
-    for (size_t k = 0; k < found; ++k) s.best.offer(s.cuts[k].gain, feature, base.left + static_cast<double>(s.cuts[k].at), line.values[s.cuts[k].at - 1]);
+    for (size_t k = 0; k < found; ++k) s.best.offer(s.cuts[k].gain, feature, base.rows + static_cast<double>(s.cuts[k].at), line.values[s.cuts[k].at - 1]);
 }
 
 // A range of rows with several values, sorted along a feature: edges of its runs, and the hopeful runs for later.
@@ -108,7 +111,7 @@ void weigh_sorted(const Table& table, Search& s, int feature, const Sorted& line
         const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
         if (gain <= 0 || gain < s.best.floor()) continue;
         const uint32_t value = line.value(end - 1);
-        if (value != line.value(end)) s.best.offer(gain, feature, s.scan.before[b] + s.scan.count[b], value);
+        if (value != line.value(end)) s.best.offer(gain, feature, s.rows_after(b), value);
     }
     if (s.best.floor() > floor) marked = hot.mark_bins(runs, s.centre, s.best.floor(), s.scan);
     for (size_t k = 0; k < marked; ++k) {
@@ -116,7 +119,8 @@ void weigh_sorted(const Table& table, Search& s, int feature, const Sorted& line
         if (s.scan.hope[b] < 2) continue;
         const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
         if (bound < s.best.floor() || line.value(begin) == line.value(end - 1)) continue;
-        s.items.push_back({bound, feature, keep(begin, end), end - begin, s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
+        s.items.push_back(
+            {bound, feature, keep(begin, end), end - begin, s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0, s.rows_before(b)});
         const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
         s.bases.insert(s.bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
     }
@@ -131,7 +135,7 @@ inline void open_runs(const Table& table, Search& s) {
     for (const Item& item : s.items) {
         if (item.bound < s.best.floor()) continue;
         weigh_all(table, s, item.feature, {s.ids.data() + item.begin, s.id_values.data() + item.begin}, item.count,
-                  {s.bases.data() + item.base, item.left, item.left_d});
+                  {s.bases.data() + item.base, item.left, item.left_d, item.rows});
         s.opened += item.count;
     }
     s.items.clear(), s.ids.clear(), s.id_values.clear(), s.bases.clear();
@@ -182,20 +186,20 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
         }
         const double* sums = histogram ? histogram + first * width : s.sums.data() + (first - table.first_bin[groups[group]]) * width;
         s.scan.reserve(bins, width);
-        hot.scan_bins(sums, bins, table.square_unit, table.lanes, s.centre, {s.zero.data(), 0, 0}, s.generic[0].lane, s.scan);
+        hot.scan_bins(sums, bins, table.square_unit, table.lanes, s.centre, {s.zero.data(), 0, 0, 0}, s.generic[0].lane, s.scan);
         const size_t marked = hot.mark_bins(bins, s.centre, s.best.floor(), s.scan);
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
             const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
-            if (gain > 0) s.best.offer(gain, static_cast<int>(f), s.scan.before[b] + s.scan.count[b], static_cast<uint32_t>(b) << offset_bits | offset_mask);
+            if (gain > 0) s.best.offer(gain, static_cast<int>(f), s.rows_after(b), static_cast<uint32_t>(b) << offset_bits | offset_mask);
         }
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
             if (s.scan.hope[b] < 2 || table.one_value[first + b]) continue;
             const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
             if (bound < s.best.floor()) continue;
-            s.hopes.push_back(
-                {bound, f, b, s.hope_bases.size(), static_cast<size_t>(s.scan.count[b]), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0});
+            s.hopes.push_back({bound, f, b, s.hope_bases.size(), static_cast<size_t>(s.rows_after(b) - s.rows_before(b)), s.scan.before[b],
+                               s.centre.two_groups ? s.scan.before_d[b] : 0, s.rows_before(b)});
             const auto prefix = s.scan.prefix.begin() + static_cast<std::ptrdiff_t>(b * width);
             s.hope_bases.insert(s.hope_bases.end(), prefix, prefix + static_cast<std::ptrdiff_t>(width));
         }
@@ -235,7 +239,7 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
     const uint32_t* bin = s.hopeful.data();
     for (const Hope* h : opened) {
         if (h->bound >= s.best.floor()) {
-            weigh_bin(table, s, static_cast<int>(feature), bin, h->count, {s.hope_bases.data() + h->base, h->left, h->left_d});
+            weigh_bin(table, s, static_cast<int>(feature), bin, h->count, {s.hope_bases.data() + h->base, h->left, h->left_d, h->rows});
             open_runs(table, s);
         }
         bin += h->count;

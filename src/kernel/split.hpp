@@ -11,7 +11,7 @@ namespace tripletree {
 struct Candidate {
     double gain;
     int feature;
-    double left;   // samples on the left: orders the cuts of one feature
+    double left;   // rows on the left: orders the cuts of one feature
     uint32_t cut;  // left if code <= cut
 };
 

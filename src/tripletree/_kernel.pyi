@@ -39,6 +39,7 @@ def grow(
     progress: Callable[[int, int], None] | None,
     pool: int = 0,
     fine: bool = False,
+    weighted: bool = False,
 ) -> tuple[I32, F64, I32, F64, I32]: ...
 def apply(states: F64, feature: I32, threshold: F64, left: I32, leaf_number: I32, threads: int) -> I32: ...
 def attribute_paths(
@@ -80,6 +81,7 @@ def linear_leaves(
     per_span: F64,
     sigma: F64,
     penalty: F64,
+    weights: F64,
     n_plain: int,
     joint: int,
     folds: int,
@@ -89,11 +91,20 @@ def linear_leaves(
 
 class Policy:
     def __init__(
-        self, feature: I32, threshold: F64, left: I32, origin: F64, centre: F64, slope: F32, low: F32, high: F32
+        self,
+        feature: I32,
+        threshold: F64,
+        left: I32,
+        origin: F64,
+        centre: F64,
+        slope: F32,
+        low: F32,
+        high: F32,
+        costs: F64,
     ) -> None: ...
     def one(self, state: F64 | F32) -> F64: ...
     def best(self, state: F64 | F32) -> int: ...
     def many(self, states: F64, node: I32, threads: int) -> F64: ...
     def errors(
-        self, states: F64, targets: F64, per_unit: F64, scores: int, threads: int
-    ) -> tuple[F64, npt.NDArray[np.int64]]: ...
+        self, states: F64, targets: F64, per_unit: F64, weights: F64, scores: int, threads: int
+    ) -> tuple[F64, F64]: ...

@@ -230,7 +230,7 @@ class TripleTree:
             return notebook_box(tag("b", repr(self)), "Not fitted yet: call fit(log).")
         return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
 
-    def fit(self, log: Log | Sequence[Log], validation: Log | None = None) -> TripleTree:
+    def fit(self, log: Log | Sequence[Log], validation: Log | None = None, *, weights: Any = None) -> TripleTree:
         """Grow the tree on a log and return self.
 
         Parameters
@@ -240,6 +240,9 @@ class TripleTree:
         validation : Log or None
             Held-out episodes (see ``Log.split``): the losses at every size are measured on them too, and with
             ``early_stopping`` the best size is kept.
+        weights : array of shape (samples,), "episode" or None
+            How much each step of ``log`` counts, in place of the log's own weights: at least 0, and not all 0.
+            ``"episode"``: every episode counts the same in total, in the validation log too. None: as the logs say.
 
         Raises
         ------
@@ -252,6 +255,9 @@ class TripleTree:
         check_parameters(self.get_params())
         log = _one_log(log)
         check_log(validation, "validation", none="no validation")
+        if weights is not None:
+            log = log.weighted(weights)
+            validation = validation.weighted("episode") if validation and isinstance(weights, str) else validation
         self._fitted = fit(log, validation, self.get_params())
         return self
 

@@ -36,10 +36,12 @@ def grow(
     min_gain: float = 0.0,
     by_gain: bool = False,
     midpoints: bool = False,
+    weights: np.ndarray | None = None,
     split: Callable[[Problem, np.ndarray, int], Node] = split_by_sums,
 ) -> Grown:
     """Split the leaf of largest impurity-sum (or largest gain) again and again; the older leaf when two are equal."""
-    problem = Problem(codes, rows, n_plain, n_derivative, max_depth, min_samples_leaf, min_gain)
+    weights = np.ones(len(states), np.int64) if weights is None else weights
+    problem = Problem(codes, rows, n_plain, n_derivative, max_depth, min_samples_leaf, min_gain, weights)
     nodes = [split(problem, np.arange(len(states)), 0)]
     feature, threshold, left, gain = [-1], [0.0], [-1], [0.0]
     open_nodes = [0]

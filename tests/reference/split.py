@@ -30,7 +30,7 @@ class Node:
 
 @dataclass
 class Sums:
-    """Exact sums of one side: counts, and the sums of each column."""
+    """Exact sums of one side: counts, and the sums of each column; of rows times their weights."""
 
     count: int
     count_derivative: int
@@ -38,11 +38,11 @@ class Sums:
     derivative: list[int]
 
 
-def sums(targets: np.ndarray, n_plain: int, n_derivative: int) -> Sums:
-    """Sum integer rows; a missing derivative is a row of zeros."""
-    total = [int(x) for x in targets.sum(axis=0, dtype=np.int64)]
+def sums(targets: np.ndarray, weights: np.ndarray, n_plain: int, n_derivative: int) -> Sums:
+    """Sum integer rows times their weights; a missing derivative is a row of zeros."""
+    total = [int(x) for x in (targets.astype(np.int64) * weights[:, None]).sum(axis=0)]
     k = n_plain + n_derivative
-    return Sums(len(targets), total[k], total[:n_plain], total[n_plain:k])
+    return Sums(int(weights.sum()), total[k], total[:n_plain], total[n_plain:k])
 
 
 def long(targets: np.ndarray) -> bool:
@@ -50,13 +50,12 @@ def long(targets: np.ndarray) -> bool:
     return bool(np.abs(targets).max(initial=0) > 2**24)
 
 
-def impurity(targets: np.ndarray, n_plain: int, n_derivative: int) -> Fraction:
+def impurity(targets: np.ndarray, weights: np.ndarray, n_plain: int, n_derivative: int) -> Fraction:
     """Sum of squares within the node; the derivative's, over the rows that have one, as if all rows had one."""
-    node = sums(targets, n_plain, n_derivative)
+    node = sums(targets, weights, n_plain, n_derivative)
     k = n_plain + n_derivative
-    squares = (
-        (targets.astype(object) ** 2).sum(axis=0) if long(targets) else (targets.astype(np.int64) ** 2).sum(axis=0)
-    )
+    whole = object if long(targets) or weights.max() > 1 else np.int64
+    squares = (targets.astype(whole) ** 2 * weights.astype(whole)[:, None]).sum(axis=0)
     total = Fraction(0)
     for s, q in zip(node.plain, squares[:n_plain].tolist(), strict=True):
         total += q - Fraction(s * s, node.count)
@@ -89,6 +88,12 @@ class Problem:
     max_depth: int
     min_samples_leaf: int
     min_gain: float
+    weights: np.ndarray  # whole numbers from 1 on
+
+    @property
+    def least(self) -> int:
+        """The smallest weight: what one grid unit squared amounts to."""
+        return int(self.weights.min())
 
 
 def accept(problem: Problem, node: Node, best: Fraction) -> bool:
@@ -96,17 +101,17 @@ def accept(problem: Problem, node: Node, best: Fraction) -> bool:
     return (
         node.depth < problem.max_depth
         and best > NOISE * node.impurity
-        and best > 1
-        and best / len(node.rows) >= Fraction(problem.min_gain)
+        and best > problem.least
+        and best / int(problem.weights[node.rows].sum()) >= Fraction(problem.min_gain)
     )
 
 
 def split_by_fractions(problem: Problem, rows: np.ndarray, depth: int) -> Node:
     """Try every cut of every feature, one after the other: the definition."""
-    targets = problem.targets[rows]
+    targets, weights = problem.targets[rows], problem.weights[rows]
     shape = (problem.n_plain, problem.n_derivative)
-    node = Node(rows, depth, impurity(targets, *shape))
-    whole = sums(targets, *shape)
+    node = Node(rows, depth, impurity(targets, weights, *shape))
+    whole = sums(targets, weights, *shape)
     candidates = []
     for feature in range(problem.codes.shape[1]):
         codes = problem.codes[rows, feature]
@@ -114,7 +119,7 @@ def split_by_fractions(problem: Problem, rows: np.ndarray, depth: int) -> Node:
             left = codes < first_right
             n_left = int(left.sum())
             if min(n_left, len(rows) - n_left) >= problem.min_samples_leaf:
-                candidates.append((gain(whole, sums(targets[left], *shape)), feature, left))
+                candidates.append((gain(whole, sums(targets[left], weights[left], *shape)), feature, left))
     best = max((g for g, _, _ in candidates), default=Fraction(0))
     if accept(problem, node, best):
         node.gain, node.feature, node.left = next(c for c in candidates if c[0] >= best * (1 - TIE))
@@ -124,23 +129,28 @@ def split_by_fractions(problem: Problem, rows: np.ndarray, depth: int) -> Node:
 def split_by_sums(problem: Problem, rows: np.ndarray, depth: int) -> Node:
     """Evaluate all cuts of a feature at once in long doubles, and decide the close ones by fractions."""
     n, k = len(rows), problem.n_plain + problem.n_derivative
-    targets = problem.targets[rows][:, : k + 1].astype(np.int64)
-    node = Node(rows, depth, impurity(targets, problem.n_plain, problem.n_derivative))
+    targets, weights = problem.targets[rows][:, : k + 1].astype(np.int64), problem.weights[rows]
+    node = Node(rows, depth, impurity(targets, weights, problem.n_plain, problem.n_derivative))
     # Gains do not change when a whole number is taken off a column, and numbers near 0 are added up more exactly.
-    has = targets[:, k:]
-    targets[:, : problem.n_plain] -= targets[:, : problem.n_plain].sum(axis=0) // n
-    targets[:, problem.n_plain : k] -= targets[:, problem.n_plain : k].sum(axis=0) // max(int(has.sum()), 1) * has
-    whole = sums(targets, problem.n_plain, problem.n_derivative)
+    has, weight = targets[:, k:], weights[:, None]
+    middle = (targets * weight).sum(axis=0) // np.maximum(int(weights.sum()), 1)
+    middle_d = (targets * weight).sum(axis=0) // max(int((has * weight).sum()), 1)
+    targets[:, : problem.n_plain] -= middle[: problem.n_plain]
+    targets[:, problem.n_plain : k] -= middle_d[problem.n_plain : k] * has
+    whole = sums(targets, weights, problem.n_plain, problem.n_derivative)
+    targets *= weight
     total = targets.sum(axis=0)
-    tables = []  # per feature: cuts (rows on the left), sums on the left, approximate gains
+    tables = []  # per feature: cuts (rows on the left), weights and sums on the left, approximate gains
     for feature in range(problem.codes.shape[1]):
         codes = problem.codes[rows, feature]
         order = np.argsort(codes, kind="stable")
         cuts = np.flatnonzero(np.diff(codes[order].astype(np.int64))) + 1
         cuts = cuts[np.minimum(cuts, n - cuts) >= problem.min_samples_leaf]
         left = np.cumsum(targets[order], axis=0)[cuts - 1] if len(cuts) else np.zeros((0, k + 1), np.int64)
-        tables.append((cuts, left, approximate_gains(n, total, cuts, left, problem.n_plain)))
-    top = max((float(gains.max()) for _, _, gains in tables if len(gains)), default=0.0)
+        lighter = np.cumsum(weights[order])[cuts - 1]  # the weight on the left
+        gains = approximate_gains(int(weights.sum()), total, lighter, left, problem.n_plain)
+        tables.append((cuts, lighter, left, gains))
+    top = max((float(gains.max()) for *_, gains in tables if len(gains)), default=0.0)
     if top < 0.5:
         return node
 
@@ -149,14 +159,14 @@ def split_by_sums(problem: Problem, rows: np.ndarray, depth: int) -> Node:
         return gain(whole, Sums(int(cut), s[k], s[: problem.n_plain], s[problem.n_plain : k]))
 
     best = Fraction(0)
-    for cuts, left, gains in tables:
+    for _, lighter, left, gains in tables:
         for i in np.flatnonzero(gains >= top * (1 - 1e-12)):
-            best = max(best, exact(left[i], cuts[i]))
+            best = max(best, exact(left[i], lighter[i]))
     if not accept(problem, node, best):
         return node
-    for feature, (cuts, left, gains) in enumerate(tables):
+    for feature, (cuts, lighter, left, gains) in enumerate(tables):
         for i in np.flatnonzero(gains >= top * (1 - 1.001e-9)):
-            chosen = exact(left[i], cuts[i])
+            chosen = exact(left[i], lighter[i])
             if chosen >= best * (1 - TIE):
                 order = np.argsort(problem.codes[rows, feature], kind="stable")
                 node.gain, node.feature, node.left = chosen, feature, np.zeros(n, bool)
@@ -166,9 +176,9 @@ def split_by_sums(problem: Problem, rows: np.ndarray, depth: int) -> Node:
 
 
 def approximate_gains(n: int, total: np.ndarray, cuts: np.ndarray, left: np.ndarray, n_plain: int) -> np.ndarray:
-    """Gains of the cuts after ``cuts`` rows; ``left`` holds exact sums, the last column counts derivatives."""
+    """Gains of cuts with a weight of ``cuts`` of ``n`` on the left; ``left`` holds exact sums, derivatives last."""
     # Of short targets, n * sum stays below 2^63 up to about 3 million rows: the differences are exact, squares rounded.
-    if long(left[:, :-1]):
+    if long(left[:, :-1]) or n > 2**21:
         left, total = left.astype(np.longdouble), total.astype(np.longdouble)
     plain = (n * left[:, :n_plain] - cuts[:, None] * total[:n_plain]).astype(np.longdouble)
     gains = (plain**2).sum(axis=1) / (n * cuts.astype(np.longdouble) * (n - cuts))

@@ -37,6 +37,7 @@ class Problem:
     states: np.ndarray
     grid: Grid
     options: dict[str, Any] = field(default_factory=dict)
+    weights: np.ndarray | None = None
 
 
 def feature(rng: np.random.Generator, n: int, others: list[np.ndarray]) -> np.ndarray:
@@ -139,6 +140,35 @@ def random_problem(rng: np.random.Generator, n: int, d: int, max_leaves: int) ->
     return Problem(made.states, on_grid, options)
 
 
+def weighted(rng: np.random.Generator, problem: Problem) -> Problem:
+    """Return the problem with random whole weights; targets become shorter where the kernel has no room for both."""
+    n, bits = len(problem.states), int(rng.choice([1, 2, 5, 12, 20]))
+    bits = min(bits, int(np.log2(2**31 / (n + 1))))
+    weights = rng.choice([rng.integers(1, 2**bits, n, endpoint=True), np.where(rng.random(n) < 0.9, 1, 2**bits)])
+    on_grid, k = problem.grid, problem.grid.n_plain + problem.grid.n_derivative
+    targets = on_grid.targets.astype(np.int64)
+    shift = max(0, int(np.abs(targets).max()).bit_length() - (45 - bits))
+    targets[:, :k] >>= shift
+    return Problem(
+        problem.states,
+        Grid(targets, on_grid.n_plain, on_grid.n_derivative, on_grid.scale / 2**shift),
+        problem.options | {"min_gain": problem.options.get("min_gain", 0.0) / 4**shift},
+        weights,
+    )
+
+
+def weighted_rows(on_grid: Grid, weights: np.ndarray) -> np.ndarray:
+    """Return targets and weights in the layout of the kernel: two halves, and beside each weight a 1."""
+    k = on_grid.n_plain + on_grid.n_derivative
+    product = on_grid.targets[:, : k + 1].astype(np.int64) * weights[:, None]
+    width = -(-(k + 4) // 8) * 8
+    rows = np.zeros((len(product), 2 * width), np.int32)
+    rows[:, :k] = (product[:, :k] + 2**21) >> 22
+    rows[:, width : width + k] = product[:, :k] - (rows[:, :k].astype(np.int64) << 22)
+    rows[:, k], rows[:, k + 1], rows[:, width + k + 1] = product[:, k], weights, 1
+    return rows
+
+
 def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress: Any = None, pool: int = 0) -> Grown:
     """Grow with the compiled kernel; it sorts nodes of at most ``pool`` rows, and bins the others."""
     options = {"max_leaves": NO_LIMIT, "max_depth": NO_LIMIT, "min_samples_leaf": 1, "min_gain": 0.0}
@@ -147,7 +177,7 @@ def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress:
     result = _kernel.grow(
         problem.states,
         codes,
-        on_grid.rows,
+        on_grid.rows if problem.weights is None else weighted_rows(on_grid, problem.weights),
         on_grid.n_plain,
         on_grid.n_derivative,
         min(options["max_leaves"], len(problem.states)),
@@ -159,7 +189,8 @@ def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress:
         threads,
         progress,
         pool,
-        on_grid.fine,
+        on_grid.fine or problem.weights is not None,
+        problem.weights is not None,
     )
     return Grown(*result)
 
@@ -185,6 +216,7 @@ def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, codes:
         on_grid.targets,
         on_grid.n_plain,
         on_grid.n_derivative,
+        weights=problem.weights,
         split=split,
         **({"max_leaves": len(problem.states)} | problem.options),
     )

@@ -7,7 +7,7 @@ import pytest
 
 from tests.reference.columns import Grid
 from tests.reference.split import split_by_fractions
-from tests.tree.problems import Problem, check, random_problem
+from tests.tree.problems import Problem, check, random_problem, weighted
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8])
@@ -65,6 +65,29 @@ def test_many_features(n, features):
         problem = random_problem(rng, n, features, 10)
     problem.options = {"max_leaves": 6}
     check(problem)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+def test_tiny_logs_with_weights_against_fractions(n):
+    rng = np.random.default_rng(n)
+    for _ in range(60):
+        problem = weighted(rng, random_problem(rng, n, int(rng.integers(1, 4)), n))
+        check(problem, split=split_by_fractions)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_small_logs_with_weights(seed):
+    rng = np.random.default_rng(400 + seed)
+    for _ in range(25):
+        problem = weighted(rng, random_problem(rng, int(rng.integers(9, 160)), int(rng.integers(1, 5)), 40))
+        check(problem, threads=1 + seed % 2)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_longer_logs_with_weights(seed):
+    rng = np.random.default_rng(500 + seed)
+    problem = random_problem(rng, int(rng.integers(500, 9_000)), int(rng.integers(1, 12)), 20)
+    check(weighted(rng, problem), threads=1 + seed % 2)
 
 
 @pytest.mark.parametrize("share", [0.5, 0.05])

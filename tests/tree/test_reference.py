@@ -101,7 +101,11 @@ def test_gain_by_hand():
     assert gain(node, Sums(1, 0, [0], [0])) == Fraction(6)
     # 2 (0 - 2)^2 + (6 - 2)^2 = 24; derivative 2^2 + 2^2 = 8 over two rows counts for three: 12
     assert gain(node, Sums(2, 1, [0], [1])) == 24 + 12
-    assert impurity(np.array([[0, 0, 0], [0, 1, 1], [6, 5, 1]]), 1, 1) == 24 + 12
+    assert impurity(np.array([[0, 0, 0], [0, 1, 1], [6, 5, 1]]), np.ones(3, int), 1, 1) == 24 + 12
+    # The last row twice: 2 6^2 + 2 6^2 = 144, and (8 + 32 + 32) / 9 times 4 / 3.
+    assert impurity(np.array([[0, 0, 0], [0, 1, 1], [6, 5, 1]]), np.array([1, 1, 2]), 1, 1) == 36 + Fraction(
+        32, 3
+    ) * Fraction(4, 3)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +212,8 @@ def test_both_halves_find_the_same_split():
         targets[:, n_plain:k] = rng.integers(-size, size + 1, (n, n_derivative)) * has[:, None]
         targets[:, k] = has
         codes = rng.integers(0, int(rng.choice([2, 5, 100])), (n, d)).astype(np.uint32)
-        problem = Problem(codes, targets, n_plain, n_derivative, 5, int(rng.integers(1, 4)), 0.0)
+        weights = rng.integers(1, int(rng.choice([2, 4, 1000])), n)
+        problem = Problem(codes, targets, n_plain, n_derivative, 5, int(rng.integers(1, 4)), 0.0, weights)
         slow = split_by_fractions(problem, np.arange(n), 0)
         fast = split_by_sums(problem, np.arange(n), 0)
         assert (slow.impurity, slow.gain, slow.feature) == (fast.impurity, fast.gain, fast.feature)

@@ -32,6 +32,7 @@ ROLES = (
     "dt",
     "action",
     "group",
+    "weight",
 )
 """What a column of a log can be, given as --column ROLE=NAME."""
 READING = (
@@ -119,8 +120,8 @@ def log_options(function: _Decorated) -> _Decorated:
             metavar="ROLE=NAME",
             help="What a column is: episode, step, action (several: action=main,side), reward, "
             "terminated, truncated, done, next_state (a prefix), previous_row, next_row, time (dates or seconds), dt "
-            "(seconds to the next row), group (which episodes depend on each other, such as the pilot). reward=none "
-            "and action=none: the log has none. Repeatable.",
+            "(seconds to the next row), group (which episodes depend on each other, such as the pilot), "
+            "weight (how much a row counts). reward=none and action=none: the log has none. Repeatable.",
         ),
         click.option(
             "--features",

@@ -14,6 +14,7 @@ from tripletree.log.log import Log
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
 from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Scales
+from tripletree.tree.weights import Weighing
 
 F64 = npt.NDArray[np.float64]
 F32 = npt.NDArray[np.float32]
@@ -72,7 +73,7 @@ class LinearLeaves:
         models: Any = [
             np.ascontiguousarray(part[:, targets]) for part in (self.centre, self.slope, self.low, self.high)
         ]
-        return _kernel.Policy(tree.feature, tree.threshold, tree.left, state_mean, *models)
+        return _kernel.Policy(tree.feature, tree.threshold, tree.left, state_mean, *models, costs=np.empty((0, 0)))
 
 
 def fit_linear(
@@ -85,6 +86,7 @@ def fit_linear(
     span: F64,
     most: int | None,
     threads: int,
+    weighing: Weighing | None = None,
 ) -> tuple[LinearLeaves, F64]:
     """Return a ridge regression of each target on the state, at every node, and its squared errors.
 
@@ -102,6 +104,8 @@ def fit_linear(
         Features that one model may use, chosen greedily; None for all.
     threads : int
         Threads to use: the models are the same for any number.
+    weighing : Weighing or None
+        Which samples count, and how much; None: all, and the same.
 
     Returns
     -------
@@ -119,20 +123,22 @@ def fit_linear(
     widths, n_plain = np.concatenate(sigma), len(sigma[0]) + 1
     # A feature whose whole range is so small that 1 / range is not a number counts as constant.
     wide = span >= np.finfo(np.float64).tiny
-    targets, means = target_matrix(log, values, attributes), node_means(attributes)
+    weighing = weighing or Weighing()
+    targets, means = weighing.take(target_matrix(log, values, attributes)), node_means(attributes)
 
     def fitted(at_most: int) -> Any:
         return _kernel.linear_leaves(
-            log.states,
+            weighing.take(log.states),
             targets,
-            folds_of(log),
-            node,
+            weighing.take(folds_of(log)),
+            weighing.take(node),
             tree.left,
             np.asarray(attributes.state_mean),
             means,
             np.where(wide, 1.0 / np.where(wide, span, 1.0), 0.0),
             widths,
             np.array(PENALTIES),
+            weighing.given,
             n_plain=n_plain,
             joint=labels,
             folds=FOLDS,
@@ -150,7 +156,7 @@ def fit_linear(
     for part in (found.spread, found.full):
         if part is not None:
             part[0] = np.minimum(whole, LARGEST)
-    known = np.repeat([attributes.count[0], attributes.count_derivative[0]], [n_plain, len(whole) - n_plain])
+    known = np.repeat([attributes.mass[0], attributes.mass_derivative[0]], [n_plain, len(whole) - n_plain])
     with np.errstate(divide="ignore", invalid="ignore"):
         squares[0] = np.where(widths > 0, known * (whole / widths) ** 2, 0.0)
     return found, squares
@@ -158,19 +164,15 @@ def fit_linear(
 
 def node_means(attributes: Attributes) -> F64:
     """Return the mean of each target at every node, shape (nodes, targets)."""
-    if attributes.action_count is not None:
-        action = attributes.action_count / attributes.count[:, None]
-    else:
-        action = np.asarray(attributes.action_mean)
+    action = np.asarray(attributes.action_mean if attributes.shares is None else attributes.shares)
     rest = () if attributes.derivative_mean is None else (attributes.derivative_mean,)
     return np.hstack([action, attributes.value_mean[:, None], *rest])
 
 
 def node_spreads(attributes: Attributes) -> F64:
     """Return the standard deviation of each target at every node, shape (nodes, targets)."""
-    if attributes.action_count is not None:
-        share = attributes.action_count / attributes.count[:, None]
-        action = np.sqrt(share * (1 - share))
+    if attributes.shares is not None:
+        action = np.sqrt(attributes.shares * (1 - attributes.shares))
     else:
         action = np.asarray(attributes.action_std)
     rest = () if attributes.derivative_std is None else (attributes.derivative_std,)

@@ -11,9 +11,9 @@ from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.linear import LinearLeaves, target_matrix
 from tripletree.log.log import Log
 from tripletree.tree.structure import Tree
+from tripletree.tree.weights import Weighing
 
 F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
 
 
 def linear_curve(
@@ -40,26 +40,35 @@ def linear_curve(
     asked = linear.asked(tree, np.asarray(attributes.state_mean))
     with np.errstate(over="ignore", divide="ignore"):
         per_unit = np.where(scale >= np.finfo(np.float64).tiny, 1.0 / scale, 0.0)
-    squares, wrong = asked.errors(log.states, matrix, per_unit, labels, threads)
-    known = int(np.count_nonzero(~np.isnan(matrix[:, -1])))
-    return _curve(tree, squares, wrong if labels else None, len(action), (len(matrix), known), unit)
+    weights = np.empty(0) if log.weights is None else log.weights / log.weights.mean()
+    squares, wrong = asked.errors(log.states, matrix, per_unit, weights, labels, threads)
+    has = ~np.isnan(matrix[:, -1])
+    known = float(np.count_nonzero(has) if log.weights is None else weights[has].sum())
+    return _curve(tree, squares, wrong if labels else None, len(action), (float(len(matrix)), known), unit)
 
 
 def linear_training_curve(
-    tree: Tree, attributes: Attributes, linear: LinearLeaves, squares: F64, log: Log, threads: int
+    tree: Tree,
+    attributes: Attributes,
+    linear: LinearLeaves,
+    squares: F64,
+    log: Log,
+    threads: int,
+    weighing: Weighing | None = None,
 ) -> F64:
     """Return the loss curve on the training log, from the squared errors that `fit_linear` has found.
 
     They are those before a prediction is held within its node's range, which can only make them smaller.
     """
     labels = _labels(attributes)
-    wrong = None
+    wrong, weighing = None, weighing or Weighing()
     if labels:
-        known = (log.actions[:, None] == np.arange(labels)).astype(np.float64)
+        known = (weighing.take(log.actions)[:, None] == np.arange(labels)).astype(np.float64)
         asked = linear.asked(tree, np.asarray(attributes.state_mean), slice(0, labels))
-        wrong = asked.errors(log.states, known, np.ones(labels), labels, threads)[1]
+        states = weighing.take(log.states)
+        wrong = asked.errors(states, known, np.ones(labels), weighing.given, labels, threads)[1]
     actions = labels or np.asarray(attributes.action_mean).shape[1]
-    counted = int(attributes.count[0]), int(attributes.count_derivative[0])
+    counted = float(attributes.mass[0]), float(attributes.mass_derivative[0])
     return _curve(tree, squares, wrong, actions, counted, float(attributes.value_std[0]))
 
 
@@ -67,7 +76,7 @@ def _labels(attributes: Attributes) -> int:
     return 0 if attributes.action_count is None else attributes.action_count.shape[1]
 
 
-def _curve(tree: Tree, squares: F64, wrong: I64 | None, actions: int, counted: tuple[int, int], unit: float) -> F64:
+def _curve(tree: Tree, squares: F64, wrong: F64 | None, actions: int, counted: tuple[float, float], unit: float) -> F64:
     """Return the loss curve.
 
     Parameters
@@ -76,7 +85,7 @@ def _curve(tree: Tree, squares: F64, wrong: I64 | None, actions: int, counted: t
         The structure.
     squares : float64 array of shape (nodes, targets)
         Sum of squared errors of the samples in each node, in units.
-    wrong : int64 array of shape (nodes,), or None
+    wrong : float64 array of shape (nodes,), or None
         How many of their labels are wrong (discrete actions only).
     actions : int
         Columns of the action.
@@ -89,7 +98,7 @@ def _curve(tree: Tree, squares: F64, wrong: I64 | None, actions: int, counted: t
     roots = np.sqrt(np.maximum(_at_every_size(tree, squares), 0.0))
     action = roots[:, :actions].sum(axis=1) / np.sqrt(rows) if wrong is None else _at_every_size(tree, wrong) / rows
     value = roots[:, actions] * unit / np.sqrt(rows)
-    derivative = roots[:, actions + 1 :].sum(axis=1) / np.sqrt(max(known, 1))
+    derivative = roots[:, actions + 1 :].sum(axis=1) / np.sqrt(known or 1.0)
     return np.stack([action, value, derivative], axis=1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -53,23 +55,29 @@ def loss_curve(
     if linear is not None:
         return linear_curve(tree, attributes, linear, action_scale, derivative_scale, log, values, codes, threads)
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
+    weights = None if log.weights is None else log.weights / log.weights.mean()
+
+    def residuals(columns: Columns, mean: F64, unit: F64) -> tuple[F64, F64, F64]:
+        return _residuals(tree, node, columns, mean, unit, weights)
+
     value_mean = attributes.value_mean[:, None]
     # Any unit near the values' size keeps their squares within range.
     unit = np.array([max(np.abs(values).max(), np.abs(value_mean).max())])
-    value = _rmse(tree, value_mean, unit, *_residuals(tree, node, value_column(values), value_mean, unit)) * unit
+    value = _rmse(tree, value_mean, unit, *residuals(value_column(values), value_mean, unit)) * unit
     action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
     if codes is not None and attributes.action_count is not None:
         shape, known = attributes.action_count.shape, codes >= 0
-        table = np.bincount(node[known] * shape[1] + codes[known], minlength=shape[0] * shape[1]).reshape(shape)
+        place = node[known] * shape[1] + codes[known]
+        table = np.bincount(place, None if weights is None else weights[known], shape[0] * shape[1]).reshape(shape)
         tree.add_up(table)
-        action = _share_wrong(tree, attributes.action_count, table, len(codes))
+        action = _share_wrong(tree, np.asarray(attributes.mode), table, len(codes))
     elif attributes.action_mean is not None and action_scale is not None:
         mean = attributes.action_mean
-        sums = _residuals(tree, node, action_columns(log), mean, action_scale)
+        sums = residuals(action_columns(log), mean, action_scale)
         action = _rmse(tree, mean, action_scale, *sums).sum(axis=1)
     if attributes.derivative_mean is not None:
         mean = attributes.derivative_mean
-        sums = _residuals(tree, node, derivative_columns(log), mean, derivative_scale)
+        sums = residuals(derivative_columns(log), mean, derivative_scale)
         derivative = _rmse(tree, mean, derivative_scale, *sums).sum(axis=1)
     return np.stack([action, value[:, 0], derivative], axis=1)
 
@@ -77,20 +85,21 @@ def loss_curve(
 def training_curve(tree: Tree, attributes: Attributes, action_scale: F64 | None, derivative_scale: F64) -> F64:
     """Return the loss curve on the training log: the attributes say it all, no pass over the log is needed."""
 
-    def rmse(mean: F64, std: F64, unit: F64, count: I64) -> F64:
+    def rmse(mean: F64, std: F64, unit: F64, count: npt.NDArray[Any]) -> F64:
         squares = count[tree.leaf_nodes] @ _divide(std[tree.leaf_nodes], unit) ** 2
         return _rmse(tree, mean, unit, count, np.zeros_like(mean), squares)
 
-    count, unit = attributes.count, attributes.value_std[:1]
+    count, unit = attributes.mass, attributes.value_std[:1]
     value = rmse(attributes.value_mean[:, None], attributes.value_std[:, None], unit, count) * unit
     action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
     if attributes.action_count is not None:
-        action = _share_wrong(tree, attributes.action_count, attributes.action_count, int(count[0]))
+        table = attributes.action_count if attributes.action_weight is None else attributes.action_weight
+        action = _share_wrong(tree, np.asarray(attributes.mode), table, int(count[0]))
     elif attributes.action_mean is not None and attributes.action_std is not None and action_scale is not None:
         action = rmse(attributes.action_mean, attributes.action_std, action_scale, count).sum(axis=1)
     if attributes.derivative_mean is not None and attributes.derivative_std is not None:
         means, stds = attributes.derivative_mean, attributes.derivative_std
-        derivative = rmse(means, stds, derivative_scale, attributes.count_derivative).sum(axis=1)
+        derivative = rmse(means, stds, derivative_scale, attributes.mass_derivative).sum(axis=1)
     return np.stack([action, value[:, 0], derivative], axis=1)
 
 
@@ -107,26 +116,31 @@ def _shifts(tree: Tree, mean: F64, unit: F64) -> F64:
     return shift
 
 
-def _residuals(tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64) -> tuple[I64, F64, F64]:
+def _residuals(
+    tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64, weights: F64 | None
+) -> tuple[npt.NDArray[Any], F64, F64]:
     """Return, about the means of each node, the number and sum of residuals; and the sum of squares about the leaves'.
 
     A sample with residual r about its leaf's mean has residual r + d about the parent's, d being the shift between the
     two means.
     """
-    count = np.zeros(tree.n_nodes, np.int64)
+    count = np.zeros(tree.n_nodes, np.int64 if weights is None else np.float64)
     sums = np.zeros((columns.n_columns, tree.n_nodes))
     squares = np.zeros(columns.n_columns)
     means = np.ascontiguousarray(mean.T)
     for rows, read in columns.blocks(at_least=tree.n_nodes):
         block = np.ascontiguousarray(read)
         here, known = node[rows], ~np.isnan(block[0])
+        weight = None if weights is None else weights[rows]
         if not known.all():
             here, block = here[known], block[:, known]
-        count += np.bincount(here, minlength=tree.n_nodes)
+            weight = None if weight is None else weight[known]
+        count += np.bincount(here, weight, tree.n_nodes)
         for k, column in enumerate(block):
             residual = _divide(column - means[k][here], unit[k])
-            sums[k] += np.bincount(here, residual, tree.n_nodes)
-            squares[k] += residual @ residual
+            counted = residual if weight is None else residual * weight
+            sums[k] += np.bincount(here, counted, tree.n_nodes)
+            squares[k] += counted @ residual
     tree.add_up(count)
     residuals = np.ascontiguousarray(sums.T)
     moved = count[:, None] * _shifts(tree, mean, unit)
@@ -135,7 +149,7 @@ def _residuals(tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64) ->
     return count, residuals, squares
 
 
-def _rmse(tree: Tree, mean: F64, unit: F64, count: I64, residuals: F64, squares: F64) -> F64:
+def _rmse(tree: Tree, mean: F64, unit: F64, count: npt.NDArray[Any], residuals: F64, squares: F64) -> F64:
     """Return the RMSE of each column in its unit at every leaf count, shape (leaf counts, columns).
 
     Undoing a split adds 2 d R + n d^2 to the sum of squares for each of its two children, R being the child's sum of
@@ -145,14 +159,14 @@ def _rmse(tree: Tree, mean: F64, unit: F64, count: I64, residuals: F64, squares:
     added = shift * (2 * residuals + count[:, None] * shift)
     steps = np.vstack([squares[None], (added[1::2] + added[2::2])[::-1]])
     total: F64 = steps.cumsum(axis=0)[::-1]
-    return np.sqrt(np.maximum(total, 0.0) / max(int(count[0]), 1))
+    return np.sqrt(np.maximum(total, 0.0) / (float(count[0]) or 1.0))
 
 
-def _share_wrong(tree: Tree, training: I64, table: I64, n_samples: int) -> F64:
+def _share_wrong(tree: Tree, mode: I64, table: npt.NDArray[Any], n_samples: int) -> F64:
     """Return the share of samples whose label is not their leaf's, at every leaf count.
 
-    ``training`` and ``table`` count the labels, shape (nodes, labels), in the training log and in the one judged.
+    ``mode`` is the label that each node predicts, and ``table`` counts the labels of the log, shape (nodes, labels).
     """
-    right = np.take_along_axis(table, training.argmax(axis=1)[:, None], axis=1)[:, 0]
+    right = np.take_along_axis(table, mode[:, None], axis=1)[:, 0]
     gained = right[1::2] + right[2::2] - right[tree.split_order]
     return (n_samples - np.concatenate([right[:1], gained]).cumsum()) / n_samples

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -44,6 +46,7 @@ def margins(
     if groups < 2:
         return np.full(3, np.inf)
     group = np.repeat(units, np.diff(log.starts))
+    weights = None if log.weights is None else log.weights / log.weights.mean()
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
     mean = node_means(attributes)
     if linear is None:
@@ -53,16 +56,16 @@ def margins(
     unit = np.array([max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max())) or 1.0])
     actions = mean.shape[1] - 1 - (0 if attributes.derivative_mean is None else attributes.derivative_mean.shape[1])
 
-    def squares(columns: Columns, first: int, scale: F64) -> tuple[F64, F64, npt.NDArray[np.int64]]:
+    def squares(columns: Columns, first: int, scale: F64) -> tuple[F64, F64, npt.NDArray[Any]]:
         part = slice(first, first + columns.n_columns)
-        return _squares(group, groups, columns, told[:, part], mean[0, part], scale)
+        return _squares(group, groups, columns, told[:, part], mean[0, part], scale, weights)
 
     value = squares(value_column(values), actions, unit)
     if codes is not None and attributes.action_count is not None:
-        sizes = np.bincount(group, minlength=groups).astype(np.int64)
+        sizes = np.bincount(group, weights, groups)
         said = told[:, :actions].argmax(axis=1), mean[:1, :actions].argmax(axis=1)
-        tree_wrong, alone_wrong = (np.bincount(group[codes != one], minlength=groups) for one in said)
-        wrong = np.stack([tree_wrong, alone_wrong]).astype(np.float64)[:, :, None]
+        missed = ((codes != one) * (1.0 if weights is None else weights) for one in said)
+        wrong = np.stack([np.bincount(group, some, groups) for some in missed])[:, :, None]
         action = _margin((wrong[0], wrong[1], sizes), 1.0)
     else:
         action = _margin(squares(action_columns(log), 0, np.asarray(action_scale)), 0.5)
@@ -72,7 +75,7 @@ def margins(
     return np.array([action, _margin(value, 0.5), derivative])
 
 
-def _margin(sums: tuple[F64, F64, npt.NDArray[np.int64]], power: float) -> float:
+def _margin(sums: tuple[F64, F64, npt.NDArray[Any]], power: float) -> float:
     """Return the margin of one attribute from each episode's sums of errors with the tree and without, and samples."""
     tree, alone = (part.sum(axis=1) for part in sums[:2])
     # Between -1 and 1, so that a single crash, whose squares outweigh all others, has one vote like any other episode.
@@ -88,29 +91,32 @@ def _margin(sums: tuple[F64, F64, npt.NDArray[np.int64]], power: float) -> float
 
 
 def _squares(
-    group: I64, groups: int, columns: Columns, told: F64, mean: F64, unit: F64
-) -> tuple[F64, F64, npt.NDArray[np.int64]]:
+    group: I64, groups: int, columns: Columns, told: F64, mean: F64, unit: F64, weights: F64 | None
+) -> tuple[F64, F64, npt.NDArray[Any]]:
     """Return each group's squared residuals about what the tree tells and about the mean of all, and samples."""
     sums = np.zeros((2, columns.n_columns, groups))
-    count = np.zeros(groups, np.int64)
+    count = np.zeros(groups)
     # As in `losses`: where a unit is 0, or so small that 1 / unit is not a number, the column does not count.
     counts = unit >= np.finfo(np.float64).tiny
     per_unit = np.where(counts, 1.0 / np.where(counts, unit, 1.0), 0.0)
     for rows, block in columns.blocks():
         known = ~np.isnan(block[0])
         mine, here = group[rows][known], told[rows][known]
-        count += np.bincount(mine, minlength=groups)
+        weight = None if weights is None else weights[rows][known]
+        count += np.bincount(mine, weight, groups)
         for k, column in enumerate(block):
             for side, at in ((0, here[:, k]), (1, mean[k])):
                 residual = (column[known] - at) * per_unit[k]
-                sums[side, k] += np.bincount(mine, residual * residual, groups)
+                square = residual * residual
+                sums[side, k] += np.bincount(mine, square if weight is None else square * weight, groups)
     return sums[0].T, sums[1].T, count
 
 
-def _taken_away(sums: tuple[F64, F64, npt.NDArray[np.int64]], power: float) -> F64:
+def _taken_away(sums: tuple[F64, F64, npt.NDArray[Any]], power: float) -> F64:
     """Return the share of the loss that the tree takes away when each group in turn is left out, shape (groups,)."""
     tree, alone, count = sums
-    left = np.maximum(count.sum() - count, 1)[:, None]
+    left = count.sum() - count
+    left = np.where(left > 0, left, 1.0)[:, None]
     losses = [(np.maximum(part.sum(axis=0) - part, 0.0) / left) ** power for part in (tree, alone)]
     with_tree, without = (loss.sum(axis=1) for loss in losses)
     return np.where(without > 0, 1 - with_tree / np.where(without > 0, without, 1.0), 0.0)

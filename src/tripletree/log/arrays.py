@@ -17,7 +17,7 @@ from tripletree.text import count
 
 ARGUMENTS = (
     *("episodes", "steps", "starts", "terminated", "truncated", "done"),
-    *("next_states", "final_states", "feature_names", "action_names", "episode_ids", "groups"),
+    *("next_states", "final_states", "feature_names", "action_names", "episode_ids", "groups", "weights"),
 )
 """Arguments of `Log.from_arrays` besides the options that all constructors take."""
 SPELLED = {"episode": "episodes", "step": "steps", **{name: name for name in ("terminated", "truncated", "done")}}
@@ -40,6 +40,7 @@ def from_arrays(
     endings: npt.NDArray[np.uint8] | None = None,
     episode_ids: object = None,
     groups: object = None,
+    weights: object = None,
     fresh: bool = False,
 ) -> dict[str, Any]:
     """Return the fields of a Log; raises one error that lists all errors found.
@@ -54,6 +55,7 @@ def from_arrays(
     gains = as_column(rewards, "`rewards`", findings)
     columns = {name: as_column(values, f"`{name}`", findings) for name, values in markers.items() if values is not None}
     ids = None if episode_ids is None else as_column(episode_ids, "`episode_ids`", findings)
+    counting = None if weights is None else as_column(weights, "`weights`", findings)
     whose = None if groups is None else as_column(groups, "`groups`", findings)
     following = None if next_states is None else as_matrix(next_states, "`next_states`", findings)
     finals = None if final_states is None else as_matrix(final_states, "`final_states`", findings)
@@ -87,6 +89,7 @@ def from_arrays(
             endings=endings,
             episode_ids=ids,
             groups=whose,
+            weights=counting,
             naming=naming,
         ),
         findings,

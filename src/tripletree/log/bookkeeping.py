@@ -208,7 +208,11 @@ class _Content:
     """What a column may repeat: the rows' numbers, the episode, the step, the action, the reward, the return."""
 
     def __init__(self, table: Mapping[str, Array], roles: Assignment, endless: bool) -> None:
-        single = {role: table[name] for role, name in roles.single.items() if name in table and role != "group"}
+        single = {
+            role: table[name]
+            for role, name in roles.single.items()
+            if name in table and role not in ("group", "weight")
+        }
         reward = single.pop("reward", None)
         self.table = table
         self.n = len(next(iter(table.values()), ()))

@@ -60,6 +60,8 @@ class Draft:
         Which episodes belong together: those of one pilot, one vehicle.
     group_name : str
         What the groups are called.
+    weights : column, optional
+        How much each row counts.
 
     ``actions`` may be empty, and ``rewards`` None, where a log does not know them.
     """
@@ -83,6 +85,7 @@ class Draft:
     categories: Mapping[str, Feature] = field(default_factory=dict)
     groups: Array | None = None
     group_name: str = "group"
+    weights: Array | None = None
 
 
 def build(draft: Draft, findings: Findings) -> dict[str, Any]:
@@ -135,6 +138,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
     schema = _schema(draft, seen, survey(finals), actions[1], units, findings)
     ids = _episode_ids(draft.episode_ids, found, findings)
     groups = None if draft.groups is None else _groups(draft.groups, draft, found, findings)
+    weights = None if draft.weights is None else _weights(draft.weights, names.get("weight", "weights"), findings)
     findings.stop_if_failed()
     take = slice(None) if order is None else order
     fields = {
@@ -149,6 +153,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         "schema": schema,
         "dt": dt,
         **({} if groups is None else {"groups": groups, "group_name": draft.group_name}),
+        **({} if weights is None else {"weights": freeze(weights[take])}),
     }
     guessed = [] if schema is None else [one.name for one in schema.features if one.unit and one.name not in units]
     return {**fields, "reading": describe(fields, draft.source, draft.roles, guessed, times.told if times else "")}
@@ -163,7 +168,10 @@ def _check_lengths(draft: Draft, findings: Findings) -> int:
         *((f"action `{name}`", column) for name, column in zip(draft.action_names, draft.actions, strict=True)),
         *((f"`{role}`", column) for role, column in vars(draft.markers).items() if role not in elsewhere),
         *((f"next state {f}", column) for f, column in enumerate(draft.next_states or ())),
-        *((f"`{role}`", column) for role, column in (("time", draft.time), ("dt", draft.dt))),
+        *(
+            (f"`{role}`", column)
+            for role, column in (("time", draft.time), ("dt", draft.dt), ("weight", draft.weights))
+        ),
     ]
     n = len(draft.states[0] if draft.rewards is None else draft.rewards)
     odd = [f"{what} has {len(column):,}" for what, column in columns if column is not None and len(column) != n]
@@ -365,6 +373,20 @@ def _groups(given: Array, draft: Draft, found: Boundaries, findings: Findings) -
             Message("Leave {} out, if the episodes do not depend on each other.", Option("group")),
         )
     return np.array(column, str) if column.dtype.kind == "O" else column
+
+
+def _weights(given: Array, name: str, findings: Findings) -> F64 | None:
+    """Return how much each row counts, or None after an error was noted."""
+    column = as_numbers(given, f"The weight `{name}`", findings)
+    if column is None:
+        return None
+    bad = ~(np.isfinite(column) & (column >= 0))
+    if bad.any() or not column.any():
+        row = int(bad.argmax())
+        what = f"holds {column[row]:g} in row {row:,}" if bad.any() else "is 0 in all rows"
+        findings.error("weights", f"The weight `{name}` {what}; weights are finite, at least 0, and not all 0.")
+        return None
+    return column.astype(np.float64)
 
 
 @dataclass(frozen=True)

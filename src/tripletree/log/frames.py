@@ -28,6 +28,8 @@ BEFORE, AFTER = ("episode", "step"), ("reward", "terminated", "truncated")
 """Columns before and after those of state and action."""
 TIME = "dt"
 """The column with the seconds to the next step, in logs that know them."""
+WEIGHT = "sample_weight"
+"""The column that says how much each step counts, in logs with weights."""
 
 
 def data_frame(columns: Mapping[str, Array]) -> Any:
@@ -41,10 +43,13 @@ def data_frame(columns: Mapping[str, Array]) -> Any:
 
 def described(log: Log) -> str:
     """Return what a file of ours keeps besides the columns: the log's schema, and what its groups are called."""
-    return json.dumps(log.schema.to_dict() | ({} if log.groups is None else {"group": log.group_name}))
+    also = ({} if log.groups is None else {"group": log.group_name}) | (
+        {} if log.weights is None else {"weighted": True}
+    )
+    return json.dumps(log.schema.to_dict() | also)
 
 
-def column_names(schema: Schema, group: str | None = None) -> list[str]:
+def column_names(schema: Schema, group: str | None = None, weighted: bool = False) -> list[str]:
     """Return the names of a log's columns: those of the schema, and those that a reader guesses the others by.
 
     Categories are the text that they were read from, and what a log does not know, such as rewards, has no column.
@@ -54,7 +59,14 @@ def column_names(schema: Schema, group: str | None = None) -> list[str]:
     timed = (TIME,) if schema.per_second else ()
     after = (*(AFTER if schema.has_reward else AFTER[1:]), *(f"next_{state}" for state in states), *timed)
     taken: dict[str, None] = {}
-    for name in (*states, *actions, *BEFORE, *after, *(() if group is None else (group,))):
+    for name in (
+        *states,
+        *actions,
+        *BEFORE,
+        *after,
+        *((WEIGHT,) if weighted else ()),
+        *(() if group is None else (group,)),
+    ):
         # A feature may be called "reward", but a table has each name once.
         while name in taken:
             name += "_"
@@ -66,7 +78,7 @@ def column_names(schema: Schema, group: str | None = None) -> list[str]:
 
 
 def table_of(log: Log) -> dict[str, Array]:
-    """Return the columns of a log: episode, step, state, action, reward, how it ends, the next state, the group."""
+    """Return the columns of a log: episode, step, state, action, reward, how it ends, the next state, weight, group."""
     lengths = np.diff(log.starts)
     last = log.starts[1:] - 1
     following = np.roll(log.states, -1, axis=0)
@@ -84,9 +96,10 @@ def table_of(log: Log) -> dict[str, Array]:
         *flags,
         *_as_text(following, schema),
         *([] if log.dt is None else [log.dt]),
+        *([] if log.weights is None else [log.weights]),
         *([] if log.groups is None else [np.repeat(log.groups, lengths)]),
     ]
-    names = column_names(log.schema, None if log.groups is None else log.group_name)
+    names = column_names(log.schema, None if log.groups is None else log.group_name, log.weights is not None)
     return dict(zip(names, columns, strict=True))
 
 
@@ -116,13 +129,16 @@ def _as_numbers(columns: list[Array], schema: Schema) -> Array:
     return np.stack(numbers, axis=1).astype(np.float64)
 
 
-def fields_of(table: Mapping[str, Array], schema: Schema, group: str | None = None) -> dict[str, Any] | None:
+def fields_of(
+    table: Mapping[str, Array], schema: Schema, group: str | None = None, weighted: bool = False
+) -> dict[str, Any] | None:
     """Return the fields of the log that `table_of` made a table of; None when rows or columns were changed since."""
-    if list(table) != column_names(schema, group):
+    if list(table) != column_names(schema, group, weighted):
         return None
     d = len(schema.columns)
     ids, steps, *rest = table.values()
     groups = None if group is None else rest.pop()
+    weights = {"weights": rest.pop()} if weighted else {}
     dt = {"dt": rest.pop()} if schema.per_second else {}
     states, following, rest = rest[:d], rest[-d:], rest[d:-d]
     truncated, terminated = rest.pop(), rest.pop()
@@ -146,6 +162,7 @@ def fields_of(table: Mapping[str, Array], schema: Schema, group: str | None = No
         "episode_ids": ids[starts[:-1]],
         "schema": schema,
         **dt,
+        **weights,
         **({} if groups is None else {"groups": groups[starts[:-1]], "group_name": group}),
     }
 

@@ -292,6 +292,7 @@ def _taken(draft: Draft, rows: I64, of: I64, n: int) -> Draft:
         markers=replace(draft.markers, **flags),
         endings=None if draft.endings is None else draft.endings[of],
         groups=None if draft.groups is None else draft.groups[rows if len(draft.groups) == n else of],
+        weights=None if draft.weights is None else draft.weights[rows],
         matrix=None,
     )
 

@@ -66,6 +66,11 @@ def describe(
     if fields.get("groups") is not None:
         number = count(len(np.unique(fields["groups"])), "group")
         lines.append(_line("group", f"{fields.get('group_name', 'group')} ({number})", False))
+    if fields.get("weights") is not None:
+        low, high = fields["weights"].min(), fields["weights"].max()
+        name = "weights" if roles is None else roles.single.get("weight", "weights")
+        guessed = roles is not None and "weight" in roles.guessed
+        lines.append(_line("weight", f"{name} (from {low:.4g} to {high:.4g})", guessed))
     schema = fields["schema"]
     if fields.get("dt") is not None:
         usual = float(np.median(fields["dt"]))

@@ -8,7 +8,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, Unpack
 
@@ -75,6 +75,8 @@ class Log:
         :meth:`split`; None: every episode by itself.
     group_name : str
         What the groups are called.
+    weights : float64 array of shape (samples,), or None
+        How much each step counts, at least 0; None: all the same. See :meth:`weighted`.
 
     Examples
     --------
@@ -105,6 +107,7 @@ class Log:
     dt: npt.NDArray[np.float64] | None = None
     groups: npt.NDArray[Any] | None = None
     group_name: str = "group"
+    weights: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         discrete = self.schema.action.kind == "discrete"
@@ -123,6 +126,7 @@ class Log:
                 for name, given in named.items()
             ),
             *([] if self.dt is None else [("dt", np.float64, (n,))]),
+            *([] if self.weights is None else [("weights", np.float64, (n,))]),
         ):
             given = np.asarray(getattr(self, name))
             kinds, allowed = ("iuUSTO", "integers or text") if name in named else (NUMERIC, "real numbers")
@@ -164,6 +168,8 @@ class Log:
             raise LogError("Log.dt must be given if and only if the schema says that derivatives are per second.")
         if self.dt is not None and not (np.isfinite(self.dt) & (self.dt > 0)).all():
             raise LogError("Log.dt must hold finite numbers above 0: the seconds from each step to the next.")
+        if self.weights is not None and not (np.isfinite(self.weights) & (self.weights >= 0)).all():
+            raise LogError("Log.weights must hold finite numbers of at least 0: how much each step counts.")
         missing = np.isnan(self.final_states)
         if np.isinf(self.final_states).any() or (missing.any(axis=1) != missing.all(axis=1)).any():
             raise LogError("Log.final_states must be finite, or a whole row of NaN where one was not recorded.")
@@ -229,6 +235,7 @@ class Log:
         action_names: Sequence[str] | None = None,
         episode_ids: object = None,
         groups: object = None,
+        weights: object = None,
         **naming: Unpack[Naming],
     ) -> Self:
         """Make a log from arrays with one row for each step.
@@ -259,6 +266,8 @@ class Log:
         groups : array-like of shape (samples,), optional
             Which episodes depend on each other, such as the pilot of each; with ``starts``, also of shape (episodes,).
             An episode has one group.
+        weights : array-like of shape (samples,), optional
+            How much each step counts: at least 0, and not all 0.
         **naming
             ``units={"speed": "m/s"}``, ``kinds={"phi": "angle"}`` (real, binary, integer, angle; category, or a list of
             categories, for values that are names), ``missing="split"``, ``"drop"`` or ``"fill"`` for missing values,
@@ -303,6 +312,7 @@ class Log:
             final_states=final_states,
             episode_ids=episode_ids,
             groups=groups,
+            weights=weights,
         )
         return cls._announced(fields, findings)
 
@@ -364,7 +374,7 @@ class Log:
             ``truncated=``, ``done=``, ``previous_row=``, ``next_row=`` (pointers to rows, -1 for none),
             ``next_state=`` (prefix of the columns of the state after the action), ``time=`` (dates, or numbers of
             seconds), ``dt=`` (seconds to the next row), ``group=`` (which episodes depend on each other, such as the
-            pilot; the unit of intervals), ``features=[...]`` (with ``...`` in
+            pilot; the unit of intervals), ``weight=`` (how much each row counts), ``features=[...]`` (with ``...`` in
             the list: and all others that would be features), ``ignore=[...]``. And the options ``units``, ``kinds``,
             ``labels``, ``action_kind``, ``ending``, ``endless``, ``missing``, ``gap`` of :meth:`from_arrays`.
             ``reward="none"`` and ``action="none"`` say that the log has none.
@@ -471,7 +481,60 @@ class Log:
             dt=None if self.dt is None else freeze(self.dt[rows]),
             groups=None if self.groups is None else self.groups[chosen],
             group_name=self.group_name,
+            weights=None if self.weights is None else freeze(self.weights[rows]),
         )
+
+    def weighted(self, weights: Any) -> Log:
+        """Return the log with other weights: what growth, statistics and losses count each step with.
+
+        Parameters
+        ----------
+        weights : array of shape (samples,), "episode" or None
+            How much each step counts: at least 0, and not all 0. ``"episode"``: every episode counts the same in total,
+            however long it is. None: all steps count the same.
+
+        Examples
+        --------
+        >>> log = Log.from_arrays([[0.5], [1.5], [0.0]], ["up", "down", "up"], [0, 1, 0], episodes=[7, 7, 8])
+        >>> log.weighted("episode").weights
+        array([0.5, 0.5, 1. ])
+        """
+        return replace(self, weights=self._read_weights(weights))
+
+    def _read_weights(self, weights: Any) -> npt.NDArray[np.float64] | None:
+        if weights is None:
+            return None
+        if isinstance(weights, str):
+            if weights != "episode":
+                raise ParameterError(
+                    Message(
+                        "{} must be an array with a number for each step, {} (every episode counts the same) or {} "
+                        "(every step does); got {!r}. A column of a file is named when the log is read: {}.",
+                        Option("weights"),
+                        Option("weights", "episode"),
+                        Option("weights", None),
+                        weights,
+                        Option("weight", weights),
+                    )
+                )
+            lengths = np.diff(self.starts)
+            return np.repeat(1.0 / lengths, lengths)
+        try:
+            array = np.array(weights, np.float64)
+        except (TypeError, ValueError):
+            raise ParameterError(Message("{} must hold numbers; got {!r:.60}.", Option("weights"), weights)) from None
+        if array.shape != (self.n_samples,):
+            raise ParameterError(
+                Message(
+                    "{} must have one number for each of the {}; got the shape {}.",
+                    Option("weights"),
+                    count(self.n_samples, "sample"),
+                    array.shape,
+                )
+            )
+        if wrong := wrong_weights(array):
+            raise ParameterError(Message("{} {}.", Option("weights"), wrong))
+        return array
 
     def episodes(self) -> list[Log]:
         """Return the episodes one by one, each a log of its own: what scikit-learn can divide."""
@@ -509,10 +572,19 @@ class Log:
         if any(grouped) and not all(grouped):
             lone = grouped.index(False)
             raise LogError(f"Logs that become one must all have groups or none: log {lone} has none.")
+        weighted = [part.weights is not None for part in parts]
+        if any(weighted) and not all(weighted):
+            lone = weighted.index(False)
+            raise LogError(
+                f"Logs that become one must all have weights or none: log {lone} has none. Give it some with "
+                "log.weighted(...)."
+            )
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts])
             for name in ("states", "actions", "rewards", "final_states", "endings", "episode_ids", *timed)
         }
+        if all(weighted):
+            columns["weights"] = np.concatenate([part.weights for part in parts])
         if all(grouped):
             columns |= {"groups": np.concatenate([part.groups for part in parts]), "group_name": parts[0].group_name}
         lengths = np.concatenate([np.diff(part.starts) for part in parts])
@@ -578,6 +650,7 @@ class Log:
             "episode_ids": self.episode_ids,
             **({} if self.dt is None else {"dt": self.dt}),
             **({} if self.groups is None else {"groups": self.groups}),
+            **({} if self.weights is None else {"weights": self.weights}),
         }
 
     def to_npz(self, path: str | os.PathLike[str], *, compress: bool = False) -> None:
@@ -694,6 +767,15 @@ class Log:
             If pyarrow is not installed.
         """
         write_parquet(self, check_ending(path, (".parquet", ".pq")))
+
+
+def wrong_weights(weights: npt.NDArray[np.float64]) -> str:
+    """Return what is wrong with the weights of steps, in words that follow their name; nothing if they can be used."""
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        place = int(bad.argmax())
+        return f"must be finite numbers of at least 0; got {weights[place]:g} at step {place:,}"
+    return "" if weights.any() else "are all 0, so that nothing would count"
 
 
 def _difference(first: Schema, other: Schema, number: int) -> str:

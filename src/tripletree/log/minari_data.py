@@ -200,6 +200,11 @@ def write_minari(log: Log, name: str) -> Any:
                 truncations=flags[1],
             )
         )
+    if log.weights is not None:
+        raise LogError(
+            "A Minari dataset has no place for the weights of steps. Write the log with to_npz or to_parquet, or "
+            "without them: log.weighted(None).to_minari(...)."
+        )
     own = {**json.loads(described(log)), "episode_ids": log.episode_ids.tolist()}
     if log.groups is not None:
         own["groups"] = log.groups.tolist()

@@ -50,7 +50,7 @@ def read_parquet(path: Path, only: Collection[str] | None = None) -> Table:
 
 def _restored(table: Table, content: Mapping[str, Any]) -> dict[str, Any] | None:
     columns = dict(zip(table.names, table.columns, strict=True))
-    return fields_of(columns, Schema.from_dict(content), content.get("group"))
+    return fields_of(columns, Schema.from_dict(content), content.get("group"), bool(content.get("weighted")))
 
 
 def number_of_values(metadata: Any, only: Collection[str] | None = None) -> int:

@@ -122,4 +122,5 @@ def _without(log: Log, faults: list[Fault]) -> Log:
         dt=None if log.dt is None else freeze(log.dt[kept]),
         groups=None if log.groups is None else log.groups[of],
         group_name=log.group_name,
+        weights=None if log.weights is None else freeze(log.weights[kept]),
     )

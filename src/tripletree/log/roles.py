@@ -50,6 +50,7 @@ class Roles(Naming, total=False):
     time: str
     dt: str
     group: str
+    weight: str
     features: Sequence[str | EllipsisType]
     ignore: Sequence[str]
     feature_names: Sequence[str]
@@ -96,6 +97,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     "next_row": ("next", "next_row"),
     "action": ("action", "actions", "act", "a"),
     "group": (),  # never guessed: it decides how sure an answer is
+    "weight": ("sample_weight", "sample_weights"),  # a weight by itself is that of a lorry
 }
 # Single letters and everyday words: when their role is taken already, such a column is a feature like any other.
 WEAK = frozenset({"t", "time", "frame", "run", "r", "a", "act", "next", "prev", "previous"})

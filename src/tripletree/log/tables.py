@@ -56,7 +56,9 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
 
     result.aside += [*unnamed, *listed(roles.get("ignore")), *source.beside]
     single = {role: table[column] for role, column in result.single.items()}
-    rewards, time, dt, groups = (single.pop(role, None) for role in ("reward", "time", "dt", "group"))
+    rewards, time, dt, groups, weights = (
+        single.pop(role, None) for role in ("reward", "time", "dt", "group", "weight")
+    )
     markers = Markers(**single, starts=source.starts)
     if source.files:
         markers = join_files(markers, source.files, len(next(iter(table.values()))), findings)
@@ -79,6 +81,7 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
             naming=cast(Naming, naming),
             roles=result,
             groups=groups,
+            weights=weights,
             group_name=result.single.get("group", "group"),
         ),
         findings,

@@ -67,14 +67,15 @@ def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float
     rank[ends] = np.arange(len(ends))
     mine = rank[leaf]
     inside = mine >= 0
-    count = np.bincount(mine[inside], minlength=len(ends))
-    base = np.bincount(mine[inside], rewards[inside] / unit, len(ends)) / count
+    counted = 1.0 if log.weights is None else log.weights / log.weights.max()
+    count = np.bincount(mine[inside], (counted * inside)[inside], len(ends))
+    base = np.bincount(mine[inside], (rewards / unit * counted)[inside], len(ends)) / count
     # The mean weight that each of these leaves puts on each of the others, as a list of pairs.
     pulled = inside & (weight > 0)
     follower = np.repeat(end_of_episode, np.diff(log.starts))[pulled]
     pair, where = np.unique(mine[pulled] * len(ends) + follower, return_inverse=True)
     source, target = pair // len(ends), pair % len(ends)
-    pull = np.bincount(where, weight[pulled], len(pair)) / count[source]
+    pull = np.bincount(where, (weight * counted)[pulled], len(pair)) / count[source]
 
     value = base
     while True:

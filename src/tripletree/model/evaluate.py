@@ -68,6 +68,8 @@ def check_same_schema(expected: Schema, log: Log, what: str) -> None:
 def judge(fitted: Fitted, log: Log, threads: int) -> F64:
     """Return the losses of every leaf count on ``log``, shape (leaf counts, 3)."""
     check_same_schema(fitted.schema, log, "log")
+    if log.weights is not None and not log.weights.any():
+        raise LogError("All steps of this log have the weight 0: there is nothing to judge the tree by.")
     return loss_curve(*_measured(fitted, log), threads)
 
 

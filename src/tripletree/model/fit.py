@@ -33,6 +33,7 @@ from tripletree.tree.grow import encode, grow
 from tripletree.tree.spread import ranges
 from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Scales, make_targets
+from tripletree.tree.weights import Weighing, weigh
 
 F64 = npt.NDArray[np.float64]
 
@@ -64,7 +65,7 @@ def available_cores() -> int:
 
 
 def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitted:
-    """Grow a tree on ``log``; with a validation log, keep the size that is best on it.
+    """Grow a tree on ``log``; with a validation log, keep the size that is best on it. Steps count as their logs say.
 
     Parameters
     ----------
@@ -79,13 +80,15 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()
     # First of all: what encoding needs for a while is free again before the targets, as large as the log, come.
-    codes = encode(log, parameters["mode"], parameters["bins"], threads)
-    grown = grow_settled(log, codes, parameters, threads)
+    weighing = weigh(log.weights)
+    codes = encode(log, parameters["mode"], parameters["bins"], threads, weighing)
+    grown = grow_settled(log, codes, parameters, threads, weighing)
     del codes
     fitted = describe_grown(log, grown, parameters)
     fitted = replace(fitted, provenance={**fitted.provenance, **_levels(log, grown, parameters, threads)})
     flat = fitted.feature_min == fitted.feature_max
     notes = (
+        *weighing.notes,
         *grown.notes,
         *_feature_notes(log, flat),
         *_leaf_notes(log, parameters),
@@ -110,43 +113,67 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """What growth leaves behind: the tree, the node of each sample, scales, notes, and the value of each sample."""
+    """What growth leaves behind: the tree, the node and the value of each sample, scales, notes, and what counted."""
 
     tree: Tree
     node: npt.NDArray[np.int32]
     scales: Scales
     notes: tuple[str, ...]
     value: F64
+    weighing: Weighing
 
 
-def grow_settled(log: Log, codes: npt.NDArray[np.uint32], parameters: Mapping[str, Any], threads: int) -> Grown:
-    """Grow a tree on an encoded log; with ``truncation="bootstrap"``, once more on the values that it settles."""
+def grow_again(
+    log: Log, codes: npt.NDArray[np.uint32], weights: F64, parameters: Mapping[str, Any], threads: int
+) -> Grown:
+    """Grow a tree on a log with other weights, such as how often each episode was drawn; its codes are made once."""
+    log = log.weighted(weights)
+    weighing = weigh(log.weights)
+    if weighing.rows is not None:
+        codes = np.asfortranarray(codes[weighing.rows])
+    return grow_settled(log, codes, parameters, threads, weighing)
+
+
+def grow_settled(
+    log: Log,
+    codes: npt.NDArray[np.uint32],
+    parameters: Mapping[str, Any],
+    threads: int,
+    weighing: Weighing | None = None,
+) -> Grown:
+    """Grow a tree on an encoded log; with ``truncation="bootstrap"``, once more on the values that it settles.
+
+    The codes are those of the samples that count.
+    """
     gamma = float(parameters["gamma"])
     tail = None
-    tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
+    weighing = weigh(log.weights) if weighing is None else weighing
+    tree, node, scales, notes = _grow(log, codes, tail, parameters, threads, weighing)
     if settles(parameters) and len(ends_of_truncated(log)):
         tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
-        tree, node, scales, notes = _grow(log, codes, tail, parameters, threads)
+        tree, node, scales, notes = _grow(log, codes, tail, parameters, threads, weighing)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
         tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
-    return Grown(tree, node, scales, notes, values(log, gamma, tail))
+    return Grown(tree, node, scales, notes, values(log, gamma, tail), weighing)
 
 
 def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fitted:
     """Return a grown tree with what its nodes predict and its losses on the log, but not yet how the log moves."""
-    tree, scales = grown.tree, grown.scales
-    attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"])
+    tree, scales, weighing = grown.tree, grown.scales, grown.weighing
+    attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"], weighing)
     action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
     lowest, highest = ranges(state_columns(log))
     linear = None
     if log.n_features <= MOST_FEATURES:
         span = np.where(highest > lowest, highest - lowest, 1.0)
         threads, most = parameters["threads"] or available_cores(), parameters["leaf_features"]
-        linear, squares = fit_linear(tree, grown.node, log, grown.value, attributes, scales, span, most, threads)
+        linear, squares = fit_linear(
+            tree, grown.node, log, grown.value, attributes, scales, span, most, threads, weighing
+        )
     else:
         parameters = {**parameters, "leaf_model": "mean"}
     if linear is not None and parameters["leaf_model"] == "linear":
-        curve = linear_training_curve(tree, attributes, linear, squares, log, threads)
+        curve = linear_training_curve(tree, attributes, linear, squares, log, threads, weighing)
     else:
         curve = training_curve(tree, attributes, action_scale, scales.derivative.std)
     # Words for the numbers of an action are kept with the levels that they became.
@@ -170,7 +197,7 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
             "log_sha256": log.fingerprint(),
             "samples": log.n_samples,
             "episodes": log.n_episodes,
-            **_medians(log),
+            **_medians(log, weighing),
         },
     )
 
@@ -182,19 +209,26 @@ def _levels(log: Log, grown: Grown, parameters: Mapping[str, Any], threads: int)
     options = {**parameters, "max_leaves": min(parameters["max_leaves"], TRIAL_LEAVES), "progress": None}
 
     def grow_on(part: Log) -> tuple[Tree, npt.NDArray[np.int64]]:
+        part = part.weighted(None)  # what numbers mean does not depend on how much each counts
         small = grow_settled(part, encode(part, options["mode"], options["bins"], threads), options, threads)
         return small.tree, small.tree.leaf_number[small.node].astype(np.int64)
 
     return {"levels": to_json(find_levels(log, trial_of(log, grow_on)), log, grown.tree, grown.node)}
 
 
-def _medians(log: Log) -> dict[str, list[float]]:
+def _medians(log: Log, weighing: Weighing) -> dict[str, list[float]]:
     """Return the middle value of each feature, which stands in where a state's text does not name it."""
     if log.n_features > MOST_MEDIANS:
         return {}
     # A value that occurs, so that whole numbers stay whole; of a long log, every k-th row will do.
-    rows = log.states[:: -(-log.n_samples // ROWS_SORTED)]
-    return {"medians": np.quantile(rows, 0.5, axis=0, method="lower").tolist()}
+    some = slice(None, None, -(-log.n_samples // ROWS_SORTED))
+    if weighing.counts is None:
+        return {"medians": np.quantile(weighing.take(log.states)[some], 0.5, axis=0, method="lower").tolist()}
+    rows = weighing.take(log.states)[some]
+    order = np.argsort(rows, axis=0)
+    until = np.cumsum(weighing.counts[some][order], axis=0)
+    half = (until >= until[-1] / 2).argmax(axis=0)
+    return {"medians": np.take_along_axis(rows, order, axis=0)[half, np.arange(log.n_features)].tolist()}
 
 
 def score(curve: F64, theta: Any) -> F64:
@@ -222,14 +256,20 @@ def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _grow(
-    log: Log, codes: npt.NDArray[np.uint32], tail: F64 | None, parameters: Mapping[str, Any], threads: int
+    log: Log,
+    codes: npt.NDArray[np.uint32],
+    tail: F64 | None,
+    parameters: Mapping[str, Any],
+    threads: int,
+    weighing: Weighing,
 ) -> tuple[Tree, npt.NDArray[np.int32], Scales, tuple[str, ...]]:
     """Return tree, node of each sample, scales and notes; targets are gone by then, and values while the tree grows."""
     action, worth, derivative = map(float, parameters["theta"])
     value = values(log, float(parameters["gamma"]), tail)
-    targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"])
+    targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"], weighing)
     del value
-    tree, node = grow(log, codes, targets, threads=threads, **{name: parameters[name] for name in GROWTH})
+    given = {name: parameters[name] for name in GROWTH}
+    tree, node = grow(log, codes, targets, threads=threads, weighing=weighing, **given)
     return tree, node, targets.scales, targets.notes
 
 

@@ -41,6 +41,15 @@ class Columns:
             rows = slice(start, min(start + step, self.n_rows))
             yield rows, self.read(rows.start, rows.stop)
 
+    def where(self, rows: npt.NDArray[np.int64]) -> Columns:
+        """Return some rows only; their numbers ascend."""
+
+        def read(start: int, stop: int) -> F64:
+            first = int(rows[start])
+            return self.read(first, int(rows[stop - 1]) + 1)[:, rows[start:stop] - first]
+
+        return Columns(len(rows), self.n_columns, read)
+
 
 def state_columns(log: Log) -> Columns:
     """Return the features themselves."""

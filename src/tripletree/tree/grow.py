@@ -13,6 +13,7 @@ from tripletree.log.log import Log
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Targets
+from tripletree.tree.weights import Weighing
 
 Progress = Callable[[int, int], None]
 
@@ -22,22 +23,26 @@ ROWS_PER_BIN = 2**20
 """Most samples for each bin that the kernel's codes have room for."""
 
 
-def encode(log: Log, mode: str, bins: int, threads: int) -> npt.NDArray[np.uint32]:
-    """Return the codes that growth compares instead of the states' values; near-equal values share one."""
+def encode(log: Log, mode: str, bins: int, threads: int, weighing: Weighing | None = None) -> npt.NDArray[np.uint32]:
+    """Return the codes that growth compares instead of the states' values; near-equal values share one.
+
+    They are those of the samples that count. Bins hold about equally many of these, whatever their weights.
+    """
     exact = mode == "exact"
-    if not exact and log.n_samples > bins * ROWS_PER_BIN:
-        least = -(-log.n_samples // ROWS_PER_BIN)
+    states = log.states if weighing is None else weighing.take(log.states)
+    if not exact and len(states) > bins * ROWS_PER_BIN:
+        least = -(-len(states) // ROWS_PER_BIN)
         raise ParameterError(
             Message(
                 "{} must be at least {} for {:,} samples; got {}. Try {}.",
                 Option("bins"),
                 least,
-                log.n_samples,
+                len(states),
                 bins,
                 Option("bins", 1024),
             )
         )
-    return _kernel.encode(log.states, exact_bins(*log.states.shape) if exact else bins, exact, threads)
+    return _kernel.encode(states, exact_bins(*states.shape) if exact else bins, exact, threads)
 
 
 def exact_bins(samples: int, features: int) -> int:
@@ -60,31 +65,40 @@ def grow(
     thresholds: str,
     threads: int,
     progress: Progress | None,
+    weighing: Weighing | None = None,
 ) -> tuple[Tree, npt.NDArray[np.int32]]:
     """Grow best-first and return the tree and the node of the leaf that each sample falls in.
 
-    The parameters are TripleTree's, checked. ``KeyboardInterrupt``, and whatever ``progress`` raises, stop growth.
+    ``codes`` and ``targets`` are those of the samples that count, all of them without a ``weighing``. The other
+    parameters are TripleTree's, checked. ``KeyboardInterrupt``, and whatever ``progress`` raises, stop growth.
     """
     if targets.n_plain + targets.n_derivative == 0:
         none = np.full(1, -1, np.int32)
         return Tree(none, np.zeros(1), none, np.zeros(1)), np.zeros(log.n_samples, np.int32)
+    weighing = weighing or Weighing()
+    states = weighing.take(log.states)
     feature, threshold, left, gain, node = _kernel.grow(
-        log.states,
+        states,
         codes,
         targets.rows,
         n_plain=targets.n_plain,
         n_derivative=targets.n_derivative,
-        max_leaves=min(max_leaves, log.n_samples),
+        max_leaves=min(max_leaves, len(states)),
         max_depth=NO_DEPTH_LIMIT if max_depth is None else min(max_depth, NO_DEPTH_LIMIT),
-        min_samples_leaf=min(min_samples_leaf, log.n_samples),
+        min_samples_leaf=min(min_samples_leaf, len(states)),
         min_gain=min_quality * targets.scale * targets.scale,
         by_gain=priority == "gain",
         midpoint=thresholds == "midpoint",
         threads=threads,
         progress=progress,
         fine=targets.fine,
+        weighted=targets.weighted,
     )
     tree = Tree(feature, threshold, left, gain)
-    count = np.bincount(node, minlength=tree.n_nodes)
+    count = np.bincount(node, weighing.counts, tree.n_nodes)
     tree.add_up(count)
+    if weighing.rows is not None:
+        everywhere = tree.leaf_nodes[tree.apply(log.states, threads)].astype(np.int32)
+        everywhere[weighing.rows] = node
+        node = everywhere
     return Tree(feature, threshold, left, gain / count / targets.scale / targets.scale), node

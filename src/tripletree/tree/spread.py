@@ -66,8 +66,10 @@ def ranges(columns: Columns) -> tuple[F64, F64]:
     return lowest, highest
 
 
-def measure(columns: Columns, source: Columns | None = None) -> Spread:
+def measure(columns: Columns, source: Columns | None = None, weights: F64 | None = None) -> Spread:
     """Return mean and spread of ``columns`` over the rows that have the attribute.
+
+    Each row counts as much as its weight says, a whole number as a double; None: all the same.
 
     Columns that were computed from a ``source`` carry its rounding errors, so they are constant within 1e-12 of the
     size of its numbers.
@@ -82,6 +84,9 @@ def measure(columns: Columns, source: Columns | None = None) -> Spread:
     # Below 2^-1000 the factor 2^-exponent itself would overflow; the squares are safe there all the same.
     exponent = np.maximum(np.frexp(span)[1].astype(np.int64), -1000)
     per_unit = np.ldexp(1.0, -exponent)
+    if weights is not None:
+        count, first, second = _weighted_means(columns, weights, centre, per_unit)
+        return _spread(count, centre, exponent, first, second, constant, span)
     # Sums of a high and a low part of each number (at most 1 in size), on grids that are coarse enough for n_rows exact
     # additions; what the two leave out is below 2^-50. A grid is given by a number that swallows what is finer.
     bits = 52 - columns.n_rows.bit_length()
@@ -91,6 +96,42 @@ def measure(columns: Columns, source: Columns | None = None) -> Spread:
     for _, block in columns.blocks():
         count += _kernel.add_sums(block, centre, per_unit, grids, sums)
     first, second = sums.reshape(-1, 2, 2).sum(axis=2).T / max(count, 1)
+    return _spread(count, centre, exponent, first, second, constant, span)
+
+
+def _weighted_means(columns: Columns, weights: F64, centre: F64, per_unit: F64) -> tuple[int, F64, F64]:
+    """Return how many rows have the attribute, and the weighted means of the numbers in units, and of their squares."""
+    # As above, but what is left for each part is less by the bits of the weights' sum: so there are more parts.
+    bits = 52 - int(weights.sum()).bit_length()
+    grids = [1.5 * 2.0 ** (52 - bits * part) for part in range(1, -(-62 // bits) + 1)]
+    count, total = 0, 0.0
+    sums = np.zeros((2, len(grids), columns.n_columns))
+    for rows, block in columns.blocks():
+        known = ~np.isnan(block[0])
+        weight = weights[rows][known]
+        count += len(weight)
+        total += weight.sum()
+        power = (block[:, known] - centre[:, None]) * per_unit[:, None]
+        for into in sums:
+            left = power
+            for part, grid in zip(into, grids, strict=True):
+                high = (left + grid) - grid
+                part += high @ weight
+                left = left - high
+            power = power * power
+    first, second = sums.sum(axis=1) / max(total, 1.0)
+    return count, first, second
+
+
+def _spread(
+    count: int,
+    centre: F64,
+    exponent: npt.NDArray[np.int64],
+    first: F64,
+    second: F64,
+    constant: npt.NDArray[np.bool_],
+    span: F64,
+) -> Spread:
     mean = np.where(constant, 0.0, first)
     return Spread(
         count=count,
@@ -98,5 +139,5 @@ def measure(columns: Columns, source: Columns | None = None) -> Spread:
         exponent=exponent,
         unit_mean=mean,
         unit_std=np.where(constant, 0.0, np.sqrt(np.maximum(second - first * first, 0.0))),
-        unit_reach=np.where(constant, 0.0, span / 2 * per_unit + np.abs(mean)),
+        unit_reach=np.where(constant, 0.0, span / 2 * np.ldexp(1.0, -exponent) + np.abs(mean)),
     )

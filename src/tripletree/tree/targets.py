@@ -17,11 +17,14 @@ from tripletree.tree.columns import Columns, action_columns, derivative_columns,
 from tripletree.tree.resolution import ENOUGH, LIMB, middle_spans
 from tripletree.tree.rotation import WORTHWHILE, rotated
 from tripletree.tree.spread import Spread, measure
+from tripletree.tree.weights import Weighing
 
 F64 = npt.NDArray[np.float64]
 
 SPARE_LANES = 4
 """Lanes beyond the targets: "has a derivative", and three that the kernel uses for its own sums."""
+WEIGHTED_BITS = 45
+"""Of a target times its weight, without the sign: what the kernel adds up exactly."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,9 @@ class Targets:
         Action and value columns, derivative columns, a 0/1 lane "has a derivative", zero padding.
     fine : bool
         Whether rows have a second half for what rounding to the first leaves, in units of 2^-22: then 46 bits a target.
+    weighted : bool
+        Whether rows are fine and hold, in place of each target, its product with the row's weight: both are whole
+        numbers. Then the lane after "has a derivative" has the weight, and in the second half a 1.
     n_plain, n_derivative : int
         Number of action and value columns, and of derivative columns (at most as many as samples, where those are few).
     scale : float
@@ -55,6 +61,7 @@ class Targets:
 
     rows: npt.NDArray[np.int32]
     fine: bool
+    weighted: bool
     n_plain: int
     n_derivative: int
     scale: float
@@ -62,7 +69,13 @@ class Targets:
     notes: tuple[str, ...]
 
 
-def make_targets(log: Log, values: F64, theta: tuple[float, float, float], derivative_scale: str) -> Targets:
+def make_targets(
+    log: Log,
+    values: F64,
+    theta: tuple[float, float, float],
+    derivative_scale: str,
+    weighing: Weighing | None = None,
+) -> Targets:
     """Scale and round the columns of a log; every attribute has impurity ``theta_g`` over the whole log.
 
     Parameters
@@ -75,9 +88,18 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
         Weights of action, value and derivative.
     derivative_scale : {"sigma", "paper"}
         Divide derivatives by their standard deviation, or by its root (the paper's printed formula).
+    weighing : Weighing or None
+        Which samples count, and how much; the rows are those of the samples that count. None: all, and the same.
     """
-    sources = (action_columns(log), value_column(values), derivative_columns(log))
-    spreads = (measure(sources[0]), measure(sources[1]), measure(sources[2], state_columns(log)))
+    weighing = weighing or Weighing()
+    columns = (action_columns(log), value_column(values), derivative_columns(log))
+    sources = (weighing.columns(columns[0]), weighing.columns(columns[1]), weighing.columns(columns[2]))
+    n_rows, weights = sources[1].n_rows, weighing.numbers
+    spreads = (
+        measure(sources[0], weights=weights),
+        measure(sources[1], weights=weights),
+        measure(sources[2], weighing.columns(state_columns(log)), weights),
+    )
     factors = (
         _action_factors(spreads[0], log.schema.action.kind) * math.sqrt(theta[0]),
         _factors(spreads[1].unit_std, spreads[1].unit_std) * math.sqrt(theta[1]),
@@ -85,14 +107,37 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
     )
     used = [np.flatnonzero(factor) for factor in factors]
     n_plain, n_derivative = len(used[0]) + len(used[1]), len(used[2])
-    scale = _common_scale(
-        reach=max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True)),
-        squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])),
-    )
+    reach = max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True))
     notes = _notes(theta, used, spreads[2].count, log.schema)
+    names = _column_names(log)
+
+    def coarse(narrow: list[npt.NDArray[np.bool_]], steps: list[F64]) -> list[str]:
+        """Return a note where not even a fine grid tells usual samples apart."""
+        return _outlier_notes([names[g][k] for g in range(3) for k in used[g][narrow[g]][steps[g] < ENOUGH].tolist()])
+
+    def steps_of(narrow: list[npt.NDArray[np.bool_]], scale: float) -> list[F64]:
+        return [
+            _steps(log, g, sources[g], used[g][narrow[g]], spreads[g].per_unit, factors[g] * scale) for g in range(3)
+        ]
+
+    if weights is not None:
+        bits = WEIGHTED_BITS - int(weights.max()).bit_length()
+        scale = math.ldexp(1.0, bits - _ceil_log2(reach * (1 - 1e-9))) if reach else 1.0
+        rows = empty_rows(n_rows, n_plain + n_derivative, fine=True)
+        lane = 0
+        for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
+            _put_weighted(source, spread, factor * scale, kept, weights, rows, lane)
+            lane += len(kept)
+        rows[:, lane] = weighing.take(has_successor(log)) * weights
+        rows[:, lane + 1] = weights
+        rows[:, rows.shape[1] // 2 + lane + 1] = 1
+        every = [np.ones(len(kept), bool) for kept in used]
+        notes += coarse(every, steps_of(every, scale))
+        return Targets(rows, True, True, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+    scale = _common_scale(reach=reach, squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])))
 
     def quantised(fine: bool) -> npt.NDArray[np.int32]:
-        rows = empty_rows(log.n_samples, n_plain + n_derivative, fine)
+        rows = empty_rows(n_rows, n_plain + n_derivative, fine)
         lane = 0
         for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
             if not len(kept):
@@ -109,7 +154,7 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
                     fine,
                 )
             lane += len(kept)
-        rows[:, lane] = has_successor(log)
+        rows[:, lane] = weighing.take(has_successor(log))
         return rows
 
     rows, lanes = quantised(fine=False), n_plain + n_derivative
@@ -117,22 +162,40 @@ def make_targets(log: Log, values: F64, theta: tuple[float, float, float], deriv
     narrow = np.split(
         _kernel.narrow_lanes(rows, n_plain, n_derivative) > 0, np.cumsum([len(kept) for kept in used])[:2]
     )
-    steps = [_steps(log, g, sources[g], used[g][narrow[g]], spreads[g].per_unit, factors[g] * scale) for g in range(3)]
+    steps = steps_of(narrow, scale)
     fine = any((numbers < ENOUGH).any() for numbers in steps)
     if fine:
         del rows  # they are as large as the log
         rows = quantised(fine=True)
         scale *= LIMB
-        names = _column_names(log)
-        coarse = [names[g][k] for g in range(3) for k in used[g][narrow[g]][steps[g] * LIMB < ENOUGH].tolist()]
-        notes += _outlier_notes(coarse)
-    elif n_derivative > WORTHWHILE * log.n_samples:
-        columns, bits = rotated(rows[:, n_plain:lanes])
-        fewer = empty_rows(log.n_samples, n_plain + log.n_samples)
-        fewer[:, : n_plain + log.n_samples] = np.rint(np.hstack([rows[:, :n_plain], columns]) * 2.0**-bits)
-        fewer[:, n_plain + log.n_samples] = rows[:, lanes]
-        rows, n_derivative, scale = fewer, log.n_samples, scale * 2.0**-bits
-    return Targets(rows, fine, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+        notes += coarse(narrow, [numbers * LIMB for numbers in steps])
+    elif n_derivative > WORTHWHILE * n_rows:
+        turned, bits = rotated(rows[:, n_plain:lanes])
+        fewer = empty_rows(n_rows, n_plain + n_rows)
+        fewer[:, : n_plain + n_rows] = np.rint(np.hstack([rows[:, :n_plain], turned]) * 2.0**-bits)
+        fewer[:, n_plain + n_rows] = rows[:, lanes]
+        rows, n_derivative, scale = fewer, n_rows, scale * 2.0**-bits
+    return Targets(rows, fine, False, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+
+
+def _put_weighted(
+    source: Columns,
+    spread: Spread,
+    factor: F64,
+    kept: npt.NDArray[np.int64],
+    weights: F64,
+    rows: npt.NDArray[np.int32],
+    lane: int,
+) -> None:
+    """Round some columns, multiply them by the weights, and put the two parts of the products into their lanes."""
+    first, second = (slice(begin, begin + len(kept)) for begin in (lane, rows.shape[1] // 2 + lane))
+    centre, per_unit, mean, scale = (
+        numbers[kept, None] for numbers in (spread.centre, spread.per_unit, spread.unit_mean, factor)
+    )
+    for part, block in source.blocks():
+        product = np.rint(np.nan_to_num(((block[kept] - centre) * per_unit - mean) * scale)) * weights[part]
+        high = np.rint(product / LIMB)
+        rows[part, first], rows[part, second] = high.T, (product - high * LIMB).T
 
 
 def empty_rows(samples: int, targets: int, fine: bool = False) -> npt.NDArray[np.int32]:
