@@ -258,14 +258,16 @@ class Grower {
 
     Wide total(const Squares& s) const { return table_.lanes.fine ? (Wide{s.first} << 2 * limb_bits) + s.rest : s.first; }
 
-    // The mean of a target is limb x first + second + left / n, all of them whole numbers.
+    // The mean of a target is limb x first + second + left / n, all of them whole numbers. With weights, whose sum may be larger than
+    // any number of rows, `first` is a multiple of 1 / 256: so `second` has 14 bits, and n x second 50.
     struct Mean {
         double first, second, left;
     };
     Mean mean(const std::vector<double>& sums, int k, double n) const {
-        const double sum = sums[static_cast<size_t>(k)], first = std::nearbyint(sum / n), left = sum - n * first;
+        const double sum = sums[static_cast<size_t>(k)], parts = table_.lanes.weighted ? 256 : 1, first = std::nearbyint(sum / n * parts) / parts,
+                     left = sum - n * first;
         if (!table_.lanes.fine) return {first, 0, left};
-        // Of fewer than 2^29 rows this is a whole number below 2^53.
+        // Of fewer than 2^29 rows, or of weights below 2^36, this is a whole number below 2^53.
         const double fine = left * limb + sums[static_cast<size_t>(k + table_.lanes.second())], second = std::nearbyint(fine / n);
         return {first, second, fine - n * second};
     }
@@ -277,7 +279,8 @@ class Grower {
         for (int k = from; k < to; ++k) {
             const Mean at = mean(sums, k, n);
             Wide m = whole(at.first), s = whole(sums[static_cast<size_t>(k)]);
-            if (table_.lanes.fine) m = (m << limb_bits) + whole(at.second), s = (s << limb_bits) + whole(sums[static_cast<size_t>(k + table_.lanes.second())]);
+            if (table_.lanes.fine)
+                m = whole(at.first * limb) + whole(at.second), s = (s << limb_bits) + whole(sums[static_cast<size_t>(k + table_.lanes.second())]);
             squares += whole(n) * m * m - 2 * m * s;  // modulo 2^128; the result itself fits
             rest += at.left * at.left / n;
         }

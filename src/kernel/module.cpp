@@ -267,7 +267,7 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
         require(rows.data()[i * width + width / 2 + static_cast<size_t>(targets) + 1] == 1, "rows with weights must count themselves");
         total += weight;
     }
-    require(total < 2147483648.0, "the sum of all weights must stay below 2^31");
+    require(total < 68719476736.0, "the sum of all weights must stay below 2^36");
     Table table{states.data(),
                 codes.data(),
                 nullptr,

@@ -34,6 +34,27 @@ def test_grow_holds_out_episodes(run, tmp_path):
     assert validation <= training * (1 + 1e-9)
 
 
+def test_grow_with_weights(run, tmp_path):
+    model = tmp_path / "m.tripletree"
+    told = run("grow", "run.csv", "-o", model, "--max-leaves", 20, "--weights", "episode")
+    assert told.code == 0
+    assert re.search(r"samples in \d+ episodes, weighted; \d+ other episodes chose its size\.$", told.lines[0])
+    assert tripletree.load(model).fitted_.attributes.weight is not None
+    assert re.search(r"episodes, weighted, sha256", run("info", model).out)
+    log = tripletree.read_log("run.csv")
+    log.weighted(1.0 + (log.states[:, 0] > 1)).to_csv(tmp_path / "weighted.csv")
+    plain = (tmp_path / "weighted.csv").read_text().replace("sample_weight", "how_much", 1)
+    (tmp_path / "named.csv").write_text(plain)
+    for arguments in (["weighted.csv"], ["named.csv", "--weights", "how_much"]):
+        told = run("grow", tmp_path / arguments[0], *arguments[1:], "-o", model, "--max-leaves", 20)
+        assert told.code == 0, told.err
+        tree = tripletree.load(model)
+        assert tree.fitted_.schema.feature_names == log.schema.feature_names
+        assert tree.fitted_.attributes.weight is not None
+    told = run("grow", "run.csv", "-o", model, "--weights", "how_much")
+    assert "There is no column `how_much` (given as --column weight)." in told.err.replace("\n", " ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -74,7 +74,7 @@ def test_numbers_that_are_none(number: float, good: bytes, continuous: bytes, re
             if values.dtype.kind == "f" and name not in ("linear.low", "linear.high"):  # these may be infinite
                 refused(spoiled(data, name, (-1,) * values.ndim, number), "finite|NaN or infinity|no whole number")
                 checked.add(name)
-    assert len(checked) == 24
+    assert len(checked) == 30
 
 
 def test_negative_spreads(good: bytes, continuous: bytes, refused: Refused) -> None:
@@ -122,6 +122,19 @@ def test_counts_that_do_not_add_up(name: str, change: int, good: bytes, refused:
         new = counts.copy()
         new[node] += change
         refused(with_array(good, f"attributes.{name}", new), "count")
+
+
+def test_weights_that_do_not_fit(good: bytes, refused: Refused) -> None:
+    for name in ("weight", "weight_derivative", "action_weight"):
+        weights = array(good, f"attributes.{name}")
+        for change in (1, -1, 2**40, 2**62, -(2**63) + 1):
+            for node in range(len(weights)):
+                new = weights.copy()
+                new[node] += change
+                refused(with_array(good, f"attributes.{name}", new), "weight")
+    refused(spoiled(good, "transitions.weight", 0, 0.0), "a transition has the weight 0")
+    refused(spoiled(good, "transitions.weighted_starts", 0, 1e9), "`transitions.weighted_starts` must hold finite")
+    refused(spoiled(good, "track.weights", 0, -1.0), "`track.weights` must hold finite numbers from 0")
 
 
 def test_counts_that_would_wrap_around(good: bytes, refused: Refused) -> None:

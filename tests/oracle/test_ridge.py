@@ -77,37 +77,41 @@ def test_few_features_are_chosen_one_by_one(name: str, most: int) -> None:
     assert used.max() == most
 
 
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("labels", "leaf_features"), [(0, None), (3, None), (0, 2)])
-def test_a_grown_tree_predicts_what_ridge_predicts(labels: int, leaf_features: int | None) -> None:
+def test_a_grown_tree_predicts_what_ridge_predicts(labels: int, leaf_features: int | None, weighted: bool) -> None:
     """From the log to the prediction: one model for each leaf, held within the range of its samples."""
     log = drift(9, labels)
+    weights = np.random.default_rng(9).integers(1, 6, log.n_samples) if weighted else np.ones(log.n_samples)
+    log = log.weighted(weights) if weighted else log
     tree = quietly_fitted(log, max_leaves=6, gamma=0.0, truncation="paper", leaf_features=leaf_features)
     leaf, told = tree.apply(log.states), tree.predict(log.states)
     fold = folds_of(log)
     for number in range(tree.n_leaves_):
         here = leaf == number
-        x, y = log.states[here], log.rewards[here]
-        deviation = x.std(axis=0)
-        z = (x - x.mean(axis=0)) / deviation
+        x, y, w = log.states[here], log.rewards[here], weights[here]
+        middle = np.average(x, 0, w)
+        z = (x - middle) / np.sqrt(np.average((x - middle) ** 2, 0, w))
         slopes = tree.fitted_.linear.slope[tree.tree_.leaf_nodes[number], labels or 2]
         if leaf_features is not None:
             z = z[:, slopes != 0]
-        errors = [_left_out(z, y, fold[here], alpha) for alpha in (np.inf, *PENALTIES)]
+        errors = [_left_out(z, y, fold[here], alpha, w) for alpha in (np.inf, *PENALTIES)]
         alpha = (np.inf, *PENALTIES)[int(np.argmin(errors))]
-        expected = np.full(len(y), y.mean())
+        expected = np.full(len(y), np.average(y, weights=w))
         assert slopes.any() == np.isfinite(alpha)
         if np.isfinite(alpha):
-            expected = Ridge(alpha=alpha * len(y)).fit(z, y).predict(z)
+            expected = Ridge(alpha=alpha * w.sum()).fit(z, y, w).predict(z)
         np.testing.assert_allclose(told.value[here], np.clip(expected, y.min(), y.max()), atol=1e-6 * y.std())
 
 
-def _left_out(z: F64, y: F64, fold: F64, alpha: float) -> float:
+def _left_out(z: F64, y: F64, fold: F64, alpha: float, weights: F64) -> float:
     """Return the squared error on each fold of a model of the others."""
     total = 0.0
     for one in np.unique(fold) if len(np.unique(fold)) > 1 else ():
         out = fold == one
-        guess = np.full(out.sum(), y[~out].mean())
+        rest = weights[~out]
+        guess = np.full(out.sum(), np.average(y[~out], weights=rest))
         if np.isfinite(alpha) and z.shape[1]:
-            guess = Ridge(alpha=alpha * (~out).sum()).fit(z[~out], y[~out]).predict(z[out])
-        total += float(((y[out] - guess) ** 2).sum())
+            guess = Ridge(alpha=alpha * rest.sum()).fit(z[~out], y[~out], rest).predict(z[out])
+        total += float((weights[out] * (y[out] - guess) ** 2).sum())
     return total

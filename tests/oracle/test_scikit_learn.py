@@ -39,10 +39,17 @@ def scaled(kind: str, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def walk(
-    ours: Grown, peer: DecisionTreeRegressor, ranks: np.ndarray, rows: np.ndarray, k: int, least: int
+    ours: Grown,
+    peer: DecisionTreeRegressor,
+    ranks: np.ndarray,
+    rows: np.ndarray,
+    k: int,
+    least: int,
+    weights: np.ndarray | None = None,
 ) -> tuple[int, int]:
     """Follow both trees from the root while they agree; return splits that agree and splits that tie."""
     same = tied = 0
+    weights = np.ones(len(ranks), np.int64) if weights is None else weights
     waiting = [(0, 0, np.arange(len(ranks)))]
     tree = peer.tree_
     while waiting:
@@ -58,9 +65,9 @@ def walk(
             waiting.append((int(ours.left[mine]) + 1, int(tree.children_right[its]), members[~left_mine]))
             continue
         assert min(left_its.sum(), (~left_its).sum()) >= least
-        whole = sums(rows[members], k, 0)
-        mine_gain = gain(whole, sums(rows[members][left_mine], k, 0))
-        its_gain = gain(whole, sums(rows[members][left_its], k, 0))
+        whole = sums(rows[members], k, 0, weights[members])
+        mine_gain = gain(whole, sums(rows[members][left_mine], k, 0, weights[members][left_mine]))
+        its_gain = gain(whole, sums(rows[members][left_its], k, 0, weights[members][left_its]))
         # Ours is the best on the grid, or the first of those within 1e-9; its is the best but for the grid.
         assert its_gain <= mine_gain * (1 + Fraction(2e-9))
         assert its_gain >= mine_gain * (1 - Fraction(TIE))
@@ -95,6 +102,22 @@ def test_same_splits(kind, n, least):
     ours = kernel_grow(Problem(ranks, on_grid, options), _kernel.encode(ranks, 256, True, 1))
     peer = DecisionTreeRegressor(max_leaf_nodes=80, min_samples_leaf=least, random_state=0).fit(ranks, targets)
     same, tied = walk(ours, peer, ranks, on_grid.rows, k, least)
+    assert same >= 50
+    assert tied <= same / 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "most"), [("trajectory", 3_000, 5), ("noise", 2_000, 1000), ("labels", 3_000, 9)]
+)
+def test_same_splits_with_weights(kind, n, most):
+    states, targets = scaled(kind, n, seed=n)
+    ranks = reference_codes(states).astype(np.float64)
+    weights = np.random.default_rng(n).integers(1, most, n)
+    on_grid = grid(Columns(targets, np.zeros((len(states), 0)), np.ones(len(states), bool)))
+    options = {"max_leaves": 80, "by_gain": True, "midpoints": True}
+    ours = kernel_grow(Problem(ranks, on_grid, options, weights), _kernel.encode(ranks, 256, True, 1))
+    peer = DecisionTreeRegressor(max_leaf_nodes=80, random_state=0).fit(ranks, targets, sample_weight=weights)
+    same, tied = walk(ours, peer, ranks, on_grid.rows, targets.shape[1], 1, weights)
     assert same >= 50
     assert tied <= same / 5
 

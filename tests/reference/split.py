@@ -38,8 +38,9 @@ class Sums:
     derivative: list[int]
 
 
-def sums(targets: np.ndarray, weights: np.ndarray, n_plain: int, n_derivative: int) -> Sums:
-    """Sum integer rows times their weights; a missing derivative is a row of zeros."""
+def sums(targets: np.ndarray, n_plain: int, n_derivative: int, weights: np.ndarray | None = None) -> Sums:
+    """Sum integer rows times their weights (None: 1); a missing derivative is a row of zeros."""
+    weights = np.ones(len(targets), np.int64) if weights is None else weights
     total = [int(x) for x in (targets.astype(np.int64) * weights[:, None]).sum(axis=0)]
     k = n_plain + n_derivative
     return Sums(int(weights.sum()), total[k], total[:n_plain], total[n_plain:k])
@@ -50,9 +51,10 @@ def long(targets: np.ndarray) -> bool:
     return bool(np.abs(targets).max(initial=0) > 2**24)
 
 
-def impurity(targets: np.ndarray, weights: np.ndarray, n_plain: int, n_derivative: int) -> Fraction:
+def impurity(targets: np.ndarray, n_plain: int, n_derivative: int, weights: np.ndarray | None = None) -> Fraction:
     """Sum of squares within the node; the derivative's, over the rows that have one, as if all rows had one."""
-    node = sums(targets, weights, n_plain, n_derivative)
+    weights = np.ones(len(targets), np.int64) if weights is None else weights
+    node = sums(targets, n_plain, n_derivative, weights)
     k = n_plain + n_derivative
     whole = object if long(targets) or weights.max() > 1 else np.int64
     squares = (targets.astype(whole) ** 2 * weights.astype(whole)[:, None]).sum(axis=0)
@@ -110,8 +112,8 @@ def split_by_fractions(problem: Problem, rows: np.ndarray, depth: int) -> Node:
     """Try every cut of every feature, one after the other: the definition."""
     targets, weights = problem.targets[rows], problem.weights[rows]
     shape = (problem.n_plain, problem.n_derivative)
-    node = Node(rows, depth, impurity(targets, weights, *shape))
-    whole = sums(targets, weights, *shape)
+    node = Node(rows, depth, impurity(targets, *shape, weights))
+    whole = sums(targets, *shape, weights)
     candidates = []
     for feature in range(problem.codes.shape[1]):
         codes = problem.codes[rows, feature]
@@ -119,7 +121,7 @@ def split_by_fractions(problem: Problem, rows: np.ndarray, depth: int) -> Node:
             left = codes < first_right
             n_left = int(left.sum())
             if min(n_left, len(rows) - n_left) >= problem.min_samples_leaf:
-                candidates.append((gain(whole, sums(targets[left], weights[left], *shape)), feature, left))
+                candidates.append((gain(whole, sums(targets[left], *shape, weights[left])), feature, left))
     best = max((g for g, _, _ in candidates), default=Fraction(0))
     if accept(problem, node, best):
         node.gain, node.feature, node.left = next(c for c in candidates if c[0] >= best * (1 - TIE))
@@ -130,14 +132,14 @@ def split_by_sums(problem: Problem, rows: np.ndarray, depth: int) -> Node:
     """Evaluate all cuts of a feature at once in long doubles, and decide the close ones by fractions."""
     n, k = len(rows), problem.n_plain + problem.n_derivative
     targets, weights = problem.targets[rows][:, : k + 1].astype(np.int64), problem.weights[rows]
-    node = Node(rows, depth, impurity(targets, weights, problem.n_plain, problem.n_derivative))
+    node = Node(rows, depth, impurity(targets, problem.n_plain, problem.n_derivative, weights))
     # Gains do not change when a whole number is taken off a column, and numbers near 0 are added up more exactly.
     has, weight = targets[:, k:], weights[:, None]
     middle = (targets * weight).sum(axis=0) // np.maximum(int(weights.sum()), 1)
     middle_d = (targets * weight).sum(axis=0) // max(int((has * weight).sum()), 1)
     targets[:, : problem.n_plain] -= middle[: problem.n_plain]
     targets[:, problem.n_plain : k] -= middle_d[problem.n_plain : k] * has
-    whole = sums(targets, weights, problem.n_plain, problem.n_derivative)
+    whole = sums(targets, problem.n_plain, problem.n_derivative, weights)
     targets *= weight
     total = targets.sum(axis=0)
     tables = []  # per feature: cuts (rows on the left), weights and sums on the left, approximate gains

@@ -164,6 +164,7 @@ def random_model(
         quality += [0.0, 0.0]
     n = len(left)
     steps = (n + 1) // 2 + int(rng.integers(0, 3))
+    weighted = bool(rng.random() < 0.5)
     discrete = action.kind == "discrete"
     tree = Tree(
         np.array(feature, np.int32), np.array(threshold), np.array(left, np.int32), np.array(quality, np.float64)
@@ -188,6 +189,10 @@ def random_model(
             derivative_std=derivative_std,
             impurity=any_spreads(rng, n, 3),
             state_mean=np.array([low + (high - low) * rng.random() for low, high in boxes]),
+            # Every sample seven times.
+            weight=7 * np.array(count, np.int64) if weighted else None,
+            weight_derivative=7 * np.array(known, np.int64) if weighted else None,
+            action_weight=7 * np.array(actions, np.int64) if weighted and discrete else None,
         ),
         feature_min=low,
         feature_max=high,
@@ -199,13 +204,13 @@ def random_model(
         curve_validation=abs(any_bits(rng, steps, 3)) if validation else None,
         options=options,
         provenance={"tripletree": "0.1.0", "log": "0" * 64} if provenance is None else provenance,
-        transitions=random_transitions(rng, np.array(count)[tree.leaf_nodes]) if transitions else None,
+        transitions=random_transitions(rng, np.array(count)[tree.leaf_nodes], weighted) if transitions else None,
         training_episodes=random_hashes(rng),
         validation_episodes=random_hashes(rng) if validation else None,
         judged=Judged(*(tuple(abs(any_bits(rng, 3)).tolist()) for _ in range(3)), *rng.integers(1, 2**53, 2).tolist())
         if validation
         else None,
-        track=random_track(rng, Schema(features, action), tree, low, high, total) if track else None,
+        track=random_track(rng, Schema(features, action), tree, low, high, total, weighted) if track else None,
         linear=random_linear(rng, n, n_labels, targets, d) if linear else None,
     )
 
@@ -217,6 +222,7 @@ def random_track(
     low: npt.NDArray[np.float64],
     high: npt.NDArray[np.float64],
     most: int,
+    weighted: bool = False,
 ) -> Track:
     """Keep a random log of up to so many samples, whose final states may lie outside the range of its states."""
     n, d, discrete = int(rng.integers(1, most + 1)), len(schema.features), schema.action.kind == "discrete"
@@ -237,6 +243,7 @@ def random_track(
         schema=schema,
         groups=rng.choice(["", "Eva", "Jürgen"], episodes) if rng.random() < 0.5 else None,
         group_name="pilot",
+        weights=rng.random(n) if weighted else None,
     )
     kept = Track.of(log, tree)
     assert kept is not None
@@ -248,13 +255,14 @@ def random_hashes(rng: np.random.Generator) -> npt.NDArray[np.uint64]:
     return np.unique(rng.integers(0, 2**64, rng.integers(1, 9), np.uint64))
 
 
-def random_transitions(rng: np.random.Generator, samples: npt.NDArray[np.int64]) -> Transitions:
+def random_transitions(rng: np.random.Generator, samples: npt.NDArray[np.int64], weighted: bool = False) -> Transitions:
     """Count the moves of a log that visits the leaves, so many samples in each, in random order."""
     n = len(samples)
     leaf = rng.permutation(np.repeat(np.arange(n, dtype=np.int32), samples))
     starts = np.unique(np.concatenate([[0], rng.integers(0, len(leaf), 3), [len(leaf)]]))
     final = rng.integers(-1, n, len(starts) - 1).astype(np.int32)
-    log: Any = SimpleNamespace(starts=starts, endings=rng.integers(0, 3, len(final)))
+    weights = rng.random(len(final)) if weighted else None
+    log: Any = SimpleNamespace(starts=starts, endings=rng.integers(0, 3, len(final)), episode_weights=weights)
     shares = rng.random(4)
     check = MarkovCheck(shares[0], shares[1], int(rng.integers(99)), shares[2], shares[3], 5, int(rng.integers(99)))
     return replace(count_sequences(n, leaf, final, log), markov=check)

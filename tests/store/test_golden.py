@@ -11,6 +11,7 @@ import pytest
 
 from tests.store.golden import make
 from tests.store.test_round_trip import assert_same
+from tripletree.model.fitted import Fitted
 from tripletree.store import load
 from tripletree.store.container import FORMAT
 
@@ -35,10 +36,40 @@ def test_todays_code_reads_it_without_a_warning(file: Path) -> None:
         expected = replace(expected, schema=schema, training_episodes=None, validation_episodes=None, judged=None)
     if file.stem < "1.3":  # which did not keep states, and could not be told to
         expected = replace(expected, options=expected.options | {"keep": "leaves"}, track=None)
+    if file.stem < "1.5":  # whose samples and episodes all counted the same
+        expected = without_weights(expected)
     if file.stem < "1.4":  # whose leaves had no linear models
         options = expected.options | {"leaf_model": "mean", "leaf_features": None}
         expected = replace(expected, options=options, linear=None)
     assert_same(fitted, expected)
+
+
+def without_weights(fitted: Fitted) -> Fitted:
+    moves, track = fitted.transitions, fitted.track
+    if moves is None or track is None:
+        return fitted
+    lacking = ("weight", "weighted_steps", "weighted_stays", "weighted_starts", "effective")
+    return replace(
+        fitted,
+        attributes=replace(fitted.attributes, weight=None, weight_derivative=None, action_weight=None),
+        transitions=replace(moves, **dict.fromkeys(lacking)),
+        track=replace(track, weights=None),
+    )
+
+
+def test_weights_of_format_1_5() -> None:
+    fitted = load(make.FOLDER / "1.5-discrete.tripletree")
+    shares, moves, track = fitted.leaves.shares, fitted.transitions, fitted.track
+    assert shares is not None
+    assert moves is not None
+    assert track is not None
+    assert (fitted.leaves.count.tolist(), fitted.leaves.mass.tolist()) == ([4, 1, 5], [8, 1, 9])
+    assert fitted.attributes.mode is not None
+    np.testing.assert_allclose(fitted.attributes.shares, [[8 / 18, 10 / 18], [1, 0], [0, 1], [0, 1], [0, 1]])
+    np.testing.assert_allclose(moves.probability, [3 / 11, 8 / 11, 1, 1])
+    np.testing.assert_allclose(moves.leave, [1.375 / 2.75, 1, 1 / 3.75])
+    assert track.recording.episode_weights is not None
+    np.testing.assert_allclose(track.recording.episode_weights, [8 / 3, 1])
 
 
 @pytest.mark.parametrize("minor", range(4))

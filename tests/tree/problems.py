@@ -143,11 +143,11 @@ def random_problem(rng: np.random.Generator, n: int, d: int, max_leaves: int) ->
 def weighted(rng: np.random.Generator, problem: Problem) -> Problem:
     """Return the problem with random whole weights; targets become shorter where the kernel has no room for both."""
     n, bits = len(problem.states), int(rng.choice([1, 2, 5, 12, 20]))
-    bits = min(bits, int(np.log2(2**31 / (n + 1))))
+    bits = min(bits, int(np.log2(2**36 / (n + 1))))
     weights = rng.choice([rng.integers(1, 2**bits, n, endpoint=True), np.where(rng.random(n) < 0.9, 1, 2**bits)])
     on_grid, k = problem.grid, problem.grid.n_plain + problem.grid.n_derivative
     targets = on_grid.targets.astype(np.int64)
-    shift = max(0, int(np.abs(targets).max()).bit_length() - (45 - bits))
+    shift = max(0, int(np.abs(targets).max()).bit_length() - min(45 - bits, 30))
     targets[:, :k] >>= shift
     return Problem(
         problem.states,

@@ -101,11 +101,10 @@ def test_gain_by_hand():
     assert gain(node, Sums(1, 0, [0], [0])) == Fraction(6)
     # 2 (0 - 2)^2 + (6 - 2)^2 = 24; derivative 2^2 + 2^2 = 8 over two rows counts for three: 12
     assert gain(node, Sums(2, 1, [0], [1])) == 24 + 12
-    assert impurity(np.array([[0, 0, 0], [0, 1, 1], [6, 5, 1]]), np.ones(3, int), 1, 1) == 24 + 12
-    # The last row twice: 2 6^2 + 2 6^2 = 144, and (8 + 32 + 32) / 9 times 4 / 3.
-    assert impurity(np.array([[0, 0, 0], [0, 1, 1], [6, 5, 1]]), np.array([1, 1, 2]), 1, 1) == 36 + Fraction(
-        32, 3
-    ) * Fraction(4, 3)
+    assert impurity(np.array([[0, 0, 0], [0, 1, 1], [6, 5, 1]]), 1, 1) == 24 + 12
+    # The last row twice: 4 3^2 = 36, and of 1, 5, 5 the sum of squares is 32 / 3, over three rows of four.
+    twice = impurity(np.array([[0, 0, 0], [0, 1, 1], [6, 5, 1]]), 1, 1, np.array([1, 1, 2]))
+    assert twice == 36 + Fraction(32, 3) * Fraction(4, 3)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ def leaf_sentence(fitted: Fitted) -> str:
     if fitted.model is None:
         return "Leaves predict the mean of their samples."
     nodes = fitted.tree.leaf_nodes
-    weight = fitted.leaves.count / fitted.leaves.count.sum()
+    weight = fitted.leaves.mass / fitted.leaves.mass.sum()
     sloped = np.asarray(fitted.model.slope[nodes].any(axis=2))
     shares = []
     for name, part, varies in zip(ATTRIBUTES, fitted.targets.values(), fitted.varies, strict=True):
@@ -41,7 +41,7 @@ def short_form_loss(fitted: Fitted) -> dict[str, float] | None:
     model = fitted.model
     if model is None or model.full is None:
         return None
-    nodes, weight = fitted.tree.leaf_nodes, fitted.leaves.count[:, None] / fitted.leaves.count.sum()
+    nodes, weight = fitted.tree.leaf_nodes, fitted.leaves.mass[:, None] / fitted.leaves.mass.sum()
     found = {}
     for name, part, varies in zip(ATTRIBUTES, fitted.targets.values(), fitted.varies, strict=True):
         if varies and part.stop > part.start:

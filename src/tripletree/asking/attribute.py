@@ -176,7 +176,7 @@ def main_attributes(fitted: Fitted) -> list[str]:
     whole = fitted.attributes.derivative_mean
     if at.derivative_mean is None or whole is None:
         return []
-    between = (at.count[:, None] * (at.derivative_mean - whole[0]) ** 2).sum(axis=0)
+    between = (at.mass[:, None] * (at.derivative_mean - whole[0]) ** 2).sum(axis=0)
     told = np.where(sigma > 0, between / np.where(sigma > 0, sigma, 1.0) ** 2, -1.0)
     order = [f for f in np.argsort(-told, kind="stable").tolist() if told[f] >= 0]
     return [DERIVATIVE_OF + fitted.schema.feature_names[f] for f in order[:MOST_DERIVATIVES]]
@@ -191,9 +191,8 @@ def _attribute(fitted: Fitted, wanted: Any, name: str, also: Collection[str]) ->
     if wanted == "value":
         mean, std = at.value_mean[:, None], at.value_std[:, None]
         return Attribute("value", "value", (), ("value",), ("",), (), mean, std, at.value_std[:1], nodes)
-    if at.action_count is not None and wanted in ("action", *action.names):
-        code = at.action_count.argmax(axis=1)[:, None].astype(np.float64)
-        share = (at.action_count.max(axis=1) / at.count)[:, None]
+    if at.mode is not None and at.mode_share is not None and wanted in ("action", *action.names):
+        code, share = at.mode[:, None].astype(np.float64), at.mode_share[:, None]
         names, units, labels = action.names, action.units, action.labels
         return Attribute("action", "action", (), names, units, labels, code, share, np.zeros(1), nodes)
     if at.action_mean is not None and at.action_std is not None and wanted in ("action", *action.names):

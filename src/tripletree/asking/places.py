@@ -142,7 +142,7 @@ def read_start(fitted: Fitted, transitions: Transitions, start: Any) -> Start:
     """
     size = fitted.tree.n_leaves
     if start is None:
-        episodes = np.append(transitions.starts, 0)
+        episodes = np.append(transitions.beginnings, 0)
         return Start(episodes / episodes.sum(), conditions.STARTS)
     start = read_place(fitted, start, "start")
     if is_state(fitted, start):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ATTRIBUTES = ("action", "value", "derivative")
 LEAST_EPISODES = 5
 """With fewer, a fifth of them would be none."""
+EPISODE = "episode"
+"""Given for --weights: every episode counts the same. A column of that name would hold the episodes' numbers."""
 SIZES = (1, 10, 50, 100, 200, 500, 1_000)
 
 
@@ -39,6 +41,7 @@ def _choice(name: str) -> click.Choice[str]:
     "tripletree grow run.csv -o run.tripletree",
     "tripletree grow run.csv -o run.tripletree --validation 0.2 --max-leaves 500",
     "tripletree grow run.csv -o run.tripletree --theta 0.2,0.6,0.2 --gamma 0.95 --describe run.toml",
+    "tripletree grow run.csv -o run.tripletree --weights episode",
 )
 @click.argument("log", type=FILE)
 @out_option("Where the model goes; an existing file is replaced.", required=True)
@@ -55,6 +58,11 @@ def _choice(name: str) -> click.Choice[str]:
     "--theta", callback=_theta, default="1,1,1", show_default=True, help="Weights of action, value and derivative."
 )
 @click.option("--gamma", type=float, default=0.99, show_default=True, help="Discount factor of the value.")
+@click.option(
+    "--weights",
+    metavar="COLUMN|episode",
+    help="How much each row counts: a column of the log, or episode: every episode counts the same in total.",
+)
 @click.option("--min-samples-leaf", type=int, default=1, show_default=True, help="Minimum samples per leaf.")
 @click.option("--max-depth", type=int, help="Maximum depth: splits above a leaf.  [default: no limit]")
 @click.option("--min-quality", type=float, default=0.0, show_default=True, help="Minimum quality of a split.")
@@ -111,7 +119,7 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
 @log_options
 @json_option
-def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **options: Any) -> None:
+def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, weights: str | None, **options: Any) -> None:
     """Grow a tree on a log and save it.
 
     LOG is a .csv, .tsv, .parquet, .npz or .hdf5 file with one row per step, a folder of such tables, or the name of a
@@ -121,10 +129,12 @@ def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **opti
     from tripletree.log.files import read_log
     from tripletree.model.fit import still_falling
 
-    roles = reading(options)
+    roles = reading(options) | ({} if weights in (None, EPISODE) else {"weight": weights})
     recorded = read_log(log, **roles)
     mind_names(recorded.schema)
+    recorded = recorded.weighted(EPISODE) if weights == EPISODE else recorded
     training, held_out = _held_out(recorded, validation, seed, roles)
+    held_out = held_out.weighted(EPISODE) if held_out and weights == EPISODE else held_out
     with console.growing() as progress:
         tree = TripleTree(**options, progress=progress).fit(training, held_out)
     judged = tree.held_out(recorded)
@@ -135,7 +145,8 @@ def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, **opti
     samples, episodes = count(training.n_samples, "sample"), count(training.n_episodes, "episode")
     chose = "" if held_out is None else f"; {count(held_out.n_episodes, 'other episode')} chose its size"
     leaves = count(tree.n_leaves_, "leaf", "leaves")
-    console.say(f"A tree of {leaves}, grown on {samples} in {episodes}{chose}.", "")
+    how = ", weighted" if tree.fitted_.attributes.weight is not None else ""
+    console.say(f"A tree of {leaves}, grown on {samples} in {episodes}{how}{chose}.", "")
     console.show(*goodness(tree))
     console.say(str(judged), "")
     if still_falling(tree.fitted_):
@@ -266,11 +277,12 @@ def _facts(tree: TripleTree, model: Path) -> None:
     acts = f"{action.names[0]}: {', '.join(action.labels)}" if action.labels else ", ".join(dimensions)
     theta = ", ".join(f"{weight:g}" for weight in options["theta"])
     samples, sha = count(made.get("samples", 0), "sample"), str(made.get("log_sha256", "unknown"))[:16]
+    weighted = ", weighted" if fitted.attributes.weight is not None else ""
     rest = [f"{name}={options[name]}" for name in ("truncation", "priority", "mode") if name in options]
     console.show(
         console.facts(
             ("model", f"{model}, {count(tree.n_leaves_, 'leaf', 'leaves')}, depth {int(tree.tree_.depth.max())}"),
-            ("log", f"{samples} in {count(made.get('episodes', 0), 'episode')}, sha256 {sha}"),
+            ("log", f"{samples} in {count(made.get('episodes', 0), 'episode')}{weighted}, sha256 {sha}"),
             ("features", "\n".join(features)),
             ("action", f"{acts} ({action.kind})" if schema.has_action else "not in the log"),
             *([] if schema.has_reward else [("reward", "not in the log")]),

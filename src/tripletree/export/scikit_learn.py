@@ -63,7 +63,7 @@ def _grown(module: Any, fitted: Fitted, attribute: Attribute, outputs: int) -> A
     inner = tree.left[order] >= 0
     splits = order[inner]
     values, impurity = _statistics(fitted, attribute)
-    known = at.count_derivative if attribute.kind == "derivative" else at.count
+    known = at.mass_derivative if attribute.kind == "derivative" else at.mass
     weight = np.where(tree.left < 0, np.maximum(known, LEAST_WEIGHT), 0.0)
     tree.add_up(weight)
     nodes = np.zeros(tree.n_nodes, module.NODE_DTYPE)
@@ -104,7 +104,7 @@ def _depth_first(tree: Tree) -> tuple[I64, I64]:
 
 def _statistics(fitted: Fitted, attribute: Attribute) -> tuple[F64, F64]:
     """Return what each node holds, shape (nodes, outputs, classes), and its impurity: Gini, or the mean variance."""
-    counted = fitted.attributes.action_count
+    counted = fitted.attributes.action_mass
     if attribute.labels and counted is not None:
         share = counted / counted.sum(axis=1, keepdims=True)
         return share[:, None, :], 1.0 - (share**2).sum(axis=1)

@@ -210,8 +210,7 @@ def _sure(fitted: Fitted, attribute: Attribute, fact: Factual) -> list[str]:
     """Return how sure a leaf is of its prediction; of labels, how sure it is of each."""
     if not attribute.labels:
         return [fact.sure]
-    counted = np.asarray(fitted.leaves.action_count)[fact.leaf] / fitted.leaves.count[fact.leaf]
-    shares = zip(attribute.labels, counted.tolist(), strict=True)
+    shares = zip(attribute.labels, np.asarray(fitted.leaves.shares)[fact.leaf].tolist(), strict=True)
     return [replace(fact, prediction=label, agreeing=share).sure for label, share in shares]
 
 

@@ -105,6 +105,7 @@ def _worst_distance(
     chain, end = Chain.of(transitions), transitions.n_leaves
     length = np.diff(log.starts)
     terminated = log.endings == TERMINATED
+    weight = np.ones(len(length)) if log.episode_weights is None else log.episode_weights
     worst, found = -np.inf, (0.0, 0.0, 0, 0)
     begun, predicted, steps = None, np.empty(0), 0
     for horizon in _HORIZONS:
@@ -117,12 +118,15 @@ def _worst_distance(
         place = np.full(len(length), end)
         place[inside] = leaf[log.starts[:-1][inside] + horizon]
         place[at_final] = final[at_final]
-        start = np.bincount(leaf[log.starts[:-1][known]], minlength=end + 1) / np.count_nonzero(known)
+        mine = weight[known]
+        if not mine.any():
+            break
+        start = np.bincount(leaf[log.starts[:-1][known]], mine, end + 1) / mine.sum()
         if begun is None or not np.array_equal(begun, start):
             begun, predicted, steps = start, start, 0
         predicted, steps = after(chain, predicted, horizon - steps), horizon
         episodes = int(np.count_nonzero(known))
-        observed = np.bincount(place[known], minlength=end + 1) / episodes
+        observed = np.bincount(place[known], mine, end + 1) / mine.sum()
         chance = _drawn(predicted, episodes)
         distance = float(np.abs(observed - predicted).sum() / 2)
         if distance - chance > worst:

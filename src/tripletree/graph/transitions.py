@@ -108,6 +108,13 @@ class Transitions:
         Steps in the leaf.
     markov : MarkovCheck
         How well a chain that forgets the past describes the log.
+    weight, weighted_steps : float64 arrays of shape (edges,), or None
+        The same as ``count`` and ``steps`` with each episode as often as its weight says; the largest weight is 1.
+        Episodes of weight 0 are left out of all numbers but ``samples``. None where all episodes count the same.
+    weighted_stays, weighted_starts : float64 arrays of shape (leaves,), or None
+        The same as ``stays`` and ``starts``.
+    effective : float64 array of shape (leaves,), or None
+        How many sequences of equal weight would say as much as those of each leaf (Kish): for intervals.
     """
 
     n_leaves: int
@@ -121,6 +128,11 @@ class Transitions:
     starts: npt.NDArray[np.int64]
     samples: npt.NDArray[np.int64]
     markov: MarkovCheck = UNTESTED
+    weight: F64 | None = None
+    weighted_steps: F64 | None = None
+    weighted_stays: F64 | None = None
+    weighted_starts: F64 | None = None
+    effective: F64 | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -140,17 +152,24 @@ class Transitions:
     @cached_property
     def probability(self) -> F64:
         """Share of the source's sequences that are followed by the target: P of the paper, shape (edges,)."""
-        return self.count / self.sequences[self.source]
+        if self.weight is None:
+            return self.count / self.sequences[self.source]
+        return self.weight / np.bincount(self.source, self.weight, self.n_leaves)[self.source]
 
     @cached_property
     def duration(self) -> F64:
         """Mean length of these sequences in steps: T of the paper, shape (edges,)."""
-        return self.steps / self.count
+        if self.weight is None or self.weighted_steps is None:
+            return self.steps / self.count
+        return self.weighted_steps / self.weight
 
     @cached_property
     def intervals(self) -> F64:
         """95 % interval of each probability (Wilson's), shape (edges, 2)."""
-        return wilson(self.count, self.sequences[self.source])
+        if self.effective is None:
+            return wilson(self.count, self.sequences[self.source])
+        number = self.effective[self.source]
+        return wilson(self.probability * number, number)
 
     @cached_property
     def exposure(self) -> I64:
@@ -160,7 +179,18 @@ class Transitions:
     @cached_property
     def leave(self) -> F64:
         """Probability to leave each leaf at a step; 0 where no sequence with a known continuation is."""
-        return np.divide(self.sequences, self.exposure, out=np.zeros(self.n_leaves), where=self.exposure > 0)
+        times: npt.NDArray[Any] = self.sequences
+        steps: npt.NDArray[Any] = self.exposure
+        if self.weight is not None and self.weighted_steps is not None and self.weighted_stays is not None:
+            times = np.bincount(self.source, self.weight, self.n_leaves)
+            steps = np.bincount(self.source, self.weighted_steps, self.n_leaves) + self.weighted_stays
+        leave: F64 = np.divide(times, steps, out=np.zeros(self.n_leaves), where=steps > 0)
+        return leave
+
+    @property
+    def beginnings(self) -> npt.NDArray[Any]:
+        """Episodes that begin in each leaf, by weight where there are weights, shape (leaves,)."""
+        return self.starts if self.weighted_starts is None else self.weighted_starts
 
     @cached_property
     def unknown(self) -> npt.NDArray[np.bool_]:
@@ -259,7 +289,19 @@ def count_sequences(
     """Count the transitions of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
     first, source, target, last = find_sequences(n_leaves, leaf, final, log)
     length = np.diff(first, append=len(leaf))
-    known = target != UNKNOWN
+    samples = np.bincount(leaf, minlength=n_leaves).astype(np.int64)
+    begins = leaf[log.starts[:-1]]
+    rests = last[(target[last] == UNKNOWN) & (final >= 0)]
+    weight = log.episode_weights
+    if weight is not None and (weight[0] != weight).any():
+        weight = weight / weight.max()
+        each = weight[np.repeat(np.arange(len(last)), np.diff(last, prepend=-1))]
+        counts = each > 0
+        begins, start = begins[weight > 0], weight[weight > 0]
+        rests = rests[each[rests] > 0]
+    else:
+        weight, each, counts = None, np.ones(0), np.ones(len(target), bool)
+    known = (target != UNKNOWN) & counts
     key = source[known].astype(np.int64) * (n_leaves + 1) + target[known]
     if n_leaves * (n_leaves + 1) <= _TABLE:
         # Few leaves: a table of all pairs is faster than sorting.
@@ -269,8 +311,24 @@ def count_sequences(
         edge = place[key]
     else:
         edges, edge = np.unique(key, return_inverse=True)
-    lost, lost_length = source[~known], length[~known]
-    rests = last[(target[last] == UNKNOWN) & (final >= 0)]
+    unknown = (target == UNKNOWN) & counts
+    lost, lost_length = source[unknown], length[unknown]
+    weighted: dict[str, Any] = {}
+    if weight is not None:
+
+        def added(group: npt.NDArray[Any], numbers: F64, groups: int) -> F64:
+            return np.bincount(group, numbers, groups).astype(np.float64)
+
+        mine, total = each[known], added(source[known], each[known], n_leaves)
+        squares = added(source[known], mine * mine, n_leaves)
+        weighted = {
+            "weight": added(edge, mine, len(edges)),
+            "weighted_steps": added(edge, mine * length[known], len(edges)),
+            "weighted_stays": added(lost, each[unknown] * (lost_length - 1), n_leaves)
+            + added(source[rests], each[rests], n_leaves),
+            "weighted_starts": added(begins, start, n_leaves),
+            "effective": np.divide(total * total, squares, out=np.zeros(n_leaves), where=squares > 0),
+        }
     return Transitions(
         n_leaves=n_leaves,
         source=(edges // (n_leaves + 1)).astype(np.int32),
@@ -280,8 +338,9 @@ def count_sequences(
         censored=np.bincount(lost, minlength=n_leaves).astype(np.int64),
         censored_steps=_sums(lost, lost_length, n_leaves),
         stays=_sums(lost, lost_length - 1, n_leaves) + np.bincount(source[rests], minlength=n_leaves),
-        starts=np.bincount(leaf[log.starts[:-1]], minlength=n_leaves).astype(np.int64),
-        samples=np.bincount(leaf, minlength=n_leaves).astype(np.int64),
+        starts=np.bincount(begins, minlength=n_leaves).astype(np.int64),
+        samples=samples,
+        **weighted,
     )
 
 

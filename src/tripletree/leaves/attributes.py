@@ -88,17 +88,20 @@ class Attributes:
         """The same for the samples with a derivative."""
         return self.count_derivative if self.weight_derivative is None else self.weight_derivative
 
+    @property
+    def action_mass(self) -> npt.NDArray[np.int64] | None:
+        """The same for the samples of each label (discrete actions only)."""
+        return self.action_count if self.action_weight is None else self.action_weight
+
     @cached_property
     def shares(self) -> npt.NDArray[np.float64] | None:
         """Share of each label at each node, by weight where there are weights (discrete actions only)."""
-        counted = self.action_count if self.action_weight is None else self.action_weight
-        return None if counted is None else counted / self.mass[:, None]
+        return None if self.action_mass is None else self.action_mass / self.mass[:, None]
 
     @cached_property
     def mode(self) -> npt.NDArray[np.int64] | None:
         """Number of the label with the largest share at each node, the first of equals (discrete actions only)."""
-        counted = self.action_count if self.action_weight is None else self.action_weight
-        return None if counted is None else counted.argmax(axis=1)
+        return None if self.action_mass is None else self.action_mass.argmax(axis=1)
 
     @cached_property
     def mode_share(self) -> npt.NDArray[np.float64] | None:

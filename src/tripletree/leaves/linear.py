@@ -70,10 +70,10 @@ class LinearLeaves:
 
     def asked(self, tree: Tree, state_mean: F64, targets: slice = slice(None)) -> _kernel.Policy:
         """Return the models of some targets in compiled form, to ask them many times."""
-        models: Any = [
+        models: list[Any] = [
             np.ascontiguousarray(part[:, targets]) for part in (self.centre, self.slope, self.low, self.high)
         ]
-        return _kernel.Policy(tree.feature, tree.threshold, tree.left, state_mean, *models, costs=np.empty((0, 0)))
+        return _kernel.Policy(tree.feature, tree.threshold, tree.left, state_mean, *models, *[np.empty((0, 0))])
 
 
 def fit_linear(

@@ -93,8 +93,7 @@ def training_curve(tree: Tree, attributes: Attributes, action_scale: F64 | None,
     value = rmse(attributes.value_mean[:, None], attributes.value_std[:, None], unit, count) * unit
     action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
     if attributes.action_count is not None:
-        table = attributes.action_count if attributes.action_weight is None else attributes.action_weight
-        action = _share_wrong(tree, np.asarray(attributes.mode), table, int(count[0]))
+        action = _share_wrong(tree, np.asarray(attributes.mode), np.asarray(attributes.action_mass), int(count[0]))
     elif attributes.action_mean is not None and attributes.action_std is not None and action_scale is not None:
         action = rmse(attributes.action_mean, attributes.action_std, action_scale, count).sum(axis=1)
     if attributes.derivative_mean is not None and attributes.derivative_std is not None:

@@ -198,6 +198,13 @@ class Log:
             return np.arange(self.n_episodes)
         return np.unique(self.groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
+    @property
+    def episode_weights(self) -> npt.NDArray[np.float64] | None:
+        """How much each episode counts where moves are counted, shape (episodes,): the mean weight of its steps."""
+        if self.weights is None:
+            return None
+        return np.add.reduceat(self.weights, self.starts[:-1]) / np.diff(self.starts)
+
     def __len__(self) -> int:
         return self.n_samples
 
@@ -621,7 +628,7 @@ class Log:
         return self.select(~held_out[unit]), self.select(held_out[unit])
 
     def fingerprint(self) -> str:
-        """Return the SHA-256 of the content (arrays and schema), in hexadecimal digits."""
+        """Return the SHA-256 of the content (arrays and schema, but not weights), in hexadecimal digits."""
         return self._fingerprint
 
     @cached_property
@@ -630,6 +637,8 @@ class Log:
         schema["action"].pop("codes", None)  # how the source wrote the actions, not what they are
         digest = hashlib.sha256(json.dumps(schema, sort_keys=True).encode())
         for name, array in self._arrays().items():
+            if name == "weights":
+                continue  # how much steps count, not what they are
             if array.dtype.kind == "U":
                 # NumPy pads text to the longest; JSON does not depend on that.
                 array = np.frombuffer(json.dumps(array.tolist()).encode(), np.uint8)

@@ -37,6 +37,8 @@ class Recording:
         The name of the column that they come from.
     first : int64 array of shape (episodes,), or None
         The step of the episode that its first row is; None where all episodes are kept from their beginning.
+    episode_weights : float64 array of shape (episodes,), or None
+        How much each episode counts where moves are counted; None: all the same.
     """
 
     states: npt.NDArray[np.float64]
@@ -49,6 +51,7 @@ class Recording:
     group_labels: npt.NDArray[np.str_] | None = None
     group_name: str = "group"
     first: npt.NDArray[np.int64] | None = None
+    episode_weights: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -63,7 +66,7 @@ class Recording:
         if log.groups is not None:
             groups, labels = log.units, np.unique(log.groups).astype(np.str_)
         parts = (log.states, log.starts, log.final_states, log.endings, returns, log.episode_ids)
-        return cls(*parts, groups, labels, log.group_name)
+        return cls(*parts, groups, labels, log.group_name, episode_weights=log.episode_weights)
 
     @property
     def n_samples(self) -> int:

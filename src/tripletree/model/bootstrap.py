@@ -34,7 +34,7 @@ def end_states(log: Log, episodes: npt.NDArray[np.int64]) -> F64:
     return np.where(np.isnan(final), log.states[log.starts[episodes + 1] - 1], final)
 
 
-def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float) -> F64:
+def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float, weights: F64 | None = None) -> F64:
     """Return the value that follows each episode's end, shape (episodes,): 0, or the tree's value of the final state.
 
     A leaf's value is the mean of ``V_t = (discounted rewards) + gamma^(steps left) v(final state)``, so it depends on
@@ -51,6 +51,8 @@ def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float
         Leaf of each sample.
     gamma : float
         Discount factor, below 1.
+    weights : float64 array of shape (samples,), or None
+        How much each sample counts; None: all the same.
     """
     episodes = ends_of_truncated(log)
     tail = np.zeros(log.n_episodes)
@@ -67,7 +69,7 @@ def settled_tail(log: Log, tree: Tree, leaf: npt.NDArray[np.int32], gamma: float
     rank[ends] = np.arange(len(ends))
     mine = rank[leaf]
     inside = mine >= 0
-    counted = 1.0 if log.weights is None else log.weights / log.weights.max()
+    counted = 1.0 if weights is None else weights
     count = np.bincount(mine[inside], (counted * inside)[inside], len(ends))
     base = np.bincount(mine[inside], (rewards / unit * counted)[inside], len(ends)) / count
     # The mean weight that each of these leaves puts on each of the others, as a list of pairs.

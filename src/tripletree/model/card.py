@@ -28,7 +28,11 @@ def tree_card(fitted: Fitted, parameters: str, matters: str) -> str:
     labels = f": {some_of(action.labels, MOST_NAMED)}" if action.labels else ""
     facts = [
         ("made by", parameters),
-        ("grown on", f"{count(made.get('samples', 0), 'sample')} in {count(made.get('episodes', 0), 'episode')}"),
+        (
+            "grown on",
+            f"{count(made.get('samples', 0), 'sample')} in {count(made.get('episodes', 0), 'episode')}"
+            f"{', weighted' * (fitted.attributes.weight is not None)}",
+        ),
         ("features", some_of(schema.feature_names, MOST_NAMED)),
         ("action", f"{some_of(action.names, MOST_NAMED)} ({action.kind}){labels}"),
     ]

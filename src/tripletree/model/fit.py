@@ -150,10 +150,11 @@ def grow_settled(
     weighing = weigh(log.weights) if weighing is None else weighing
     tree, node, scales, notes = _grow(log, codes, tail, parameters, threads, weighing)
     if settles(parameters) and len(ends_of_truncated(log)):
-        tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
+        weights = weighing.everywhere(log.n_samples)
+        tail = settled_tail(log, tree, tree.leaf_number[node], gamma, weights)
         tree, node, scales, notes = _grow(log, codes, tail, parameters, threads, weighing)
         # Settled once more, so that the values in the leaves are those of the tree that is kept.
-        tail = settled_tail(log, tree, tree.leaf_number[node], gamma)
+        tail = settled_tail(log, tree, tree.leaf_number[node], gamma, weights)
     return Grown(tree, node, scales, notes, values(log, gamma, tail), weighing)
 
 

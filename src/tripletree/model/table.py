@@ -131,14 +131,14 @@ def leaf_table(fitted: Fitted) -> Table:
         "node": nodes,
         "depth": tree.depth[nodes],
         "count": at.count[nodes],
+        **({} if at.weight is None else {"weight": at.weight[nodes] / at.weight[0]}),
     }
     for f, name in enumerate(names):
         columns[f"{name}_min"] = np.where(np.isinf(lower[:, f]), fitted.feature_min[f], lower[:, f])
         columns[f"{name}_max"] = np.where(np.isinf(upper[:, f]), fitted.feature_max[f], upper[:, f])
-    if at.action_count is not None:
-        table = at.action_count[nodes]
-        columns["action"] = np.array(action.labels)[table.argmax(axis=1)]
-        columns["action_probability"] = table.max(axis=1) / at.count[nodes]
+    if at.mode is not None and at.mode_share is not None:
+        columns["action"] = np.array(action.labels)[at.mode[nodes]]
+        columns["action_probability"] = at.mode_share[nodes]
     elif at.action_mean is not None and at.action_std is not None:
         prefix = "" if all(name.startswith("action") for name in action.names) else "action_"
         for k, name in enumerate(action.names):

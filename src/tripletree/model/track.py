@@ -73,6 +73,8 @@ class Track:
         Where the name of the groups' column and then the name of each group ends in ``group_texts``.
     group_texts : uint8 array, or None
         These names: UTF-8, one after the other.
+    weights : float64 array of shape (episodes,), or None
+        How much each episode counts where moves are counted; None: all the same.
     """
 
     bins: I64
@@ -88,6 +90,7 @@ class Track:
     groups: I64 | None = None
     group_ends: I64 | None = None
     group_texts: U8 | None = None
+    weights: F64 | None = None
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -158,6 +161,7 @@ class Track:
             groups=groups,
             group_ends=group_ends,
             group_texts=group_texts,
+            weights=None if whole.episode_weights is None else whole.episode_weights[kept],
         )
 
     @property
@@ -217,9 +221,9 @@ class Track:
         final[self.finals > 0] = decoded[self.n_samples :]
         parts = (decoded[: self.n_samples], self.starts, final, self.endings, self.returns, self.names)
         if self.groups is None:
-            return Recording(*parts, first=self.first)
+            return Recording(*parts, first=self.first, episode_weights=self.weights)
         name, *labels = self.group_names
-        return Recording(*parts, self.groups, np.array(labels, np.str_), name, self.first)
+        return Recording(*parts, self.groups, np.array(labels, np.str_), name, self.first, self.weights)
 
     def rounded_from(self, states: F64) -> tuple[F64, F64]:
         """Return the least and the largest that decoded states may have been before they were rounded.

@@ -200,8 +200,8 @@ def _models(fitted: Fitted, targets: list[int]) -> tuple[F64, F64, F64, F64, F64
 
 
 def _weights(fitted: Fitted, kind: str) -> F64:
-    """Return how many samples of an attribute each node has."""
-    leaves = fitted.leaves.count_derivative if kind == "derivative" else fitted.leaves.count
+    """Return how many samples of an attribute each node has, or what they weigh."""
+    leaves = fitted.leaves.mass_derivative if kind == "derivative" else fitted.leaves.mass
     weight = np.zeros(fitted.tree.n_nodes)
     weight[fitted.tree.leaf_nodes] = np.maximum(leaves, LEAST_WEIGHT)
     fitted.tree.add_up(weight)

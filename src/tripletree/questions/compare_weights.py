@@ -17,6 +17,7 @@ from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fit import available_cores, describe_grown, grow_settled, truncation_notes
 from tripletree.text import Message, Option
 from tripletree.tree.grow import encode
+from tripletree.tree.weights import weigh
 
 F64 = npt.NDArray[np.float64]
 MOST_TREES = 5_151
@@ -68,12 +69,13 @@ def compare_weights(
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()
-    codes = encode(log, parameters["mode"], parameters["bins"], threads)
+    weighing = weigh(log.weights)
+    codes = encode(log, parameters["mode"], parameters["bins"], threads, weighing)
     grid = simplex(int(steps))
     ratio = np.empty((len(sizes), len(grid), 3))
     for done, theta in enumerate(grid):
         wish = {**parameters, "theta": theta.tolist(), "max_leaves": int(sizes[-1])}
-        fitted = describe_grown(log, grow_settled(log, codes, wish, threads), wish)
+        fitted = describe_grown(log, grow_settled(log, codes, wish, threads, weighing), wish)
         curve = fitted.curve_training if validation is None else judge(fitted, validation, threads)
         alone = np.where(curve[0] > 0, curve[0], np.nan)
         ratio[:, done] = curve[np.minimum(sizes, len(curve)) - 1] / alone

@@ -51,8 +51,8 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
         scored = fitted.model is not None and bool(fitted.model.slope[node, columns].any())
         if len(ranked) > 1 and (scored or share[ranked[1]] > 0):
             runner_up = attribute.labels[ranked[1]], float(share[ranked[1]])
-        if scored and at.action_count is not None:
-            agreeing = float(at.action_count[node, best] / at.count[node])
+        if scored and at.shares is not None:
+            agreeing = float(at.shares[node, best])
             lead = terms(fitted, leaf, where, columns[best], columns[int(ranked[1])])
             models = () if lead is None else (lead,)
     elif len(columns) <= MOST_COLUMNS:

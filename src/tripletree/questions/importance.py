@@ -60,4 +60,4 @@ def _impurity(fitted: Fitted, about: Attribute | str) -> F64:
 
 
 def _samples(fitted: Fitted, kind: str) -> npt.NDArray[np.int64]:
-    return fitted.attributes.count_derivative if kind == "derivative" else fitted.attributes.count
+    return fitted.attributes.mass_derivative if kind == "derivative" else fitted.attributes.mass

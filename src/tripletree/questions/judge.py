@@ -76,15 +76,21 @@ def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool)
         predicted, observed = told[:, k], log.actions[:, k]
     edges = np.unique(np.quantile(predicted, np.linspace(0, 1, groups + 1)[1:-1]))
     group = np.unique(np.searchsorted(edges, predicted, side="right"), return_inverse=True)[1]
-    count = np.bincount(group)
-    mean = np.bincount(group, observed) / count
-    spread = np.sqrt(np.bincount(group, (observed - mean[group]) ** 2) / count)
+    weight = np.ones(len(group)) if log.weights is None else log.weights
+    total = np.bincount(group, weight)
+    # A group of steps that do not count tells nothing.
+    kept = total > 0
+    number = np.where(kept, total, 1.0)
+    mean = np.bincount(group, observed * weight) / number
+    spread = np.sqrt(np.bincount(group, (observed - mean[group]) ** 2 * weight) / number)
+    # As many steps of equal weight as would say as much (Kish); without weights, all of them.
+    effective = number * number / np.where(kept, np.bincount(group, weight * weight), 1.0)
     return Calibration(
         about=about,
-        predicted=np.bincount(group, predicted) / count,
-        observed=mean,
-        error=spread / np.sqrt(count),
-        count=count.astype(np.int64),
+        predicted=(np.bincount(group, predicted * weight) / number)[kept],
+        observed=mean[kept],
+        error=(spread / np.sqrt(effective))[kept],
+        count=np.bincount(group)[kept].astype(np.int64),
         scale=1.0 if about == CONFIDENCE else float(observed.std()),
         episodes=log.n_episodes,
         unseen=fresh,

@@ -61,13 +61,13 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
                 action=does(coarse, where),
                 value=float(coarse.leaves.value_mean[where]) if fitted.schema.has_reward else None,
                 spread=float(coarse.leaves.value_std[where]) if fitted.schema.has_reward else None,
-                begins=float(counted.starts[where] / max(counted.starts.sum(), 1)),
+                begins=float(counted.beginnings[where] / (counted.beginnings.sum() or 1)),
                 ends=float(last[where] / max(last.sum(), 1)),
                 following=tuple((number.get(to), p) for p, to in ways_on[:3]),
             )
         )
     places = np.array([number[where] for where in range(size)])[leaf]
-    return Outline(tuple(found), _routes(places, log, number[int(counted.starts.argmax())], ways), int(last.sum()))
+    return Outline(tuple(found), _routes(places, log, number[int(counted.beginnings.argmax())], ways), int(last.sum()))
 
 
 def _routes(region: npt.NDArray[np.int64], log: Log, begin: int, ways: int) -> tuple[Route, ...]:
@@ -101,10 +101,9 @@ def does(fitted: Fitted, leaf: int) -> str:
         # What changes there, where nobody knows what was done.
         changes = [read_attribute(fitted, name) for name in main_attributes(fitted)[:MOST_CHANGES]]
         return all_of([f"{change.name} = {change.told(leaf)}" for change in changes]) or "unknown"
-    if at.action_count is not None:
-        table = at.action_count[leaf]
-        best = int(table.argmax())
-        return f"{action.labels[best]}{unit(action.units[0])} ({percent(float(table[best] / at.count[leaf]))})"
+    if at.mode is not None and at.mode_share is not None:
+        label = action.labels[int(at.mode[leaf])]
+        return f"{label}{unit(action.units[0])} ({percent(float(at.mode_share[leaf]))})"
     means, spreads = np.asarray(at.action_mean)[leaf].tolist(), np.asarray(at.action_std)[leaf].tolist()
     # Two digits: a region is large, and its mean no more exact than that.
     short = ((significant(mean, 2), significant(std, 2)) for mean, std in zip(means, spreads, strict=True))

@@ -243,10 +243,10 @@ def _turns(fitted: Fitted, leaves: I64, way: F64, span: F64) -> list[str]:
     if len(way) < 2:
         return []
     at = fitted.attributes
-    if at.action_count is not None:
+    if at.mode is not None:
         action = fitted.schema.action
         name = action.names[0] if action.names else "action"
-        best = at.action_count[fitted.tree.leaf_nodes[leaves]].argmax(axis=1)
+        best = at.mode[fitted.tree.leaf_nodes[leaves]]
         keys, labels = best, [f"{name} = {action.labels[code]}" for code in best]
     else:
         move = np.diff(way, axis=0) / np.where(span > 0, span, 1.0)

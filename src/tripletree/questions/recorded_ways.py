@@ -272,7 +272,7 @@ class _Maker:
         """Return where a way turns, each with the action until there, and the action on its last stretch."""
         at, schema = self.fitted.leaves, self.fitted.schema
         corners = corners_of(path, self.scale)
-        best = None if at.action_count is None else at.action_count[leaf].argmax(axis=1)
+        best = None if at.mode is None else at.mode[leaf]
         told = []
         for begin, end in pairwise(corners):
             action = "" if best is None else trajectories.mostly(schema, best[begin : max(end, begin + 1)])

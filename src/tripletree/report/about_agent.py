@@ -83,9 +83,9 @@ def _attribution(case: Case) -> list[Markup]:
     about = next(iter(main_attributes(fitted)), None)
     if about is None:
         return []
-    counted = fitted.attributes.action_count
-    if fitted.schema.has_action and counted is not None:
-        about = f"action = {fitted.schema.action.labels[int(counted[0].argmax())]}"
+    commonest = fitted.attributes.mode
+    if fitted.schema.has_action and commonest is not None:
+        about = f"action = {fitted.schema.action.labels[int(commonest[0])]}"
     states = np.ascontiguousarray(sample(case.log.states, DOTS))
     found = attribute(fitted, states, about, None, None, case.threads)
     if not found.contributions.any():

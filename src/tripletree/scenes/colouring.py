@@ -65,15 +65,15 @@ class Colouring:
 def derivative_population(fitted: Fitted) -> F64:
     """Return what each leaf weighs when derivatives are averaged: the samples that have one."""
     at, nodes = fitted.attributes, fitted.tree.leaf_nodes
-    known = at.count_derivative[nodes]
+    known = at.mass_derivative[nodes]
     # A weight of 0 would leave holes in a map: so a leaf without any counts only where there is no other.
-    return np.where(known > 0, known, NEXT_TO_NOTHING * at.count[nodes])
+    return np.where(known > 0, known, NEXT_TO_NOTHING * at.mass[nodes])
 
 
 def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Colouring:
     """Return what ``colour`` names: an attribute, as in every question, or a property of the leaves themselves."""
     at, nodes = fitted.attributes, fitted.tree.leaf_nodes
-    count = at.count[nodes].astype(np.float64)
+    count, mass = at.count[nodes].astype(np.float64), at.mass[nodes].astype(np.float64)
     if colour == "density":
         return _density(boxes, count)
     if colour == "count":
@@ -86,18 +86,18 @@ def read_colour(fitted: Fitted, boxes: Extents, colour: Any) -> Colouring:
         what = ("action", "value", "change")[g]
         measure = ("Gini" if at.action_count is not None else "scaled variance", "variance", "scaled variances")[g]
         label = f"impurity of {what} ({measure})"
-        weight = derivative_population(fitted) if g == 2 else count
+        weight = derivative_population(fitted) if g == 2 else mass
         return Colouring(f"Impurity of {what}", label, at.impurity[nodes, g, None], weight, "impurity")
     if colour == "action" and not fitted.schema.has_action:
         # The usual colour of a map; without actions a map shows what changes.
         return read_colour(fitted, boxes, next(iter(main_attributes(fitted)), "count"))
     about = read_attribute(fitted, colour, "colour", single=True, also=OTHER_COLOURS)
-    if about.labels and at.action_count is not None:
-        shares = at.action_count[nodes] / count[:, None]
-        return Colouring(f"Most frequent {about.names[0]}", about.names[0], shares, count, "categories", about.labels)
+    if about.labels and at.shares is not None:
+        shares = at.shares[nodes]
+        return Colouring(f"Most frequent {about.names[0]}", about.names[0], shares, mass, "categories", about.labels)
     mean, scale = about.leaves, "values" if about.kind == "value" else _signed(about.leaves)
     label = "mean value (discounted rewards)" if about.kind == "value" else f"mean {named(about.name, about.units[0])}"
-    weight = derivative_population(fitted) if about.kind == "derivative" else count
+    weight = derivative_population(fitted) if about.kind == "derivative" else mass
     return Colouring(f"Mean {about.name}", label, mean[:, None], weight, scale, std=about.spread)
 
 

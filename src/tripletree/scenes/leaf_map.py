@@ -254,7 +254,7 @@ def _arrows(view: View, grid: int) -> Arrows:
         leaf = view.leaves
         centre = (boxes.lower[leaf] + boxes.upper[leaf])[:, [x, y]] / 2
         mean = moves[leaf]
-        weight = at.count[nodes[leaf]].astype(np.float64)
+        weight = at.mass[nodes[leaf]].astype(np.float64)
     else:
         leaf = None
         population = derivative_population(view.fitted)

@@ -80,7 +80,7 @@ def _moves(fitted: Fitted) -> tuple[Any, Any]:
     at, nodes = fitted.attributes, fitted.tree.leaf_nodes
     mean = np.zeros((len(nodes), 1)) if at.derivative_mean is None else at.derivative_mean[nodes]
     sigma = fitted.derivative_scale
-    moved = at.count_derivative[nodes].astype(np.float64)
+    moved = at.mass_derivative[nodes].astype(np.float64)
     # A feature that never changes has no spread to divide by, and nothing to show.
     return moved, mean[:, sigma > 0] / sigma[sigma > 0]
 
@@ -163,5 +163,5 @@ def candidates(fitted: Fitted) -> list[int]:
     tree = fitted.tree
     gain = np.zeros(count)
     inner = tree.split_order
-    np.add.at(gain, tree.feature[inner], tree.quality[inner] * fitted.attributes.count[inner])
+    np.add.at(gain, tree.feature[inner], tree.quality[inner] * fitted.attributes.mass[inner])
     return sorted(np.argsort(-gain, kind="stable")[:MOST_FEATURES].tolist())

@@ -109,7 +109,7 @@ def separated(fitted: Fitted, node: int) -> F64:
     """Return which share of a node's impurity of action, value and derivative its split removes."""
     at, left = fitted.attributes, int(fitted.tree.left[node])
     # Impurities of two children are averaged by the samples that each of them was computed from.
-    samples = np.stack([at.count, at.count, at.count_derivative], axis=1)
+    samples = np.stack([at.mass, at.mass, at.mass_derivative], axis=1)
     weighted = samples[[node, left, left + 1]] * at.impurity[[node, left, left + 1]]
     share: F64 = 1 - weighted[1:].sum(axis=0) / np.where(weighted[0] > 0, weighted[0], np.inf)
     # A split is chosen for all three together, and may leave one of them no purer than before.
@@ -157,9 +157,8 @@ def _told(fitted: Fitted, number: int, said: str, leaves: int) -> list[str]:
         for one in (read_attribute(fitted, name) for name in main_attributes(fitted)[:MOST_CHANGES]):
             text = measured(float(one.mean[number, 0]), float(one.std[number, 0]))
             lines.append(_fitting(one.name, f"{{}} {text}"))
-    elif at.action_count is not None:
-        label = int(at.action_count[number].argmax())
-        share = float(at.action_count[number, label] / at.count[number])
+    elif at.mode is not None and at.mode_share is not None:
+        label, share = int(at.mode[number]), float(at.mode_share[number])
         lines.append(_fitting(action.labels[label], f"{action.names[0]} = {{}} ({percent(share)})"))
     elif at.action_mean is not None and at.action_std is not None:
         numbers = map(measured, at.action_mean[number].tolist(), at.action_std[number].tolist())
@@ -201,12 +200,12 @@ def _boxes(nodes: list[_Node]) -> list[Mark]:
 
 def _stripes(fitted: Fitted, nodes: list[_Node]) -> list[Mark]:
     """Return at the left of each box the shares of the labels of a discrete action, from top to bottom."""
-    table, scale = fitted.attributes.action_count, _colours(fitted)
+    table, scale = fitted.attributes.shares, _colours(fitted)
     if table is None or scale is None:
         return []
     marks: list[Mark] = []
     numbers = [node.number for node in nodes]
-    ends = np.cumsum(table[numbers] / fitted.attributes.count[numbers, None], axis=1)
+    ends = np.cumsum(table[numbers], axis=1)
     starts = np.column_stack([np.zeros(len(nodes)), ends[:, :-1]])
     left = np.array([COLUMN * node.level for node in nodes])
     top = np.array([node.middle + node.height / 2 for node in nodes])
@@ -254,7 +253,7 @@ def _texts(nodes: list[_Node]) -> list[Mark]:
 
 def _colours(fitted: Fitted) -> ColourScale | None:
     """Return the colours of a discrete action, the same as on maps."""
-    action, table = fitted.schema.action, fitted.attributes.action_count
+    action, table = fitted.schema.action, fitted.attributes.action_mass
     if table is None or not fitted.schema.has_action:
         return None
     return category_scale(action.names[0], action.labels, table[0].astype(np.float64))

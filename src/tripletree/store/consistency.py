@@ -18,6 +18,8 @@ from tripletree.tree.structure import Tree
 MAX_SAMPLES = 2**40
 # A log holds numbers up to 1e100, of which a value may add up as many as there are samples; squares stay finite.
 MAX_NUMBER = 1e120
+# The sum of all weights on their grid.
+MAX_WEIGHT = 2**36
 
 
 def check_model(fitted: Fitted) -> None:
@@ -27,11 +29,12 @@ def check_model(fitted: Fitted) -> None:
     _check_tree(fitted.tree, len(fitted.schema.features))
     _check_thresholds(fitted)
     _check_counts(fitted.tree, fitted.attributes)
+    _check_weights(fitted.tree, fitted.attributes)
     _check_statistics(fitted)
     _check_linear(fitted)
     _check_episodes(fitted)
     if fitted.transitions is not None:
-        _check_transitions(fitted.transitions, fitted.attributes.count[fitted.tree.leaf_nodes])
+        _check_transitions(fitted.transitions, fitted.leaves)
     if fitted.track is not None:
         _check_track(fitted.track, fitted)
 
@@ -114,6 +117,26 @@ def _check_counts(tree: Tree, attributes: Attributes) -> None:
         raise ModelFileError("derivatives must be present if, and only if, `count_derivative` of the root is above 0.")
 
 
+def _check_weights(tree: Tree, attributes: Attributes) -> None:
+    """Check that weights are as whole counts of samples, from 1 on, would be."""
+    weight, known, actions = attributes.weight, attributes.weight_derivative, attributes.action_weight
+    if weight is None or known is None:
+        return
+    for name, weights, counts in (
+        ("weight", weight, attributes.count),
+        ("weight_derivative", known, attributes.count_derivative),
+        ("action_weight", actions, attributes.action_count),
+    ):
+        if weights is None or counts is None:
+            continue
+        if (weights < counts).any() or (weights > MAX_WEIGHT).any() or ((weights > 0) & (counts == 0)).any():
+            raise ModelFileError(f"`{name}` does not fit the counts of samples, or exceeds {MAX_WEIGHT}.")
+        if (weights[1::2] + weights[2::2] != weights[tree.split_order]).any():
+            raise ModelFileError(f"`{name}` of two children does not add up to their parent's.")
+    if (known > weight).any() or (actions is not None and (actions.sum(axis=1) != weight).any()):
+        raise ModelFileError("the weights of a node's derivatives or actions do not fit its weight.")
+
+
 def _check_statistics(fitted: Fitted) -> None:
     attributes = fitted.attributes
     means = {
@@ -190,8 +213,8 @@ def _check_episodes(fitted: Fitted) -> None:
             raise ModelFileError(f"`{name}` must hold 1 to {MOST_KEPT:,} hashes, from small to large.")
 
 
-def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> None:
-    """Check that the transitions can come from a log with ``samples`` in each leaf."""
+def _check_transitions(moves: Transitions, leaves: Attributes) -> None:
+    """Check that the transitions can come from a log with the samples of these leaves."""
     n, source, target = moves.n_leaves, moves.source.astype(np.int64), moves.target.astype(np.int64)
     if ((source < 0) | (source >= n) | (target < 0) | (target > n) | (source == target)).any():
         raise ModelFileError("a transition leads from or to a leaf that does not exist, or from a leaf to itself.")
@@ -208,7 +231,15 @@ def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> No
     if ((moves.stays > moves.censored_steps) | (moves.stays < moves.censored_steps - moves.censored)).any():
         raise ModelFileError("`transitions.stays` does not fit `transitions.censored_steps`.")
     # Sums of whole numbers as doubles may be off beyond 2^53; then they are not equal to the samples either.
-    steps = np.bincount(source, moves.steps, n) + moves.censored_steps
+    steps, samples = np.bincount(source, moves.steps, n) + moves.censored_steps, leaves.count
+    if leaves.weight is not None:
+        # Steps of weight 0 are no samples, and episodes of weight 0 are not followed.
+        _check_weighted_moves(moves)
+        if (moves.samples < samples).any() or (steps > moves.samples).any() or not moves.beginnings.any():
+            raise ModelFileError("the steps of the transitions do not fit the samples of their leaves.")
+        return
+    if moves.weight is not None:
+        raise ModelFileError("its transitions have weights, and its samples have none.")
     if (moves.samples != samples).any() or (steps != samples).any():
         raise ModelFileError("the steps of the transitions do not add up to the samples of their leaves.")
     # Every sequence begins with a start or with a transition into its leaf. The final state of an episode may enter one
@@ -218,12 +249,33 @@ def _check_transitions(moves: Transitions, samples: npt.NDArray[np.int64]) -> No
         raise ModelFileError("a leaf is left more often than it is entered.")
 
 
+def _check_weighted_moves(moves: Transitions) -> None:
+    """Check that weights of transitions are possible: those of episodes lie between 0 and 1."""
+    pairs = (
+        ("weight", moves.weight, moves.count),
+        ("weighted_steps", moves.weighted_steps, moves.steps),
+        ("weighted_stays", moves.weighted_stays, moves.stays),
+        ("weighted_starts", moves.weighted_starts, moves.starts),
+        ("effective", moves.effective, moves.sequences),
+    )
+    for name, weights, counts in pairs:
+        # Not a number fails the comparisons, too; sums may be off in their last digits.
+        if weights is not None and not ((weights >= 0) & (weights <= counts * (1 + 1e-9))).all():
+            raise ModelFileError(f"`transitions.{name}` must hold finite numbers from 0 to what was counted.")
+    if moves.weight is not None and not (moves.weight > 0).all():
+        raise ModelFileError("a transition has the weight 0.")
+
+
 def _check_track(track: Track, fitted: Fitted) -> None:
     """Check that a track can come from the log; how large its codes are, before they are unpacked."""
     starts, bins = track.starts, track.bins.tolist()
     if not 1 <= track.n_episodes <= MOST_EPISODES or len(starts) != track.n_episodes + 1:
         raise ModelFileError(f"its track must have 1 to {MOST_EPISODES:,} episodes, and as many starts and one more.")
-    if starts[0] != 0 or (starts[1:] <= starts[:-1]).any() or starts[-1] > fitted.attributes.count[0]:
+    # With weights, steps of weight 0 are in the track, but no samples.
+    most = fitted.attributes.count[0] if fitted.attributes.weight is None else MAX_SAMPLES
+    if track.weights is not None and not ((track.weights >= 0) & (track.weights <= MAX_NUMBER)).all():
+        raise ModelFileError(f"`track.weights` must hold finite numbers from 0 to {MAX_NUMBER:g}.")
+    if starts[0] != 0 or (starts[1:] <= starts[:-1]).any() or starts[-1] > most:
         raise ModelFileError("`track.starts` must increase from 0 to at most the number of samples in the log.")
     if (track.endings > TRUNCATED).any() or (track.finals > 1).any():
         raise ModelFileError(f"`track.endings` must be 0 to {TRUNCATED}, and `track.finals` 0 or 1.")

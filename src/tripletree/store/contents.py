@@ -42,6 +42,9 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "attributes.derivative_std": ("F64", ("nodes", "features")),
     "attributes.impurity": ("F64", ("nodes", "attributes")),
     "attributes.state_mean": ("F64", ("nodes", "features")),
+    "attributes.weight": ("I64", ("nodes",)),
+    "attributes.weight_derivative": ("I64", ("nodes",)),
+    "attributes.action_weight": ("I64", ("nodes", "labels")),
     "linear.centre": ("F64", ("nodes", "targets")),
     "linear.slope": ("F32", ("nodes", "targets", "features")),
     "linear.low": ("F32", ("nodes", "targets")),
@@ -63,6 +66,11 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "transitions.stays": ("I64", ("leaves",)),
     "transitions.starts": ("I64", ("leaves",)),
     "transitions.samples": ("I64", ("leaves",)),
+    "transitions.weight": ("F64", ("edges",)),
+    "transitions.weighted_steps": ("F64", ("edges",)),
+    "transitions.weighted_stays": ("F64", ("leaves",)),
+    "transitions.weighted_starts": ("F64", ("leaves",)),
+    "transitions.effective": ("F64", ("leaves",)),
     "markov": ("F64", ("checks",)),
     "training_episodes": ("U64", ("grown on",)),
     "validation_episodes": ("U64", ("validated on",)),
@@ -80,11 +88,20 @@ _ARRAYS: dict[str, tuple[str, tuple[str, ...]]] = {
     "track.groups": ("I64", ("recorded",)),
     "track.group_ends": ("I64", ("groups",)),
     "track.group_texts": ("U8", ("group texts",)),
+    "track.weights": ("F64", ("recorded",)),
 }
-_DISCRETE = {"attributes.action_count"}
+_DISCRETE = {"attributes.action_count", "attributes.action_weight"}
 _CONTINUOUS = {"attributes.action_mean", "attributes.action_std", "action_scale"}
 _DERIVATIVE = {"attributes.derivative_mean", "attributes.derivative_std"}
-_TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))}
+_WEIGHTS = {"attributes.weight", "attributes.weight_derivative"}
+_WEIGHTED_MOVES = {
+    "transitions.weight",
+    "transitions.weighted_steps",
+    "transitions.weighted_stays",
+    "transitions.weighted_starts",
+    "transitions.effective",
+}
+_TRANSITIONS = {"markov", *(name for name in _ARRAYS if name.startswith("transitions."))} - _WEIGHTED_MOVES
 _TRACK = {name for name in _ARRAYS if name.startswith("track.")}
 _LINEAR = {name for name in _ARRAYS if name.startswith("linear.") and name != "linear.full"}
 _GROUPS = {name for name in _TRACK if name.startswith("track.group")}
@@ -93,6 +110,9 @@ _OPTIONAL = {
     *_TRANSITIONS,
     *_TRACK,
     *_LINEAR,
+    *_WEIGHTS,
+    *_WEIGHTED_MOVES,
+    "attributes.action_weight",
     "linear.full",
     "curve_validation",
     "attributes.state_mean",
@@ -124,7 +144,11 @@ def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
         if judged is None
         else np.array([*judged.losses, *judged.constant, *judged.margin, judged.episodes, judged.samples], np.float64),
     }
-    parts = ((_TRANSITIONS, moves), (_TRACK, fitted.track), (_LINEAR | {"linear.full"}, fitted.linear))
+    parts = (
+        (_TRANSITIONS | _WEIGHTED_MOVES, moves),
+        (_TRACK, fitted.track),
+        (_LINEAR | {"linear.full"}, fitted.linear),
+    )
     absent = {name for names, part in parts if part is None for name in names}
     kept = [name for name in _ARRAYS if name not in absent]
     found = {name: numbers[name] if name in numbers else attrgetter(name)(fitted) for name in kept}
@@ -143,14 +167,17 @@ def check_entries(entries: Mapping[str, Entry], schema: Schema, unknown: list[st
     allowed = _ARRAYS.keys() - (_CONTINUOUS if discrete else _DISCRETE)
     missing = allowed - _OPTIONAL - entries.keys()
     # Optional means all of a group or none of it.
-    for together in (_DERIVATIVE, _TRANSITIONS, _GROUPS, _LINEAR):
+    weights = _WEIGHTS | ({"attributes.action_weight"} if discrete else set())
+    for together in (_DERIVATIVE, _TRANSITIONS, _GROUPS, _LINEAR, weights, _WEIGHTED_MOVES):
         if together & entries.keys():
             missing |= together - entries.keys()
     if _TRACK & entries.keys():
         # Episodes that are numbers have no texts, and whole ones begin at step 0.
-        missing |= _TRACK - entries.keys() - {"track.texts", "track.first"} - _GROUPS
+        missing |= _TRACK - entries.keys() - {"track.texts", "track.first", "track.weights"} - _GROUPS
     if "linear.full" in entries:
         missing |= _LINEAR - entries.keys()
+    if _WEIGHTED_MOVES & entries.keys():
+        missing |= _TRANSITIONS - entries.keys()
     if missing:
         raise ModelFileError(f"it lacks the array {show(min(missing))}.")
     for name in sorted(_ARRAYS.keys() & entries.keys() - allowed):

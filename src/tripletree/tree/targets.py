@@ -25,6 +25,8 @@ SPARE_LANES = 4
 """Lanes beyond the targets: "has a derivative", and three that the kernel uses for its own sums."""
 WEIGHTED_BITS = 45
 """Of a target times its weight, without the sign: what the kernel adds up exactly."""
+MOST_BITS = 30
+"""Of such a target by itself: then its mean, too, times the sum of all weights is exact."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +123,7 @@ def make_targets(
         ]
 
     if weights is not None:
-        bits = WEIGHTED_BITS - int(weights.max()).bit_length()
+        bits = min(WEIGHTED_BITS - int(weights.max()).bit_length(), MOST_BITS)
         scale = math.ldexp(1.0, bits - _ceil_log2(reach * (1 - 1e-9))) if reach else 1.0
         rows = empty_rows(n_rows, n_plain + n_derivative, fine=True)
         lane = 0

@@ -18,10 +18,10 @@ I64 = npt.NDArray[np.int64]
 
 LARGEST = 2**20
 """The largest weight on the grid: the kernel has room for it beside a target of 24 bits."""
-TOTAL = 2**31 - 1
+TOTAL = 2**36 - 1
 """The largest sum of all of them."""
 ALIKE = 1e-9
-"""Weights that are so close to whole multiples of the smallest are taken for them: 0.1 and 0.3 count as 1 and 3."""
+"""Of the largest weight: closer to multiples of one number, weights are taken for them: 0.2 and 0.3 for 2 and 3."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,14 @@ class Weighing:
         """Return the same columns with only the rows that count."""
         return columns if self.rows is None else columns.where(self.rows)
 
+    def everywhere(self, n_samples: int) -> F64 | None:
+        """Return how much each sample counts, 0 included; None where all count the same."""
+        if self.rows is None:
+            return self.numbers
+        weights = np.zeros(n_samples)
+        weights[self.rows] = 1.0 if self.numbers is None else self.numbers
+        return weights
+
     @cached_property
     def numbers(self) -> F64 | None:
         """The counts as doubles."""
@@ -65,7 +73,7 @@ def weigh(weights: F64 | None) -> Weighing:
     """Round the weights of a log's steps.
 
     Whole numbers up to 2^20 stay what they are, and so do multiples of them; others are scaled so that the largest is
-    2^20, or less where a log is so long that the sum would pass 2^31. What rounds to 0 does not count. Weights that are
+    2^20, or less where a log is so long that the sum would pass 2^36. What rounds to 0 does not count. Weights that are
     all the same are none.
     """
     if weights is None:
@@ -74,7 +82,7 @@ def weigh(weights: F64 | None) -> Weighing:
     if not len(kept):
         raise LogError("All steps of this log have the weight 0, so that nothing would count.")
     given = weights[kept] / weights[kept].max()
-    whole = _as_whole(weights[kept])
+    whole = _as_whole(given)
     lost, share = 0, 1.0
     if whole is None:
         share = min(LARGEST, (TOTAL - len(kept)) / float(given.sum()))
@@ -90,13 +98,15 @@ def weigh(weights: F64 | None) -> Weighing:
 
 
 def _as_whole(given: F64) -> F64 | None:
-    """Return weights as whole numbers, if that is what they are but for a common factor; else None."""
-    shares = given / given.min()
-    if shares.max() <= LARGEST:
-        whole: F64 = np.rint(shares)
-        if (np.abs(shares - whole) <= ALIKE * shares).all() and whole.sum() <= TOTAL:
-            return whole
-    if (given == np.rint(given)).all() and given.max() <= LARGEST and given.sum() <= TOTAL:
-        numbers = given.astype(np.int64)
-        return np.asarray(numbers // np.gcd.reduce(numbers), np.float64)
-    return None
+    """Return weights of at most 1 as whole numbers, if that is what they are but for a common factor; else None."""
+    unit = 1.0
+    for weight in np.unique(given).tolist():
+        # Euclid's algorithm; what is left of equal numbers may be their rounding errors.
+        rest = weight
+        while rest > ALIKE:
+            unit, rest = rest, abs(unit - rest * round(unit / rest))
+        if unit * LARGEST < 1:
+            return None
+    whole: F64 = np.rint(given / unit)
+    exact = (np.abs(given - whole * unit) <= ALIKE).all() and (whole > 0).all()
+    return whole if exact and whole.sum() <= TOTAL else None
