@@ -256,6 +256,8 @@ def _with_all_labels(log: Log, moves: Moves, translation: Translation) -> Log:
 
 def _like(flown: Log, log: Log, flights: Sequence[Flight]) -> Log:
     """Return flights whose episodes are called in the way of a log, so that both can be one."""
+    if log.weights is not None:
+        flown = flown.weighted(np.full(flown.n_samples, log.weights.mean()))
     names = np.array([f"flown from seed {flight.seed}" for flight in flights])
     ids = names if log.episode_ids.dtype.kind == "U" else flown.episode_ids
     if log.groups is None:
