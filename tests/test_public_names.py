@@ -30,11 +30,13 @@ def test_public_names():
         "compare_weights",
         "explain_agent",
         "load",
+        "outcome",
         "progress_bar",
         "read_description",
         "read_log",
         "record",
         "rhythm",
+        "world",
     ]
     for name in tripletree.__all__:
         assert hasattr(tripletree, name)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tripletree import answers as answers
     from tripletree import demos as demos
     from tripletree import plot as plot
-    from tripletree.api import TripleTree, compare_weights, explain_agent, load, rhythm
+    from tripletree.api import TripleTree, compare_weights, explain_agent, load, outcome, rhythm, world
     from tripletree.cli.console import progress_bar
     from tripletree.errors import (
         LogError,
@@ -48,11 +48,13 @@ __all__ = [
     "compare_weights",
     "explain_agent",
     "load",
+    "outcome",
     "progress_bar",
     "read_description",
     "read_log",
     "record",
     "rhythm",
+    "world",
 ]
 
 # Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell

@@ -28,6 +28,7 @@ from tripletree.answers.fidelity import Fidelity
 from tripletree.answers.futures import Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
+from tripletree.answers.outcome import Outcome
 from tripletree.answers.outline import Outline
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.refined import Refined
@@ -36,6 +37,7 @@ from tripletree.answers.stability import Stability
 from tripletree.answers.story import Story
 from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
+from tripletree.answers.world import World
 from tripletree.asking.levels import Wanted
 from tripletree.asking.states import complete
 from tripletree.checks import check_flag, check_names, check_parameters
@@ -65,6 +67,7 @@ from tripletree.questions.few_rules import few_rules
 from tripletree.questions.futures import futures
 from tripletree.questions.importance import importance
 from tripletree.questions.judge import calibration, held_out, trust
+from tripletree.questions.outcome import outcome as find_outcome
 from tripletree.questions.outline import outline
 from tripletree.questions.predict import apply, predict
 from tripletree.questions.regrown import Regrown, regrown
@@ -73,6 +76,7 @@ from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
 from tripletree.questions.stability import banded, stability, steady_counterfactual, steady_factual
 from tripletree.questions.story import story
+from tripletree.questions.world import world as find_world
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
 from tripletree.writing import reason
@@ -958,8 +962,8 @@ class TripleTree:
         given : str, bool array of shape (episodes,), or None
             Which episodes count, and from which moments on: ``"return < 100"``, ``"length >= 200"``,
             ``"ending = truncated"``, ``"episode in {3, 5}"``, ``"group = a"``, ``"visits (pos < 0.5)"``,
-            ``"never visits (pos < 0.5)"``, ``"after (pos < 0.5)"`` (at this step or an earlier one), joined with
-            ``and``, ``or`` and ``not``. The chain cannot know such things, and is not asked.
+            ``"never visits (pos < 0.5)"``, ``"ends (pos < 0.5)"``, ``"after (pos < 0.5)"`` (at this step or an earlier
+            one), joined with ``and``, ``or`` and ``not``. The chain cannot know such things, and is not asked.
         log : Log or None
             Whose episodes to count; None: those of the training log that the model keeps.
         """
@@ -1413,6 +1417,51 @@ def compare_weights(
     merged = {**defaults, **parameters}
     check_parameters(merged)
     return weights.compare_weights(log, validation, leaves, steps, progress, merged)
+
+
+def outcome(log: Log, success: Any = None) -> Outcome:
+    """Return how many episodes succeed, how they differ from those that fail, and what failures share.
+
+    Success is what somebody says it is, and never guessed: the argument, the log (``read_log(..., success=...)``, its
+    description, or the well-known task that :func:`record` recorded), or nobody.
+
+    Parameters
+    ----------
+    log : Log
+        The episodes.
+    success : str, bool array of shape (episodes,), or None
+        Which of them succeed, as a condition on episodes (see :meth:`TripleTree.chance`): ``"return > 200"``,
+        ``"ending = terminated"``, ``"ends (x > 1)"``, ``"never visits (y < 0)"``; None: what the log says.
+
+    Examples
+    --------
+    >>> from tripletree import outcome
+    >>> from tripletree.demos import road
+    >>> outcome(road.record("left", n_samples=2000), "ends (pos < 0.1)").share
+    0.725
+    """
+    check_log(log, "log")
+    return find_outcome(log, success)
+
+
+def world(log: Log) -> World:
+    """Return what a log shows of the world: rates, circles, limits, copies, and how episodes begin and end.
+
+    Parameters
+    ----------
+    log : Log
+        The log.
+
+    Examples
+    --------
+    >>> from tripletree import world
+    >>> from tripletree.demos import road
+    >>> print(world(road.record("left", n_samples=2000)))
+    speed is the rate of pos.
+    ...
+    """
+    check_log(log, "log")
+    return find_world(log)
 
 
 class Explained(NamedTuple):

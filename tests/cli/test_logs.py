@@ -1,4 +1,4 @@
-"""Logs at the command line: ``check`` and ``rhythm``."""
+"""Logs at the command line: ``check``, ``rhythm``, ``outcome`` and ``world``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.log import worlds
-from tripletree import read_log
+from tripletree import outcome, read_log, world
 
 
 def test_check_says_what_was_read_and_found(run):
@@ -132,3 +132,17 @@ def test_rhythm_says_why_there_is_none(run, folder):
     told = run("rhythm", "run.csv", "-o", "cycle.txt")
     assert told.code == 1
     assert "--out must end in .png or .pdf or .svg" in told.err
+
+
+def test_outcome_and_world_are_those_of_python(run, folder):
+    log = read_log(folder / "run.csv")
+    told = run("outcome", "run.csv", "--success", "ends (pos < 0.1)")
+    assert (told.code, told.out) == (0, f"{outcome(log, 'ends (pos < 0.1)')}\n")
+    assert run("outcome", "run.csv").out.startswith("Nobody said what success is")
+    assert run("world", "run.csv").out == f"{world(log)}\n"
+    assert run("world", "run.csv", "--json").json()["lengths"] == list(world(log).lengths)
+    told = run("outcome", "run.csv", "--success", "retrun > 3")
+    assert told.code == 1
+    assert "--success has no `retrun`" in told.err
+    (folder / "run.toml").write_text('[episodes]\nsuccess = "length > 20"\n')
+    assert "Success means length > 20, as the log says." in run("outcome", "run.csv", "--describe", "run.toml").out

@@ -125,7 +125,7 @@ def test_what_is_printed_is_read_back(tree: Clause | Several) -> None:
         ("", r"given is empty text\. Try return < 100, length >= 200, ending = terminated, visits \(pos > 1\)"),
         (
             "retrun < 1",
-            r"no `retrun`; it may have `return`, `length`, .* `visits`, `after`\. Did you mean `return`\?\n  retrun",
+            r"no `retrun`; it may have `return`, .* `after`, `ends`\. Did you mean `return`\?\n  retrun",
         ),
         ("vists (pos > 1)", r"no `vists`; .* Did you mean `visits`\?"),
         (

@@ -13,6 +13,7 @@ from tripletree.answers.fidelity import Agreement, Estimate, Fidelity
 from tripletree.answers.futures import Future, Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
+from tripletree.answers.outcome import Outcome, Shared, Side
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.refined import Refined, Round
@@ -23,6 +24,7 @@ from tripletree.answers.story import Phase, Story
 from tripletree.answers.terms import Terms
 from tripletree.answers.trajectories import Source, Trajectories, Trajectory
 from tripletree.answers.weights import Weights
+from tripletree.answers.world import Copy, Limit, Rate, Stop, World
 from tripletree.graph.transitions import MarkovCheck, Transitions
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "Chance",
     "Change",
     "Changes",
+    "Copy",
     "Counterfactual",
     "Counterfactuals",
     "Criticality",
@@ -52,14 +55,17 @@ __all__ = [
     "HeldOut",
     "Importance",
     "Likeness",
+    "Limit",
     "MarkovCheck",
     "Moment",
     "Moments",
     "Move",
+    "Outcome",
     "Outline",
     "Phase",
     "Place",
     "Prediction",
+    "Rate",
     "Refined",
     "Region",
     "Rhythm",
@@ -68,10 +74,13 @@ __all__ = [
     "Rule",
     "RuleList",
     "Rules",
+    "Shared",
+    "Side",
     "Source",
     "Stability",
     "StateCriticality",
     "Steadiness",
+    "Stop",
     "Story",
     "Terms",
     "Trajectories",
@@ -81,4 +90,5 @@ __all__ = [
     "Unreachable",
     "Weights",
     "Whereabouts",
+    "World",
 ]

@@ -15,13 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.asking.places import Zone, read_zone
+from tripletree.checks import listing
 from tripletree.errors import ParameterError
 from tripletree.graph.futures import Event
-from tripletree.language.conditions import Interval
+from tripletree.language.conditions import END, Interval, condition
 from tripletree.language.given import NUMBERS, ZONES, Clause, Several, read_given_expression
 from tripletree.language.numbers import all_of
+from tripletree.language.parser import read_expression
 from tripletree.log.log import ENDING_NAMES, TERMINATED
 from tripletree.log.recording import Recording
+from tripletree.log.schema import Schema
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option, count
 
@@ -75,11 +78,79 @@ def read_given(
         chosen = _chosen(given, recording, name)
         text = f"{int(chosen.sum()):,} of {count(recording.n_episodes, 'episode')}"
         return Given(text, f"in {text}", False, np.repeat(chosen, np.diff(recording.starts)), chosen)
-    node = read_given_expression(given, fitted.schema, _labels(recording, given), name)
+    return _read(
+        given, fitted.schema, recording, lambda zone: read_zone(fitted, zone, name, may_be_empty=True), event, name
+    )
+
+
+def episodes_given(schema: Schema, recording: Recording, given: Any, name: str = "given") -> Given:
+    """Return which episodes of a recording meet a condition, without a tree: zones are conditions on features.
+
+    Parameters
+    ----------
+    schema : Schema
+        The features.
+    recording : Recording
+        The episodes.
+    given : str, or bool array of shape (episodes,)
+        The condition as text, or the episodes themselves.
+    name : str
+        The argument's name.
+    """
+
+    def zone_of(text: str) -> Zone:
+        wanted = read_expression(text, schema, name)
+        if isinstance(wanted, str):
+            return Zone(np.ones(1, bool), END)
+        if not isinstance(wanted, dict) or not set(wanted) <= set(schema.feature_names):
+            allowed = listing(schema.feature_names)
+            raise ParameterError(
+                Message(
+                    "{} has the zone ({}); without a tree a zone has conditions on {}.", Option(name), text, allowed
+                )
+            )
+        bounds = [
+            (key, one if isinstance(one, Interval) else Interval(float(one), float(one))) for key, one in wanted.items()
+        ]
+        told = " and ".join(condition(key, *interval) for key, interval in bounds)
+        named = tuple((schema.feature_names.index(key), interval) for key, interval in bounds)
+        return Zone(np.zeros(1, bool), told, named)
+
+    def event(zone: Zone) -> Event:
+        nowhere = np.zeros(0, np.int32)  # no leaf is asked for
+        known = ~np.isnan(recording.final_states[:, 0])
+        return Event(
+            zone.holds(recording.states, nowhere), zone.holds(recording.final_states, nowhere) & known, zone.end
+        )
+
+    if not isinstance(given, str):
+        chosen = _chosen(given, recording, name)
+        text = f"{int(chosen.sum()):,} of {count(recording.n_episodes, 'episode')}"
+        return Given(text, f"in {text}", False, np.repeat(chosen, np.diff(recording.starts)), chosen)
+    found = _read(given, schema, recording, zone_of, event, name)
+    if found.episodes is None:
+        raise ParameterError(
+            Message(
+                "{} is about episodes, but `after` is about moments. Try visits (...) or ends (...) instead.",
+                Option(name),
+            )
+        )
+    return found
+
+
+def _read(
+    given: str,
+    schema: Schema,
+    recording: Recording,
+    zone_of: Callable[[str], Zone],
+    event: Callable[[Zone], Event],
+    name: str,
+) -> Given:
+    node = read_given_expression(given, schema, _labels(recording, given), name)
     zones: dict[str, Zone] = {}
     for clause in _clauses(node):
         if isinstance(clause.wanted, str) and clause.wanted not in zones:
-            zone = read_zone(fitted, clause.wanted, name, may_be_empty=True)
+            zone = zone_of(clause.wanted)
             if clause.key == "after" and zone.end:
                 raise ParameterError(Message("{} has `after (end)`, but nothing follows the end.", Option(name)))
             zones[clause.wanted] = zone
@@ -118,6 +189,10 @@ class _Reader:
             return wanted.holds(numbers)
         if isinstance(wanted, str):
             event, starts = self.events[wanted], recording.starts
+            if clause.key == "ends":
+                last = event.rows[starts[1:] - 1]
+                known = ~np.isnan(recording.final_states[:, 0])
+                return last if event.finals is None else np.where(known, event.finals, last)
             before = np.append(0, np.cumsum(event.rows))
             if clause.key == "after":
                 return before[1:] > np.repeat(before[starts[:-1]], np.diff(starts))
@@ -177,6 +252,8 @@ def _words(node: Clause | Several, zones: dict[str, Zone], group: str) -> str:
             zone = zones[part.wanted].text
             if part.key == "visits":
                 visits.append(f"{'never visit' if part.negated else 'visit'} {zone}")
+            elif part.key == "ends":
+                visits.append(f"{'do not end' if part.negated else 'end'} with {zone}")
             else:
                 past.append(f"{'without' if part.negated else 'after'} having been at {zone}")
         elif isinstance(part.wanted, Interval):

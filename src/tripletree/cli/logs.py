@@ -1,4 +1,4 @@
-"""Logs at the command line: ``tripletree check`` examines one, ``tripletree rhythm`` tells what repeats in it."""
+"""Logs at the command line: ``check`` examines one, ``rhythm``, ``outcome`` and ``world`` tell what it shows."""
 
 from __future__ import annotations
 
@@ -120,13 +120,11 @@ def rhythm(log: Path, out: Path | None, as_json: bool, **options: Any) -> None:
     LOG is a file as for tripletree check. Prints the period, the parts of a cycle in order and where episodes get out
     of step; or why there is no rhythm. It is searched in half of the episodes and tested on the others.
     """
-    from tripletree.log.files import read_log
     from tripletree.questions.rhythm import rhythm as ask
 
     if out is not None:
         check_ending(out, PICTURES, "out")
-    recorded = read_log(log, **reading(options))
-    mind_names(recorded.schema, recorded)
+    recorded = _read(log, options)
     found = ask(recorded)
     console.answer(found, as_json)
     if out is not None and found:
@@ -135,3 +133,46 @@ def rhythm(log: Path, out: Path | None, as_json: bool, **options: Any) -> None:
         draw(recorded, found).save(out)
         if not as_json:
             console.show_wide(f"The picture is in {out}.")
+
+
+@command(
+    'tripletree outcome run.csv --success "ends (pos < 0.1)"',
+    'tripletree outcome run.csv --success "return > 2" --json',
+)
+@click.argument("log", type=FILE)
+@log_options
+@click.option(
+    "--success",
+    metavar="CONDITION",
+    help='Which episodes succeed, such as "return > 200", "ending = terminated", "ends (x > 1)" or "never visits (y < '
+    '0)".  [default: what the log says]',
+)
+@json_option
+def outcome(log: Path, success: str | None, as_json: bool, **options: Any) -> None:
+    """Show how many episodes succeed, and what failures share.
+
+    Success is what you say, what the log's description says ([episodes] success = "..."), or what the well-known task
+    says that the log was recorded in.
+    """
+    from tripletree.api import outcome as ask
+
+    console.answer(ask(_read(log, options), success), as_json)
+
+
+@command("tripletree world run.csv", "tripletree world run.csv --json")
+@click.argument("log", type=FILE)
+@log_options
+@json_option
+def world(log: Path, as_json: bool, **options: Any) -> None:
+    """Show what the log tells of the world: rates, limits, and how episodes begin and end."""
+    from tripletree.api import world as ask
+
+    console.answer(ask(_read(log, options)), as_json)
+
+
+def _read(path: Path, options: dict[str, Any]) -> Log:
+    from tripletree.log.files import read_log
+
+    found = read_log(path, **reading(options))
+    mind_names(found.schema, found)
+    return found

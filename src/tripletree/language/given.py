@@ -6,7 +6,7 @@
     every  = single ("and" single) ...
     single = "not" single | "(" given ")" | clause
     clause = "return" < number | "length" >= number | "ending" = terminated | "episode" in {id, id, ...}
-           | "group" = label | "visits" (ZONE) | "never" "visits" (ZONE) | "after" (ZONE)
+           | "group" = label | "visits" (ZONE) | "never" "visits" (ZONE) | "after" (ZONE) | "ends" (ZONE)
 
 Comparisons are those of :mod:`tripletree.language.parser`, and ZONE is what it reads. Features are only named inside
 of zones, so that a feature may be called ``return``: ``visits (return < 3)`` is about the feature, and ``return < 3``
@@ -29,7 +29,7 @@ from tripletree.text import Message, Option
 
 NUMBERS = ("return", "length")
 LABELS = ("ending", "episode", "group")
-ZONES = ("visits", "after")
+ZONES = ("visits", "after", "ends")
 KEYWORDS = (*NUMBERS, *LABELS, *ZONES, "never", "not")
 DEEPEST = 50
 """Brackets inside of brackets."""

@@ -318,6 +318,7 @@ def _schema(
             has_action=bool(draft.actions),
             has_reward=draft.rewards is not None,
             per_second=draft.time is not None or draft.dt is not None,
+            success=str(draft.naming.get("success") or ""),
         )
     except LogError as error:
         findings.error("names", message_of(error))

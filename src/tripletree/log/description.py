@@ -26,7 +26,7 @@ def read_description(path: str | os.PathLike[str]) -> dict[str, Any]:
         The file. It may have the tables ``[columns]`` (which column is what, as the keywords of `read_log`),
         ``[features]`` (``pos = "m"`` or ``tilt = { unit = "rad", kind = "angle" }``), ``[action]`` (``kind``,
         ``labels``, ``units``, and ``levels``: what numbers mean, ``{ main = ["off", 0, "on"] }``), ``[episodes]``
-        (``ending``, ``endless``, ``missing``, ``gap``), and ``encoding``.
+        (``ending``, ``endless``, ``missing``, ``gap``, ``success``), and ``encoding``.
 
     Raises
     ------
@@ -106,6 +106,7 @@ _EPISODES: dict[str, _Test] = {
     "endless": (_is_flag, "true or false"),
     "missing": _TEXT,
     "gap": (is_number, "60"),
+    "success": (_is_text, '"return > 200"'),
 }
 _FEATURE: dict[str, _Test] = {"unit": _TEXT, "kind": _TEXT}
 _TOP = ("columns", "features", "action", "episodes", "encoding")

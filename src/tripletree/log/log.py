@@ -281,7 +281,8 @@ class Log:
             ``gap=60`` for the longest time (in seconds, or in steps) between two steps of an episode,
             ``labels=["left", "right"]`` or ``{0: "left", 1: "right"}``, ``action_kind="discrete"`` or
             ``"continuous"``, ``ending="terminated"`` or ``"truncated"`` for episodes whose ending is not in the log,
-            ``endless=True`` for one recording without end.
+            ``endless=True`` for one recording without end, ``success="return > 200"`` for which episodes succeed (see
+            :func:`tripletree.outcome`).
 
         Returns
         -------
@@ -635,6 +636,7 @@ class Log:
     def _fingerprint(self) -> str:
         schema = self.schema.to_dict()
         schema["action"].pop("codes", None)  # how the source wrote the actions, not what they are
+        schema.pop("success", None)  # an opinion on the episodes, not what they are
         digest = hashlib.sha256(json.dumps(schema, sort_keys=True).encode())
         for name, array in self._arrays().items():
             if name == "weights":

@@ -115,7 +115,7 @@ def record(
         # Before anything is loaded, which takes a while.
         layout = layout_of(world.observation_space, task, world.measured) if state is None else None
         act = act_of(agent, world, seed=int(seed), trust=trust, normalize=normalize)
-        taker = _Recorder(world, act, moves, layout, state)
+        taker = _Recorder(world, act, moves, layout, state, "" if task is None else task.success)
         taker.run(wanted, by_steps=episodes is None, seed=int(seed), progress=progress)
     finally:
         if isinstance(env, str):
@@ -138,8 +138,10 @@ class _Episode:
 class _Recorder:
     """Runs a world and an agent, and keeps every episode that was begun, in the order of their beginnings."""
 
-    def __init__(self, world: World, act: Act, moves: Moves, layout: Layout | None, state: State | None) -> None:
-        self.world, self.act, self.moves, self.state = world, act, moves, state
+    def __init__(
+        self, world: World, act: Act, moves: Moves, layout: Layout | None, state: State | None, success: str
+    ) -> None:
+        self.world, self.act, self.moves, self.state, self.success = world, act, moves, state, success
         self.layout = layout
         self.begun: list[_Episode] = []
         self.running: list[_Episode | None] = [None] * world.number
@@ -238,6 +240,8 @@ class _Recorder:
             named["kinds"] = {**layout.kinds, **naming.get("kinds", {})}
         if action_names is None and moves.levels and "levels" not in naming:
             named["levels"] = moves.levels
+        if self.success and "success" not in naming:
+            named["success"] = self.success
         if "action_kind" not in naming:
             named["action_kind"] = "discrete" if moves.discrete or "labels" in naming else "continuous"
         if moves.discrete and "labels" not in naming and named["action_kind"] == "discrete":

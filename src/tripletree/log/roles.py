@@ -32,6 +32,7 @@ class Naming(TypedDict, total=False):
     endless: bool
     missing: str
     gap: float
+    success: str
 
 
 class Roles(Naming, total=False):
@@ -122,6 +123,7 @@ OPTION_EXAMPLES: dict[str, tuple[Any, ...]] = {
     "labels": ({0: "left", 1: "right"},),
     "action_kind": ("discrete", "continuous"),
     "ending": ("terminated", "truncated"),
+    "success": ("return > 200",),
 }
 SINGLE_ROLES = (*(role for role in SYNONYMS if role != "action"), "time", "dt")
 # What is recorded by machines rather than in episodes: all rows of one of them are one recording.

@@ -155,6 +155,8 @@ class Schema:
         rewards, all of them are 0.
     per_second : bool
         Whether derivatives are changes per second, because the log knows when its steps were; else they are per step.
+    success : str
+        Which episodes succeed, as a condition on episodes such as ``"return > 200"``; empty where nobody said.
     """
 
     features: tuple[Feature, ...]
@@ -162,6 +164,7 @@ class Schema:
     has_action: bool = True
     has_reward: bool = True
     per_second: bool = False
+    success: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if not self.features:
@@ -171,6 +174,7 @@ class Schema:
                 f'A log without actions has the only label "{NO_ACTION}"; got {listing(self.action.labels)}.'
             )
         _check_distinct("feature names", tuple(feature.name for feature in self.features))
+        _check_text("The condition of success", self.success, may_be_empty=True)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -203,7 +207,8 @@ class Schema:
             for feature in self.features
         ]
         flags = {name: getattr(self, name) for name, usual in FLAGS.items() if getattr(self, name) != usual}
-        return {"features": features, "action": action, **flags}
+        said = {"success": self.success} if self.success else {}
+        return {"features": features, "action": action, **flags, **said}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Schema:
@@ -221,6 +226,7 @@ class Schema:
                     tuple(tuple(given) for given in action.get("levels", ())),
                 ),
                 **{name: bool(data.get(name, usual)) for name, usual in FLAGS.items()},
+                success=data.get("success", ""),
             )
         except (KeyError, TypeError) as error:
             raise LogError(f"This is not a schema as Schema.to_dict() writes it: {error!r}.") from error

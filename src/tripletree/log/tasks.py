@@ -21,12 +21,16 @@ class Task(NamedTuple):
         For a state that is a single number: the sizes of what it counts, the last one fastest.
     levels : tuple of tuples
         For each of the numbers that are an action, where its meaning changes and what it means: ("off", 0, "on").
+    success : str
+        Which episodes succeed, as the task's own description has it, as a condition on episodes; empty where it says
+        nothing of the kind.
     """
 
     groups: tuple[tuple[str, ...], ...]
     actions: tuple[str, ...]
     grid: tuple[int, ...] = ()
     levels: tuple[tuple[float | str, ...], ...] = ()
+    success: str = ""
 
     def features(self, number: int) -> tuple[str, ...]:
         """Return the names of so and so many features, or none if this is not what the task looks like."""
@@ -36,6 +40,18 @@ class Task(NamedTuple):
             if len(names) == number:
                 return names
         return ()
+
+
+# What ends an episode is the goal, or what was to be avoided until time is up; or so many points solve the task.
+SUCCESS = {
+    **dict.fromkeys(("MountainCar", "MountainCarContinuous", "Acrobot", "CliffWalking", "Taxi"), "ending = terminated"),
+    **dict.fromkeys(("CartPole", "InvertedPendulum", "InvertedDoublePendulum"), "ending = truncated"),
+    **dict.fromkeys(("Hopper", "Walker2d", "Ant", "Humanoid"), "ending = truncated"),
+    **dict.fromkeys(("LunarLander", "LunarLanderContinuous"), "return >= 200"),
+    **dict.fromkeys(("BipedalWalker", "BipedalWalkerHardcore"), "return >= 300"),
+    **dict.fromkeys(("FrozenLake", "FrozenLake8x8", "Blackjack"), "return > 0"),
+}
+"""Which episodes of a task succeed, as its own description has it."""
 
 
 def split_unit(text: str) -> tuple[str, str]:
@@ -214,3 +230,4 @@ TASKS: dict[str, Task] = {
     "Blackjack": Task((("player sum", "dealer card", "usable ace [0/1]"),), ("stick", "hit")),
 }
 """By the id without its version. Gymnasium's manual has the meaning of every number."""
+TASKS = {name: task._replace(success=SUCCESS.get(name, "")) for name, task in TASKS.items()}

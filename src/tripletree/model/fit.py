@@ -178,7 +178,7 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
     else:
         curve = training_curve(tree, attributes, action_scale, scales.derivative.std)
     # Words for the numbers of an action are kept with the levels that they became.
-    schema = replace(log.schema, action=replace(log.schema.action, levels=()))
+    schema = replace(log.schema, action=replace(log.schema.action, levels=()), success="")
     return Fitted(
         schema=schema,
         tree=tree,
