@@ -175,7 +175,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "lander-after-x-y": lambda: plot.leaf_map(tree(), "x", "y", colour="value").after(120).mark(*PAD),
     "lander-tutorial": tutorial,
     "lander-linear": linear,
-    "lander-flight": lambda: plot.episode(tree(), logs()[1], 42, about="main engine", levels=[0]),
+    "lander-flight": lambda: plot.episode(tree(), logs()[1], 42),
     "lander-trajectories-x-y": partial(trajectories, "approach"),
     "lander-trajectories-y-vy": partial(trajectories, "speed"),
     "lander-trajectories-phi": partial(trajectories, "tilt"),

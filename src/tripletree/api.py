@@ -635,12 +635,12 @@ class TripleTree:
         about: str = "action",
         levels: Wanted = "auto",
         shortest: int = 3,
-        most: int = 12,
+        most: int = 6,
     ) -> Story:
-        """Return what the agent does along an episode, phase by phase, and why it changes.
+        """Return what the agent does along an episode, phase by phase.
 
-        Phases are made of what the tree predicts at each step, so that every change has a reason; the answer says how
-        often the log shows the same.
+        A phase is a visit to one of the regions of :meth:`outline`, by its name. What is done there is one level, a
+        short rule or a mean, whichever the recording supports; the answer says how well that fits.
 
         Parameters
         ----------
@@ -651,12 +651,11 @@ class TripleTree:
         log : Log or None
             The log in which ``episode`` is a position.
         about : str
-            The attribute whose changes make the phases, as in :meth:`explain`.
+            The attribute that regions are found for and that is told, as in :meth:`explain`.
         levels : "auto", int, sequence or mapping
             A numeric attribute is divided into levels, as in :meth:`rules`.
         shortest : int
-            Minimum length of a phase, in steps. Anything shorter interrupts another phase; several short ones in a
-            row alternate.
+            Minimum length of a phase, in steps; shorter visits belong to the phase around them.
         most : int
             Maximum number of phases; longer episodes are told more coarsely.
         """
@@ -871,15 +870,18 @@ class TripleTree:
         return calibration(fitted, log, about, groups)
 
     @question
-    def outline(self, log: Log, *, regions: int = 10) -> Outline:
-        """Return the tree seen from afar: a few regions, what the agent does in each, and how it moves between them.
+    def outline(self, log: Log, *, regions: int = 8) -> Outline:
+        """Return the agent seen from afar: a few regions with names, what it does in each, and how it moves on.
+
+        Regions are the leaves of a small tree that tells apart what the agent does, with round borders that are not
+        crossed all the time; they come from the states that the tree keeps, or else from the log.
 
         Parameters
         ----------
         log : Log
             Whose moves: the training log, or another one with the same features and actions.
         regions : int
-            Maximum number of regions: the leaves of the tree when it had that many.
+            Maximum number of regions.
         """
         fitted = self.fitted_
         check_log(log, "log")
@@ -1001,7 +1003,7 @@ class TripleTree:
         k : int
             How many futures, at most.
         regions : int
-            How many regions there are, at most: the leaves of the tree when it had that many, as in :meth:`outline`.
+            How many regions there are, at most: the leaves of the tree when it had that many.
             The more there are, the sooner the next one comes.
         given : str, bool array of shape (episodes,), or None
             Count only episodes of which this is true, as in :meth:`chance`.

@@ -51,6 +51,7 @@ def test_counterfactual_of_the_value(tree):
     assert re.match(rf"Value would <= 0\.3 if {BOUND}( and {BOUND})?\.", told)
 
 
-def test_the_story_joins_them_by_then(tree, log):
-    # "... combining them into a behavioural story using the conjunction 'then'."
-    assert re.search(rf"\nthen action = {NUMBER} for \d+ steps? because {BOUND}", str(tree.story(3, log=log)))
+def test_the_story_joins_them_phase_by_phase(tree, log):
+    # "... combining them into a behavioural story using the conjunction 'then'." A line for each phase says as much.
+    told = "\n".join(str(tree.story(episode, log=log)) for episode in range(10))
+    assert re.search(rf"\n  \d+-\d+ +.*: acc = {NUMBER}, because {BOUND}", told)

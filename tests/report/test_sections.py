@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.logs import make_log, random_log
-from tests.report.models import fitted, of_a_rhythm, of_one_leaf, of_road
+from tests.report.models import fitted, of_a_rhythm, of_lander, of_one_leaf, of_road
 from tripletree.log.log import TERMINATED
 from tripletree.report.about_agent import (
     behaviour_section,
@@ -126,7 +126,7 @@ def test_of_three_episodes_or_more_the_best_and_the_worst_are_told_too(episodes,
     returns = np.add.reduceat(log.rewards, log.starts[:-1])
     order = np.argsort(returns, kind="stable")
     chosen = [order[len(order) // 2], order[-1], order[0]][:stories]
-    assert re.findall(r"Episode (\d+) lasts", told(section)) == [str(k) for k in chosen]
+    assert re.findall(r"Episode (\d+): \d+ steps, return", told(section)) == [str(k) for k in chosen]
 
 
 def test_doubtful_leaves_are_two_for_each_attribute():
@@ -214,19 +214,19 @@ def test_how_it_was_made():
     assert options["theta"] == "1, 1, 1"
 
 
-def test_the_graph_of_regions_has_thirty_arrows_at_most():
-    # Regions are visited in any order: of ten of them there are many more moves than can be read.
-    rng = np.random.default_rng(0)
-    x = rng.integers(0, 10, 2_000).astype(float)
-    log = make_log(x[:, None], x.astype(int) % 2, x, endings=[TERMINATED], labels=("a", "b"))
-    tree, _ = fitted(log, 10, gamma=0.0, theta=(0, 1, 0))
-    assert len(tree.transitions().count) > 80
+def test_the_graph_has_the_names_of_the_regions_and_no_rare_moves():
+    tree, log = of_lander()
     section = moves_section(case(tree, log))
+    found = tree.outline(log)
     graph = re.search(r'<div class="wide".*?</div>', section.content, re.DOTALL)[0]
     # A link is a curve and a head; its curve is the only path with a quadratic bend.
-    assert len(re.findall(r'd="M[^"]*Q', graph)) == 30
-    few, plain = steps([10] * 3, [1, 2, 3])
-    assert len(re.findall(r'd="M[^"]*Q', moves_section(case(few, plain)).content)) <= 30
+    assert len(re.findall(r'd="M[^"]*Q', graph)) == sum(len(one.following) for one in found.regions)
+    words = told(section)
+    for one in found.regions:
+        assert all(part in words for part in one.name.split())
+    # One region alone needs no picture.
+    alone, plain = fitted(random_log(0, labels=1, lengths=(20, 20)), 1)
+    assert "from region to region" not in told(moves_section(case(alone, plain)))
 
 
 def zigzag(steps):

@@ -4,17 +4,15 @@ import json
 import warnings
 from dataclasses import replace
 from functools import cache
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tests.logs import random_log
-from tests.scenes.models import gears, road_tree, walk
+from tests.logs import make_log, random_log
+from tests.scenes.models import gears, road_tree
 from tripletree import LogError, ParameterError, TripleTree, TripleTreeWarning
 from tripletree.answers.story import Phase, Story
 from tripletree.demos import road
-from tripletree.questions.importance import importance
 from tripletree.scenes.colours import HERE, OTHER, PHASES
 from tripletree.scenes.strip import _features, _phases, _span, _subtitle, _words, episode
 from tripletree.scenes.types import Labels, Lines, Points, Rectangles
@@ -87,10 +85,16 @@ def test_phases_tile_the_episode_and_have_their_reasons():
             fills[int(begin)] = mark.fill
     for one in story.phases:
         for other in story.phases:
-            assert (fills[one.begin] == fills[other.begin]) == (sorted(one.outcomes) == sorted(other.outcomes))
+            assert (fills[one.begin] == fills[other.begin]) == (one.region == other.region)
     words = " ".join(of(rows(sheet)[-1], Labels)[0].text)
     for phase in story.phases:
-        assert phase.behaviour in words
+        assert f"{phase.name}: {phase.behaviour}" in words
+    # Every row has the same bands behind its lines, and they fill it.
+    for scene in rows(sheet)[1:-1]:
+        bands = of(scene, Rectangles)
+        assert sorted((a, b) for mark in bands for a, b in zip(mark.x0, mark.x1, strict=True)) == spans
+        assert all((mark.y0 < scene.y.low).all() and (mark.y1 > scene.y.high).all() for mark in bands)
+        assert {mark.fill for mark in bands} == set(fills.values())
     marked = {}
     for name in ("pos", "speed"):
         for mark in of(row(sheet, name), Points):
@@ -108,9 +112,9 @@ def test_any_kind_of_action(labels, dimensions):
     tree, log = engines(labels, dimensions)
     sheet = episode(tree, log)
     actions = [scene for scene in rows(sheet) if scene.y.label in log.schema.action.names]
-    assert len(actions) == max(1, min(dimensions, 3))
+    assert len(actions) == max(1, dimensions)
     features = [scene for scene in rows(sheet) if scene.y.label in log.schema.feature_names]
-    assert 1 <= len(features) <= 5
+    assert len(features) == 6
     assert len(sheet.heights) == len(sheet.rows)
     for scene in rows(sheet):
         assert scene.y.high > scene.y.low
@@ -121,7 +125,7 @@ def test_one_step_is_an_episode_too():
     tree, log = engines()
     sheet = episode(tree, log, 1)
     assert sheet.title == "Episode 1: 1 step, 1 phase"
-    assert of(rows(sheet)[-1], Labels)[0].text[0].startswith("step 0: ")
+    assert of(rows(sheet)[-1], Labels)[0].text[0].startswith("0  ")
 
 
 def test_a_single_leaf_has_one_phase():
@@ -157,41 +161,55 @@ def test_bad_input():
         episode(log, road_tree())
 
 
-def told(*lengths, outcomes=None, behaviour="action = left", changes=()):
+def told(*lengths, name="pos low", regions=None, behaviour="left", changes=()):
     """A story whose phases last so long."""
     ends = np.cumsum(lengths).tolist()
     phases = tuple(
-        Phase(end - length, end, behaviour, (outcomes or "abcdefghijkl")[k], 0, 0.0, 0.0, changes if k else ())
+        Phase(
+            end - length,
+            end,
+            name,
+            (regions or range(len(lengths)))[k],
+            behaviour,
+            ("left",),
+            ("constant",),
+            None,
+            0,
+            0.0,
+            0.0,
+            changes if k else (),
+        )
         for k, (length, end) in enumerate(zip(lengths, ends, strict=True))
     )
-    return Story("Episode 0", "action", phases, (), float(ends[-1]), False, None, None, None)
+    return Story("Episode 0", "action", phases, (), float(ends[-1]), False, None, None, None, None)
 
 
 @pytest.mark.parametrize(
-    ("lengths", "numbers"),
+    ("lengths", "texts"),
     [
-        ((12, 988), ("1", "2")),
-        ((11, 989), ("2",)),  # too narrow for its number
-        ((100,) * 9 + (24, 76), ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11")),
-        ((100,) * 9 + (23, 77), ("1", "2", "3", "4", "5", "6", "7", "8", "9", "11")),  # two digits need twice as much
+        ((500, 500), ("1 pos low", "2 pos low")),
+        ((80, 920), ("1 pos low", "2 pos low")),
+        ((79, 921), ("1", "2 pos low")),  # too narrow for its name
+        ((9, 991), ("1", "2 pos low")),
+        ((8, 992), ("2 pos low",)),  # and for its number
     ],
 )
-def test_a_phase_has_its_number_where_there_is_room(lengths, numbers):
+def test_a_phase_has_its_name_or_its_number_where_there_is_room(lengths, texts):
     scene = _phases(told(*lengths), 1000.0)
     (labels,) = of(scene, Labels)
-    assert labels.text == numbers
+    assert labels.text == texts
 
 
-def test_the_seventh_behaviour_and_all_others_share_a_colour():
-    scene = _phases(told(*[10] * 9, outcomes="abcdefgha"), 90.0)
-    fills = [mark.fill for mark in of(scene, Rectangles)]
-    assert fills == [*PHASES, OTHER, OTHER]
-    assert of(scene, Rectangles)[0].x0.tolist() == [0, 80]
+def test_a_region_has_the_same_colour_in_every_episode_and_the_ninth_shares_one():
+    assert len(PHASES) == 8
+    scene = _phases(told(*[10] * 4, regions=(7, 0, 8, 7)), 40.0)
+    assert [mark.fill for mark in of(scene, Rectangles)] == [PHASES[7], PHASES[0], OTHER]
+    assert of(scene, Rectangles)[0].x0.tolist() == [0, 30]
 
 
 @pytest.mark.parametrize(("letters", "lines"), [(112, 1), (113, 2), (150, 2)])
 def test_a_line_of_words_has_a_hundred_and_twelve_letters(letters, lines):
-    behaviour = f"{'x' * 49} {'y' * (letters - len('steps 0 to 9: ') - 50)}"
+    behaviour = f"{'x' * 49} {'y' * (letters - len('0-9  pos low: ') - 50)}"
     scene = _words(told(10, behaviour=behaviour))
     text, numbers = of(scene, Labels)
     assert sum(map(len, text.text)) + lines - 1 == letters
@@ -199,22 +217,19 @@ def test_a_line_of_words_has_a_hundred_and_twelve_letters(letters, lines):
     assert numbers.text == ("1",)
 
 
-def test_of_many_features_the_five_that_explain_most_changes_are_shown():
-    fitted = walk(7)
-    story = told(10, 10, 10)
-
-    def changes(*features):
-        phases = tuple(replace(one, changes=(SimpleNamespace(changed=features),)) for one in story.phases[1:])
-        return replace(story, phases=(story.phases[0], *phases))
-
-    assert _features(fitted, changes(0, 2, 3, 5, 6), None) == [0, 2, 3, 5, 6]
-    six = _features(fitted, changes(0, 1, 2, 3, 5, 6), None)
-    assert len(six) == 5
-    assert set(six) < {0, 1, 2, 3, 5, 6}
-    assert _features(fitted, changes(4), None) == [4]
-    # Without any change, those that the action depends on most.
-    share = importance(fitted).share[0]
-    assert _features(fitted, story, None) == sorted(np.argsort(-share, kind="stable")[:5].tolist())
+def test_of_many_features_the_twelve_that_vary_most_are_shown_in_every_episode():
+    rng = np.random.default_rng(0)
+    states = rng.uniform(-1, 1, (60, 15)) ** np.arange(1, 30, 2)
+    log = make_log(states, np.arange(60) % 2, np.zeros(60), [0, 30, 60], labels=("a", "b"))
+    tree = fitted(log, 4)
+    shown = _features(tree.fitted_, log, None)
+    assert len(shown) == 12
+    varied = log.states.std(axis=0) / tree.fitted_.span
+    assert min(varied[shown]) >= max(np.delete(varied, shown))
+    for number in (0, 1):
+        labels = [scene.y.label for scene in rows(episode(tree, log, number))]
+        assert labels[1:13] == [f"x{f}" for f in shown]
+    assert _features(engines()[0].fitted_, engines()[1], None) == list(range(6))
 
 
 @pytest.mark.parametrize(("labels", "ticks"), [(6, 6), (7, 1)])
@@ -239,8 +254,8 @@ def test_rows_have_a_tenth_of_room_above_and_below():
         ({}, "how it ended is unknown"),
         ({"ending": "terminated", "total": 3.14159}, "Sum of rewards 3.142; it ended"),
         (
-            {"ending": "truncated", "agreement": 0.9876},
-            "it was cut off; the tree agrees with the log at 98.8 % of steps",
+            {"ending": "truncated", "agreement": 0.9, "together": 0.9},
+            "it was cut off. Fits 90 % of the recording",
         ),
         ({"ending": "unknown"}, "how it ended is unknown"),
     ],

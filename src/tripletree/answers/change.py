@@ -12,7 +12,17 @@ import numpy.typing as npt
 from tripletree.answers.answer import Answer
 from tripletree.asking.attribute import Attribute
 from tripletree.language.conditions import changed_clause
-from tripletree.language.numbers import all_of, capital, digits_apart, exact, percent, rounded, rounded_apart, unit
+from tripletree.language.numbers import (
+    all_of,
+    capital,
+    digits_apart,
+    exact,
+    percent,
+    rounded,
+    rounded_apart,
+    significant,
+    unit,
+)
 from tripletree.log.schema import Schema
 from tripletree.text import count
 
@@ -202,7 +212,7 @@ def _no_change(answer: Change, name: str) -> str:
     return f"{name} did not cross {exact(answer.threshold or 0.0)}: {ends}."
 
 
-def because(*answers: Change, among: Iterable[Change] = ()) -> str:
+def because(*answers: Change, among: Iterable[Change] = (), short: int = 0) -> str:
     """Return the reason of a change, or of several together: "speed >= 0.045 m/s and left leg in contact".
 
     Parameters
@@ -212,6 +222,8 @@ def because(*answers: Change, among: Iterable[Change] = ()) -> str:
         all, and is the only one told.
     among : iterable of Change
         Others that are told in the same text: different borders of a feature get as many digits as tell them apart.
+    short : int
+        Digits that a border is rounded to if it still lies between the two states; 0: it is told as it is.
     """
     tightest: dict[tuple[int, str], tuple[str, float]] = {}
     for answer in answers:
@@ -223,8 +235,15 @@ def because(*answers: Change, among: Iterable[Change] = ()) -> str:
     clauses = []
     for (f, _), (relation, border) in tightest.items():
         borders = [b for one in told for g, b in zip(one.changed, one.borders, strict=True) if g == f]
+        if short and all((significant(border, short) > end) == (border > end) for end in _ends(answers, f)):
+            border = significant(border, short)
         clauses.append(changed_clause(answers[0].schema.features[f], relation, border, digits_apart(borders)))
     return all_of(clauses)
+
+
+def _ends(answers: Iterable[Change], f: int) -> Iterator[float]:
+    """Return a feature before and after each change."""
+    return (float(state[f]) for one in answers for state in (one.before, one.after))
 
 
 def _tightness(relation: str, border: float) -> tuple[float, bool]:

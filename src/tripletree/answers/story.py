@@ -1,58 +1,68 @@
-"""Story: what the agent does along an episode, phase by phase, and why it changes."""
+"""Story: an episode phase by phase: where the agent is, what it does there, and how well that fits the recording."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tripletree.answers.answer import Answer
 from tripletree.answers.change import Change, because
 from tripletree.answers.criticality import Moment, worth_a_look
-from tripletree.asking.levels import Classes
-from tripletree.language.numbers import all_of, percent, rounded, rounded_apart
+from tripletree.language.numbers import percent, rounded, rounded_apart
 from tripletree.text import count
 
-VALUE_DIGITS = 3
-"""Significant digits of a value in a story: more would only distract."""
+DIGITS = 3
+"""Significant digits of a value, or of a border, in a story: more would only distract."""
+SHORT = 2
+"""Conditions of a reason, at most: longer ones would be longer than what they explain."""
 
-ENDINGS = {
-    "terminated": "Then the episode ends.",
-    "truncated": "Then the recording is cut off.",
-    "unknown": "There the record ends.",
-}
+ENDINGS = {"terminated": "ended by itself", "truncated": "cut off", "unknown": "how it ended is not recorded"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Phase(Answer):
-    """A part of an episode in which the agent does one thing, or alternates between several.
+    """A part of an episode that the agent spends in one region.
 
     Attributes
     ----------
     begin, end : int
         Its steps, ``end`` not included; for one of the paper's ways, leaves of its path.
+    name : str
+        The name of the region.
+    region : int
+        Its number in the outline with as many regions.
     behaviour : str
-        What the agent does, in words: of an action with several dimensions what differs from the phase before.
+        What the agent does, in words.
     outcomes : tuple of str
-        The same one by one: several when it alternates, the one with most steps first.
+        The same one by one: what it does in each dimension of the action.
+    kinds : tuple of {"constant", "rule", "cycle"}
+        Whether that is one level, a short rule, or something that repeats.
+    agreement : tuple of float, or None
+        How often the recording shows just that, one by one; None where nothing is recorded.
     interruptions : int
-        Times that it did something else too briefly to be told.
+        Times that it left the region too briefly to be told.
     value_begin, value_end : float
         The tree's value of the first and the last state.
     changes : tuple of Change
-        Why it began; empty for the first phase. Of an action with several dimensions, one for each that changed.
+        Why the tree predicts something else than in the phase before; of an action with several dimensions, one for
+        each that changed. Empty for the first phase.
     """
 
     begin: int
     end: int
+    name: str
+    region: int
     behaviour: str
     outcomes: tuple[str, ...]
+    kinds: tuple[str, ...]
+    agreement: tuple[float, ...] | None
     interruptions: int
     value_begin: float
     value_end: float
     changes: tuple[Change, ...]
 
     def __str__(self) -> str:
-        return phase(self)
+        return f"{steps(self)} {phase(self)}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +111,10 @@ class Story(Answer):
     ending : {"terminated", "truncated", "unknown"} or None
         How the episode ended, when it is one.
     agreement : float or None
-        The share of steps at which the log shows what the tree predicts, when there is a log.
+        How often the story says what the recording shows, averaged over the dimensions of the action; None without a
+        recording.
+    together : float or None
+        The share of steps at which it does so in all dimensions at once.
     moments : tuple of Moment
         The few steps at which the choice matters, when there is a log of several episodes that shows it.
     """
@@ -115,20 +128,13 @@ class Story(Answer):
     total: float | None
     ending: str | None
     agreement: float | None
+    together: float | None
     moments: tuple[Moment, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """The reasons of all changes, in order."""
         return tuple(change for phase in self.phases for change in phase.changes)
-
-    @property
-    def with_value(self) -> bool:
-        """Whether the value is worth telling beside the phases: they are not about it, and it changes."""
-        values = {value for one in self.phases for value in (one.value_begin, one.value_end)}
-        if self.about != "value" and values <= {0.0}:
-            return False  # as in a log without rewards
-        return self.about != "value" and (len(values) > 1 or len(self.phases) == 1)
 
     @property
     def explained(self) -> tuple[Change, ...]:
@@ -139,97 +145,67 @@ class Story(Answer):
         return _story(self)
 
 
-def phase(
-    one: Phase,
-    noun: tuple[str, str] = ("step", "steps"),
-    way: str = "for",
-    value: bool = True,
-    among: Iterable[Change] = (),
-) -> str:
-    """Return one phase: what, how long, why, and the value on the way; ``among`` is what else the text explains."""
-    text = f"{one.behaviour} {way} {count(one.end - one.begin, *noun)}"
-    if reason := because(*filter(None, one.changes), among=among):
-        text += f" because {reason}"
-    aside = [count(one.interruptions, "brief interruption")] if one.interruptions else []
-    if value:
-        begin, end = rounded(one.value_begin, VALUE_DIGITS), rounded(one.value_end, VALUE_DIGITS)
-        aside.append(f"value {begin}" if begin == end else f"value {begin} to {end}")
-    return f"{text} ({', '.join(aside)})" if aside else text
+def steps(one: Phase) -> str:
+    """Return the steps of a phase: "35-129"."""
+    return f"{one.begin}-{one.end - 1}" if one.end - one.begin > 1 else f"{one.begin}"
+
+
+def phase(one: Phase, among: Iterable[Change] = ()) -> str:
+    """Return one phase: where, what, and why it began, if that is short; ``among`` is what else the text explains."""
+    text = f"{one.name}: {one.behaviour}"
+    reasons = [change for change in one.changes if change]
+    features = {f for change in reasons for f in change.changed}
+    return f"{text}, because {because(*reasons, among=among, short=DIGITS)}" if 0 < len(features) <= SHORT else text
 
 
 def jump(one: Jump, among: Iterable[Change] = ()) -> str:
     """Return where the value changes much, and why; ``among`` is what else the text explains."""
     change = one.change
     moves = "rises" if change.became > change.was else "falls"
-    ends = "from {} to {}".format(*rounded_apart(change.was, change.became, VALUE_DIGITS))
+    ends = "from {} to {}".format(*rounded_apart(change.was, change.became, DIGITS))
     # What is undone soon is one event: told as two, with two reasons, it would seem to contradict itself.
     back = "" if one.lasted is None else f" and back after {count(one.lasted, 'step')}"
-    return f"The value {moves} most at step {one.step}, {ends}{back}, because {because(change, among=among)}."
+    reason = because(change, among=among, short=DIGITS)
+    return f"The value {moves} most at step {one.step}, {ends}{back}, because {reason}."
+
+
+def headline(answer: Story, name: str = "") -> str:
+    """Return the first line of a story: "Episode 0: 175 steps, return 305, ended by itself."."""
+    length = count(max(round(answer.steps), 1), "step")
+    parts = [f"about {length}" if answer.simulated else length]
+    if answer.total is not None:
+        parts.append(f"return {rounded(answer.total)}")
+    if answer.ending is not None:
+        parts.append(ENDINGS[answer.ending])
+    return f"{name or answer.title}: {', '.join(parts)}."
+
+
+def fits(answer: Story) -> str:
+    """Return how well a story fits its recording: "Fits 82 % of the recording for each action, 65 % for both ..."."""
+    if answer.agreement is None or answer.together is None:
+        return ""
+    dimensions = len(answer.phases[0].outcomes)
+    if dimensions == 1:
+        return f"Fits {percent(answer.agreement)} of the recording."
+    every = "both" if dimensions == 2 else f"all {dimensions}"
+    each = "action" if answer.about == "action" else "part"
+    each = f"Fits {percent(answer.agreement)} of the recording for each {each}"
+    return f"{each}, {percent(answer.together)} for {every} at once."
+
+
+def moments_told(answer: Story) -> str:
+    """Return where the value changes much and where the choice matters, in one line."""
+    jumps = () if answer.simulated else answer.jumps
+    return " ".join([*(jump(one, answer.explained) for one in jumps), *worth_a_look(answer.moments)])
 
 
 def _story(answer: Story) -> str:
     """Return the story, one line a phase."""
-    steps = count(max(round(answer.steps), 1), "step")
-    noun, way = (("leaf", "leaves"), "through") if answer.simulated else (("step", "steps"), "for")
-    lasts = f"takes about {steps}" if answer.simulated else f"lasts {steps}"
-    total = f" and returns {rounded(answer.total)}" if answer.total is not None else ""
-    lines = [f"{answer.title} {lasts}{total}."]
-    told = [phase(one, noun, way, answer.with_value, answer.explained) for one in answer.phases]
-    lines.append(f"First {told[0]}" + ("," if len(told) > 1 else "."))
-    lines += [f"then {text}{',' if place < len(told) else '.'}" for place, text in enumerate(told[1:], start=2)]
-    if answer.ending is not None:
-        lines.append(ENDINGS[answer.ending])
-    if not answer.simulated:
-        lines += [jump(one, answer.explained) for one in answer.jumps]
-    lines += worth_a_look(answer.moments)
-    if answer.agreement is not None:
-        lines.append(f"The log shows what the tree predicts at {percent(answer.agreement)} of the steps.")
+    labels = [steps(one) if not answer.simulated else f"leaves {steps(one)}" for one in answer.phases]
+    width = max(map(len, labels))
+    lines = [headline(answer)]
+    lines += [
+        f"  {label:<{width}}  {phase(one, answer.explained)}." for label, one in zip(labels, answer.phases, strict=True)
+    ]
+    lines += [f"  {told}" for told in (moments_told(answer), fits(answer)) if told]
     return "\n".join(lines)
-
-
-@dataclass(frozen=True)
-class Column:
-    """What a behaviour is made of: its name, and what each level is called at first and later on."""
-
-    name: str
-    first: tuple[str, ...]
-    later: tuple[str, ...]
-
-
-Parts = Sequence[tuple[tuple[int, ...], float]]
-"""Behaviours that alternate: the level of every column, and the share of the steps."""
-
-
-def columns(classes: Classes) -> list[Column]:
-    """Return the columns of an attribute; a discrete action is one column with its labels as levels."""
-    if classes.about.labels:
-        return [Column("action =", classes.columns[0].texts, classes.columns[0].texts)]
-    return [Column(one.name, one.texts, one.names) for one in classes.columns]
-
-
-def behaviours(parts: Sequence[Column], phases: Sequence[Parts]) -> list[str]:
-    """Return what the agent does in each phase: what differs from the phase before; numbers at first mention only."""
-    seen: set[tuple[int, int]] = set()
-    before: list[set[int]] = [set() for _ in parts]
-    told = []
-    for phase in phases:
-        here = [{levels[k] for levels, _ in phase} for k in range(len(parts))]
-        fresh = [k for k in range(len(parts)) if here[k] != before[k]] or range(len(parts))
-        texts = [_column(parts[k], k, phase, seen) for k in fresh]
-        told.append(", and ".join(texts) if any(len(here[k]) > 1 for k in fresh) else all_of(texts))
-        before = here
-    return told
-
-
-def _column(column: Column, k: int, phase: Parts, seen: set[tuple[int, int]]) -> str:
-    shares: dict[int, float] = {}
-    for levels, share in phase:
-        shares[levels[k]] = shares.get(levels[k], 0.0) + share
-    texts = {level: (column.later if (k, level) in seen else column.first)[level] for level in shares}
-    seen.update((k, level) for level in shares)
-    if len(shares) == 1:
-        return f"{column.name} {next(iter(texts.values()))}"
-    ranked = sorted(shares, key=lambda level: -shares[level])
-    # Of two the first is the more frequent one; of more, the shares are told.
-    shown = [texts[level] + (f" ({percent(shares[level])})" if len(ranked) > 2 else "") for level in ranked]
-    return f"{column.name.removesuffix(' =')} alternating between {all_of(shown)}"

@@ -311,7 +311,7 @@ def changes(
 @click.option(
     "--shortest", type=int, default=3, show_default=True, metavar="STEPS", help="Minimum length of a phase, in steps."
 )
-@click.option("--most", type=int, default=12, show_default=True, metavar="N", help="Maximum number of phases.")
+@click.option("--most", type=int, default=6, show_default=True, metavar="N", help="Maximum number of phases.")
 @json_option
 def story(
     model: Path,

@@ -54,7 +54,7 @@ def effects(
 )
 @model_argument
 @log_option("Whose moves to tell: the log that the model was grown on, or another.", required=True)
-@click.option("--regions", type=int, default=10, show_default=True, metavar="N", help="Maximum number of regions.")
+@click.option("--regions", type=int, default=8, show_default=True, metavar="N", help="Maximum number of regions.")
 @json_option
 def outline(model: Path, log: Path, describe: Path | None, regions: int, as_json: bool) -> None:
     """Show the model from afar: a few regions, what the agent does in each, and how it moves between them."""

@@ -100,7 +100,7 @@ def chance(
 @model_argument
 @click.option("--from", "start", metavar="START", help="A state, leaf or zone.  [default: where episodes begin]")
 @click.option("-k", type=int, default=3, show_default=True, help="Number of futures.")
-@click.option("--regions", type=int, default=10, show_default=True, help="Maximum number of regions, as in outline.")
+@click.option("--regions", type=int, default=10, show_default=True, help="Maximum number of regions.")
 @given_option
 @log_option("Count the episodes of this log instead of those that the model keeps.")
 @json_option

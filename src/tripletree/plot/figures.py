@@ -281,7 +281,7 @@ def transitions(
     return Picture(scene, ax, (4.6, 3.9))
 
 
-def importance(model: Any, *, most: int = 12, ax: Any = None) -> Picture:
+def importance(model: Any, *, most: int = 6, ax: Any = None) -> Picture:
     """Draw how much each feature matters to action, value and derivative (see ``TripleTree.importance``).
 
     Parameters
@@ -435,7 +435,7 @@ def episode(
     about: str = "action",
     levels: Wanted = "auto",
     shortest: int = 3,
-    most: int = 12,
+    most: int = 6,
     figure: Any = None,
 ) -> SheetPicture:
     """Draw an episode: features, action and value over time, its phases, and why each of them begins.
@@ -452,7 +452,7 @@ def episode(
     number : int
         Its position in the log, from 0.
     features : sequence of str or None
-        Features to show; None: those that explain the most changes, at most five.
+        Features to show; None: all, or of more than twelve those that vary most in the log.
     about, levels, shortest, most
         How phases are made, as in :meth:`TripleTree.story`.
     figure : matplotlib Figure or SubFigure, or None
@@ -465,7 +465,7 @@ def episode(
     >>> log = road.record("left", n_samples=1000)
     >>> model = TripleTree(20).fit(log)
     >>> plot.episode(model, log, 3)
-    <SheetPicture: Episode 3: 121 steps, 2 phases>
+    <SheetPicture: Episode 3: 121 steps, 4 phases>
     """
     sheet = episode_sheet(
         model, log, number, features=features, about=about, levels=levels, shortest=shortest, most=most

@@ -22,7 +22,7 @@ from tripletree.language.numbers import significant
 from tripletree.log.log import TERMINATED
 from tripletree.model.fitted import Fitted
 from tripletree.questions.evidence import Evidence
-from tripletree.questions.outline import REGIONS, does
+from tripletree.questions.outline import does
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
@@ -32,6 +32,8 @@ Words = tuple[str, ...]
 CLEARLY, MUCH = 2.576, 0.2
 """Returns are called clearly different when this many standard errors (99 %) and more than so much apart from what is
 expected of equals: that an episode with this future returns more than another one half the time."""
+REGIONS = 10
+"""Regions, at most: the leaves of the tree when it had that many."""
 DIGITS = 3
 """Digits of a border in a sentence: regions are large."""
 

@@ -1,29 +1,79 @@
-"""Outline: the first regions that growth made out, and how the log goes from one to the next."""
+"""Outline: the few large regions in which an agent does one simple thing, and how a log goes from one to the next."""
 
 from __future__ import annotations
+
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.behaviour import behaviour, columns, told
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.asking.attribute import main_attributes, read_attribute
+from tripletree.asking.levels import AUTO, Wanted, log_levels
+from tripletree.asking.regions import REGIONS, Regions, read_regions, settled, told_about
 from tripletree.checks import check_whole
-from tripletree.graph.markov import count_transitions
-from tripletree.graph.transitions import leaves_of
-from tripletree.language.conditions import clauses
+from tripletree.graph.count import QUANTILES
+from tripletree.language.conditions import END, clauses
 from tripletree.language.numbers import all_of, measured, percent, significant, unit
+from tripletree.log.derive import derivatives
 from tripletree.log.endings import TERMINATED
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_same_schema
+from tripletree.log.schema import Schema
+from tripletree.model.evaluate import check_same_schema, log_values
 from tripletree.model.fitted import Fitted
 
-REGIONS = 10
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
 MOST_CHANGES = 2
-"""Derivatives that stand for a region in a log without actions."""
+"""Derivatives that stand for a leaf in a log without actions."""
+COMMON = 0.05
+"""Share of the episodes that a route must have to be told, and of the visits that a way on must have."""
+ENDED, CUT = -1, -2
+"""What follows a visit with which the episode ends, or the recording."""
+FOLLOWING = 3
+"""Ways on from a region that are told."""
 
 
-def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, threads: int = 1) -> Outline:
-    """Return the first regions that growth made out, with how the log moves between them.
+class Visits(NamedTuple):
+    """The visits of a log to regions, in order.
+
+    Attributes
+    ----------
+    region, begins, ends : int64 arrays of shape (visits,)
+        Where, from which row, and up to which row (not included).
+    following : int64 array of shape (visits,)
+        The region that comes next, or how the visit ends: with the episode, or with the recording.
+    """
+
+    region: I64
+    begins: I64
+    ends: I64
+    following: I64
+
+    @classmethod
+    def of(cls, region: I64, log: Log) -> Self:
+        """Return the visits; the region of each sample is known."""
+        new = np.append(True, region[1:] != region[:-1])
+        new[log.starts[:-1]] = True
+        begins = np.flatnonzero(new)
+        ends = np.append(begins[1:], len(region))
+        following = np.append(region[begins[1:]], CUT)
+        last = np.searchsorted(ends, log.starts[1:])
+        following[last] = np.where(log.endings == TERMINATED, ENDED, CUT)
+        return cls(region[begins], begins, ends, following)
+
+
+def outline(
+    fitted: Fitted,
+    log: Log,
+    regions: int = REGIONS,
+    ways: int = 3,
+    threads: int = 1,
+    levels: Wanted = AUTO,
+) -> Outline:
+    """Return the regions of a tree, with how the log moves between them.
 
     Parameters
     ----------
@@ -34,49 +84,108 @@ def outline(fitted: Fitted, log: Log, regions: int = REGIONS, ways: int = 3, thr
     regions : int
         How many regions, at most.
     ways : int
-        How many routes.
+        How many routes, at most.
     threads : int
-        Threads that find the leaf of each sample.
+        Threads that find the region of each sample.
+    levels : "auto", int, sequence or mapping
+        Levels of an action that is a number, as for rules.
     """
     check_same_schema(fitted.schema, log, "log")
     check_whole(regions, "regions", 1, example=REGIONS)
-    coarse = fitted.truncate(min(regions, fitted.tree.n_leaves))
-    counted, size = count_transitions(coarse.tree, log, threads), coarse.tree.n_leaves
-    leaf, _ = leaves_of(coarse.tree, log, threads)
-    count = np.bincount(leaf, minlength=size)
-    order = np.argsort(-count, kind="stable").tolist()
-    number = {where: place for place, where in enumerate(order)}
-    matrix = counted.matrix().toarray()
-    last = np.bincount(leaf[log.starts[1:] - 1][log.endings == TERMINATED], minlength=size)
-    lower, upper = coarse.bounds
-    found = []
-    for place, where in enumerate(order):
-        ways_on = sorted(((p, to) for to, p in enumerate(matrix[where].tolist()) if p > 0), key=lambda pair: -pair[0])
-        found.append(
-            Region(
-                number=place,
-                leaf=where,
-                when=tuple(clauses(fitted.schema, lower[where].tolist(), upper[where].tolist())),
-                share=float(count[where] / len(leaf)),
-                action=does(coarse, where),
-                value=float(coarse.leaves.value_mean[where]) if fitted.schema.has_reward else None,
-                spread=float(coarse.leaves.value_std[where]) if fitted.schema.has_reward else None,
-                begins=float(counted.beginnings[where] / (counted.beginnings.sum() or 1)),
-                ends=float(last[where] / max(last.sum(), 1)),
-                following=tuple((number.get(to), p) for p, to in ways_on[:3]),
-            )
-        )
-    places = np.array([number[where] for where in range(size)])[leaf]
-    return Outline(tuple(found), _routes(places, log, number[int(counted.beginnings.argmax())], ways), int(last.sum()))
+    found = read_regions(fitted, told_about(fitted), levels, regions, (log.states, log.starts))
+    region = settled(found.of(log.states, threads), log.starts)
+    shown = _Shown(
+        log,
+        region,
+        Visits.of(region, log),
+        log_levels(fitted, found.classes, log),
+        found.numbers(log),
+        derivatives(log),
+        log_values(fitted, log) if fitted.schema.has_reward else None,
+    )
+    every = tuple(_region(fitted.schema, found, shown, one) for one in range(len(found)))
+    return Outline(every, *_routes(found, region, log, ways), int((log.endings == TERMINATED).sum()))
 
 
-def _routes(region: npt.NDArray[np.int64], log: Log, begin: int, ways: int) -> tuple[Route, ...]:
-    """Return the most frequent routes of episodes that begin in a region and end; the region of each sample is known.
+class _Shown(NamedTuple):
+    """What a log shows: regions, visits, what is told as levels and numbers, changes, values."""
 
-    A route leaves out detours, which are what lies between two visits to a region: agents flicker at borders, and
-    hardly two episodes would go the same way.
+    log: Log
+    region: I64
+    visits: Visits
+    levels: I64
+    numbers: F64
+    changes: F64
+    values: F64 | None
+
+
+def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
+    """Return one region: what it is, what is done there, how it is come by and left."""
+    log, visits = shown.log, shown.visits
+    inside, stays = shown.region == one, visits.region == one
+    done = [
+        behaviour(schema, column, rule, log.states[inside], shown.levels[inside, k], shown.numbers[inside, k])
+        for k, (column, rule) in enumerate(zip(columns(found.classes), found.rules[one], strict=True))
+    ]
+    texts = [told(column, part) for column, part in zip(columns(found.classes), done, strict=True)]
+    whole = stays & (visits.following != CUT)
+    to, count = np.unique(visits.following[whole], return_counts=True)
+    ranked = [k for k in np.argsort(-count, kind="stable").tolist() if count[k] >= COMMON * whole.sum()]
+    ways_on = [(int(to[k]), float(count[k] / whole.sum())) for k in ranked[:FOLLOWING]]
+    lengths, ended = np.diff(log.starts), log.endings == TERMINATED
+    left = np.repeat(log.starts[1:], lengths) - np.arange(log.n_samples)
+    left = left[inside & np.repeat(ended, lengths)]
+    value = None if shown.values is None or not inside.any() else shown.values[inside]
+    last = shown.region[log.starts[1:] - 1][ended]
+    return Region(
+        number=one,
+        name=found.names[one],
+        when=tuple(clauses(schema, found.lower[one].tolist(), found.upper[one].tolist())),
+        share=float(inside.mean()),
+        action="; ".join(texts),
+        outcomes=tuple(part.text for part in done),
+        kinds=tuple(part.kind for part in done),
+        agreement=tuple(part.share for part in done),
+        visits=int(stays.sum()),
+        cut=int((stays & ~whole).sum()),
+        steps=_quantiles((visits.ends - visits.begins)[stays]),
+        left=float(np.median(left)) if len(left) else None,
+        entry=_mean(log.states[visits.begins[stays]]),
+        inside=_mean(log.states[inside]),
+        exit=_mean(log.states[visits.ends[stays] - 1]),
+        change=_mean(shown.changes[inside]),
+        value=None if value is None else float(value.mean()),
+        spread=None if value is None else float(value.std()),
+        begins=float((shown.region[log.starts[:-1]] == one).mean()),
+        ends=float((last == one).mean()) if len(last) else 0.0,
+        following=tuple((None if to == ENDED else to, p) for to, p in ways_on),
+        names=tuple(END if to == ENDED else found.names[to] for to, _ in ways_on),
+    )
+
+
+def _quantiles(lengths: I64) -> tuple[int, int, int] | None:
+    if not len(lengths):
+        return None
+    low, middle, high = np.quantile(lengths, QUANTILES, method="inverted_cdf").tolist()
+    return int(low), int(middle), int(high)
+
+
+def _mean(rows: F64) -> F64:
+    """Return the mean of each column, as far as it is known."""
+    known = ~np.isnan(rows)
+    number = known.sum(axis=0)
+    total = np.where(known, rows, 0.0).sum(axis=0)
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
+
+def _routes(found: Regions, region: I64, log: Log, ways: int) -> tuple[tuple[Route, ...], int]:
+    """Return the common routes of episodes that begin where most do, and end; and how many others there are.
+
+    A route leaves out detours, which are what lies between two visits to a region: otherwise hardly two episodes would
+    go the same way.
     """
     lengths: dict[tuple[int, ...], list[int]] = {}
+    begin = int(np.bincount(region[log.starts[:-1]]).argmax())
     changes = np.append(True, region[1:] != region[:-1])
     for first, stop, ending in zip(log.starts[:-1].tolist(), log.starts[1:].tolist(), log.endings, strict=True):
         if ending != TERMINATED or region[first] != begin:
@@ -91,7 +200,12 @@ def _routes(region: npt.NDArray[np.int64], log: Log, begin: int, ways: int) -> t
     total = sum(map(len, lengths.values()))
     # Of equally frequent ones the one that was seen first.
     often = sorted(lengths.items(), key=lambda one: -len(one[1]))[:ways]
-    return tuple(Route(route, len(steps) / total, sorted(steps)[(len(steps) - 1) // 2]) for route, steps in often)
+    common = tuple(
+        Route(route, tuple(found.names[one] for one in route), len(steps) / total, sorted(steps)[(len(steps) - 1) // 2])
+        for route, steps in often
+        if len(steps) >= COMMON * total
+    )
+    return common, len(lengths) - len(common)
 
 
 def does(fitted: Fitted, leaf: int) -> str:

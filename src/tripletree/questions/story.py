@@ -1,19 +1,19 @@
-"""Story: an episode cut into phases of one behaviour, or of several that alternate, with the reason of every change."""
+"""Story: an episode cut into its visits to regions, with what the agent does in each and why that changes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.behaviour import behaviour, columns, told
 from tripletree.answers.change import Change
-from tripletree.answers.story import Jump, Phase, Story, columns
-from tripletree.answers.story import behaviours as behaviours_of
+from tripletree.answers.story import Jump, Phase, Story
 from tripletree.answers.trajectories import PAPER, Trajectories, Trajectory
-from tripletree.asking.attribute import read_attribute
-from tripletree.asking.levels import AUTO, Classes, Wanted, log_classes, read_levels
+from tripletree.asking.levels import AUTO, Wanted, log_levels
+from tripletree.asking.regions import BRIEF, Regions, read_regions, settled
 from tripletree.asking.states import read_states
 from tripletree.checks import check_whole, is_integer
 from tripletree.errors import ParameterError
@@ -27,6 +27,7 @@ from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 NOTHING = "The episode has no steps, so there is nothing to tell."
 
@@ -35,11 +36,11 @@ LARGE = 0.5
 
 # On the logs that this was chosen on (landers, a cart-pole, a mountain car), jumps of the value are either undone
 # within these steps, most of them in the next one, or last for tens of steps; hardly any lie between.
-BRIEF = 5
+LASTING = 5
 """Steps that a jump of the value must outlast to count as a lasting one; with a larger ``shortest``, that many."""
 
-MOSTLY = 0.8
-"""From this share of its steps on, a stretch of short runs counts as one behaviour with interruptions."""
+MOST = 6
+"""Phases, at most: with the first line, moments of the value and how well it fits, a story has less than ten lines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +65,8 @@ def story(
     *,
     about: str = "action",
     levels: Wanted = AUTO,
-    shortest: int = 3,
-    most: int = 12,
+    shortest: int = BRIEF,
+    most: int = MOST,
     threads: int = 1,
 ) -> Story:
     """Return the story of an episode.
@@ -79,64 +80,116 @@ def story(
     log : Log or None
         The log that ``episode`` counts in.
     about : str
-        The attribute whose changes make the phases.
+        The attribute that regions are made for, and that is told.
     levels : "auto", int, sequence or mapping
         Levels of an attribute that is a number, as for rules.
     shortest : int
-        Steps that a phase must last; what is shorter interrupts another phase or makes up an alternating one.
+        Steps that a phase must last.
     most : int
         Most phases; longer episodes are told more coarsely.
     threads : int
         Threads that look for moments at which the choice matters.
     """
-    check_whole(shortest, "shortest", 1, example=3)
-    check_whole(most, "most", 1, example=12)
-    classes = read_levels(fitted, read_attribute(fitted, about), levels)
-    told = _read(fitted, episode, log)
-    leaf = fitted.tree.apply(told.states)
-    codes, value = classes.leaves[leaf], fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
-    stretches = cut(codes, 1 if told.crossing else shortest, most)
-    behaviours = behaviours_of(
-        columns(classes),
-        [[(classes.parts(code), share) for code, share in zip(s.codes, s.shares, strict=True)] for s in stretches],
-    )
-    # Why a phase begins is asked from the last step at which the agent still behaved as before: the step just before
-    # may belong to an interruption, which is not told.
-    last = [_last(codes, stretch) for stretch in stretches]
-    phases = tuple(
-        Phase(
-            begin=stretch.begin,
-            end=stretch.end,
-            behaviour=behaviour,
-            outcomes=tuple(classes.names[code] for code in stretch.codes),
-            interruptions=stretch.interruptions,
-            value_begin=float(value[stretch.begin]),
-            value_end=float(value[stretch.end - 1]),
-            changes=_changes(fitted, classes, told.states, codes, before, stretch.begin) if stretch.begin else (),
+    check_whole(shortest, "shortest", 1, example=BRIEF)
+    check_whole(most, "most", 1, example=MOST)
+    one = _read(fitted, episode, log)
+    ends = np.array([0, len(one.states)])
+    regions = read_regions(fitted, about, levels, given=(one.states, ends))
+    leaf = fitted.tree.apply(one.states)
+    predicted = regions.leaves[leaf]
+    recorded = predicted if one.log is None else log_levels(fitted, regions.classes, one.log)
+    value = fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
+    region = regions.of(one.states)
+    visits = cut(region, 1 if one.crossing else shortest, most)
+    parts = columns(regions.classes)
+    numbers = regions.numbers(one.log, leaf)
+    # A number that is told as such is neither right nor wrong.
+    worded = np.array([not column.number for column in parts])
+    right = np.zeros(recorded.shape, bool)
+    phases: list[Phase] = []
+    # Why a phase begins is asked from the last step of the one before, and the first of its own, in their regions: the
+    # steps between them may belong to others, which are not told.
+    last = 0
+    for begin, end in visits:
+        here = int(np.bincount(region[begin:end]).argmax())
+        inside = begin + np.flatnonzero(region[begin:end] == here)
+        done = [
+            behaviour(fitted.schema, column, rule, one.states[begin:end], recorded[begin:end, k], numbers[begin:end, k])
+            for k, (column, rule) in enumerate(zip(parts, regions.rules[here], strict=True))
+        ]
+        right[begin:end] = np.stack([part.right for part in done], axis=1)
+        # What is told as before has not changed, whatever single states say.
+        before = phases[-1].outcomes if phases else ("",) * len(done)
+        new = [part.text != was for part, was in zip(done, before, strict=True)]
+        texts = [told(column, part, one.log is not None) for column, part in zip(parts, done, strict=True)]
+        phases.append(
+            Phase(
+                begin=begin,
+                end=end,
+                name=regions.names[here],
+                region=here,
+                behaviour="; ".join(texts),
+                outcomes=tuple(part.text for part in done),
+                kinds=tuple(part.kind for part in done),
+                agreement=None if one.log is None else tuple(part.share for part in done),
+                interruptions=_left(region[begin:end] == here),
+                value_begin=float(value[begin]),
+                value_end=float(value[end - 1]),
+                changes=_changes(fitted, regions, one.states, predicted, last, int(inside[0]), new) if begin else (),
+            )
         )
-        for stretch, before, behaviour in zip(stretches, [0, *last[:-1]], behaviours, strict=True)
-    )
-    agreement = total = ending = None
-    if told.log is not None:
-        agreement = float((log_classes(fitted, classes, told.log) == codes).mean())
-        total = float(told.log.rewards.sum()) if fitted.schema.has_reward else None
-        ending = ENDING_NAMES[told.log.endings[0]]
-    elif told.way is not None and told.way.ends:
+        last = int(inside[-1])
+    total = ending = None
+    if one.log is not None:
+        total = float(one.log.rewards.sum()) if fitted.schema.has_reward else None
+        ending = ENDING_NAMES[one.log.endings[0]]
+    elif one.way is not None and one.way.ends:
         ending = ENDING_NAMES[TERMINATED]
     return Story(
-        title=told.title,
+        title=one.title,
         about=about,
-        phases=phases,
+        phases=tuple(phases),
         # The paper's way goes through every leaf once, however long it stays there: nothing in it is brief.
-        jumps=_jumps(fitted, told.states, value, 0 if told.crossing else max(shortest, BRIEF)),
-        steps=float(len(codes) if told.way is None else told.way.duration),
-        simulated=told.crossing,
+        jumps=_jumps(fitted, one.states, value, 0 if one.crossing else max(shortest, LASTING)),
+        steps=float(len(region) if one.way is None else one.way.duration),
+        simulated=one.crossing,
         total=total,
         ending=ending,
-        agreement=agreement,
+        agreement=None if one.log is None or not worded.any() else float(right[:, worded].mean()),
+        together=None if one.log is None or not worded.any() else float(right.all(axis=1).mean()),
         # Which the other episodes of the log show.
         moments=moments(fitted, log, episode, threads).moments if log is not None and is_integer(episode) else (),
     )
+
+
+def cut(region: I64, shortest: int, most: int) -> list[tuple[int, int]]:
+    """Return the visits to regions, without those that are too brief; ``shortest`` grows until there are few enough."""
+    ends, wait = np.array([0, len(region)]), float(shortest)
+    while True:
+        first = np.flatnonzero(np.diff(settled(region, ends, wait), prepend=-1))
+        if len(first) <= most:
+            return list(zip(first.tolist(), [*first[1:].tolist(), len(region)], strict=True))
+        wait *= 1.25
+
+
+def _left(inside: Mask) -> int:
+    """Return how often a place was left within some steps."""
+    return int((inside[:-1] & ~inside[1:]).sum())
+
+
+def _changes(
+    fitted: Fitted, regions: Regions, states: F64, predicted: I64, last: int, begin: int, new: list[bool]
+) -> tuple[Change, ...]:
+    """Return why the prediction changed between two steps: one answer for each column that is told anew."""
+    before, after = states[last], states[begin]
+    found = []
+    levels = (predicted[step].tolist() for step in (last, begin))
+    for column, fresh, was, became in zip(regions.classes.columns, new, *levels, strict=True):
+        if fresh and was != became:
+            # Labels have no edges to cross.
+            threshold = column.edges[became - 1 if became > was else became] if column.edges else None
+            found.append(explain_change(fitted, before, after, column.attribute, threshold))
+    return tuple(found)
 
 
 def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
@@ -182,25 +235,6 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
     return _Episode("This sequence of states", states)
 
 
-def _last(codes: I64, stretch: Stretch) -> int:
-    """Return the last step of a stretch at which it is what it is said to be."""
-    return stretch.begin + int(np.flatnonzero(np.isin(codes[stretch.begin : stretch.end], stretch.codes))[-1])
-
-
-def _changes(fitted: Fitted, classes: Classes, states: F64, codes: I64, last: int, begin: int) -> tuple[Change, ...]:
-    """Return why the behaviour changed between two steps: one answer for each column that changed its level."""
-    before, after = states[last], states[begin]
-    if classes.about.labels:
-        return (explain_change(fitted, before, after),)
-    was, became = (classes.parts(int(codes[step])) for step in (last, begin))
-    found = []
-    for column, one, other in zip(classes.columns, was, became, strict=True):
-        if one != other:
-            threshold = column.edges[other - 1 if other > one else other]
-            found.append(explain_change(fitted, before, after, column.attribute, threshold))
-    return tuple(found)
-
-
 def _jumps(fitted: Fitted, states: F64, value: F64, brief: int) -> tuple[Jump, ...]:
     """Return the largest rise and the largest fall of the value, if they are large, in the order of time.
 
@@ -233,81 +267,3 @@ def _undone(value: F64, t: int, brief: int) -> int | None:
     middle = value[t] / 2 + value[t + 1] / 2
     back = np.flatnonzero((value[t + 2 : t + 2 + brief] > middle) == (value[t] > middle))
     return int(back[0]) + 1 if len(back) else None
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """Steps ``begin`` to ``end`` (not included).
-
-    Attributes
-    ----------
-    begin, end : int
-        Where it begins and ends.
-    codes : tuple of int
-        Its behaviours, the one with most steps first: one, or several that alternate.
-    shares : tuple of float
-        Their shares of the steps.
-    interruptions : int
-        Runs of other behaviours that were too short to count.
-    """
-
-    begin: int
-    end: int
-    codes: tuple[int, ...]
-    shares: tuple[float, ...]
-    interruptions: int = 0
-
-
-def cut(codes: I64, shortest: int, most: int) -> list[Stretch]:
-    """Return at most ``most`` stretches.
-
-    Runs shorter than ``shortest`` interrupt the stretch that they are in; several of them in a row alternate. The last
-    run is kept whatever its length. When there are too many stretches, ``shortest`` grows until there are not.
-    """
-    while True:
-        found = _cut(codes, shortest)
-        if len(found) <= most or shortest > len(codes):
-            return found
-        shortest += max(shortest // 8, 1)
-
-
-def _cut(codes: I64, shortest: int) -> list[Stretch]:
-    starts = np.append(0, np.flatnonzero(codes[1:] != codes[:-1]) + 1)
-    ends = np.append(starts[1:], len(codes))
-    long = ends - starts >= shortest
-    long[-1] = True  # the end matters
-    if len(long) > 1 and not long[-2]:
-        long[-1] = ends[-1] - starts[-1] >= shortest  # unless it is part of an alternation
-    # Runs that belong together: a long one alone, short ones in a row.
-    first = np.flatnonzero(np.append(True, long[1:] | long[:-1]))
-    stretches: list[Stretch] = []
-    waiting = 0  # interruptions at the very beginning, which the first stretch takes in
-    for run, after in zip(first, np.append(first[1:], len(long)), strict=True):
-        begin, end = int(starts[run]), int(ends[after - 1])
-        if not long[run] and end - begin < shortest and end < len(codes):
-            if stretches:
-                stretches[-1] = _longer(stretches[-1], end, int(after - run))
-            else:
-                waiting = int(after - run)
-            continue
-        kept, shares = _kept(codes[begin:end])
-        if stretches and len(kept) == 1 and stretches[-1].codes == kept:
-            stretches[-1] = _longer(stretches[-1], end, 0)
-            continue
-        others = int((codes[starts[run:after]] != kept[0]).sum()) if len(kept) == 1 else 0
-        stretches.append(Stretch(begin if stretches else 0, end, kept, shares, waiting + others))
-        waiting = 0
-    return stretches
-
-
-def _kept(codes: I64) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """Return the behaviours of some steps with their shares; one alone when it has most of the steps."""
-    found, steps = np.unique(codes, return_counts=True)
-    order = np.argsort(-steps, kind="stable")
-    if steps.max() >= MOSTLY * len(codes):
-        return (int(found[order[0]]),), (1.0,)
-    return tuple(found[order].tolist()), tuple((steps[order] / len(codes)).tolist())
-
-
-def _longer(stretch: Stretch, end: int, interruptions: int) -> Stretch:
-    return replace(stretch, end=end, interruptions=stretch.interruptions + interruptions)

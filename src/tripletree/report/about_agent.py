@@ -8,7 +8,7 @@ import numpy as np
 
 from tripletree.answers.few_rules import heading, lines, notes
 from tripletree.answers.outline import ends as ends_told
-from tripletree.answers.outline import following
+from tripletree.answers.outline import following, rare_routes, visits
 from tripletree.answers.rhythm import steps_text
 from tripletree.answers.rules import conditions
 from tripletree.answers.story import Story
@@ -33,16 +33,18 @@ from tripletree.scenes.charts import importances
 from tripletree.scenes.colours import HERE, THERE
 from tripletree.scenes.cycle import cycle
 from tripletree.scenes.fan import after
-from tripletree.scenes.graph import transitions
+from tripletree.scenes.graph import regions as regions_graph
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.strip import episode as episode_strip
-from tripletree.scenes.types import Entry, Labels, Lines, Points, Scene
-from tripletree.scenes.view import View, read_view
+from tripletree.scenes.types import Entry, Lines, Points, Scene
+from tripletree.scenes.view import View, named, read_view
 
 DOTS = 250
 """States in the swarm of contributions: enough to see, and few enough to keep the page small."""
 MOST_ALONG = 6
 """Features that are drawn along a cycle."""
+MOST_FEATURES = 8
+"""Features whose means are shown in each region."""
 WORST = 6
 """Leaves and episodes listed as the worst."""
 # Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
@@ -101,21 +103,38 @@ def _abouts(case: Case) -> list[str]:
 
 
 def _regions(case: Case) -> Markup:
+    value = case.fitted.varies[1]
     rows = [
         (
-            str(one.number + 1),
+            one.name,
             conditions(one.when),
-            percent(one.share),
+            f"{percent(one.share)}, {visits(one)}",
             one.action,
-            *([measured(one.value or 0.0, one.spread or 0.0)] if case.fitted.varies[1] else []),
+            *([measured(one.value or 0.0, one.spread or 0.0)] if value else []),
+            "" if one.left is None else rounded(one.left, 3),
             following(one).removeprefix("then "),
         )
-        for one in case.outline.regions
+        for one in case.outline.by_time
     ]
-    value = ["value"] if case.fitted.varies[1] else []
     does_there = "what the agent does" if case.fitted.schema.has_action else "what changes"
-    head = ("region", "where", "of the time", does_there, *value, "what follows")
-    return table("The agent in a few regions", head, rows, numbers=(0, 2, 4) if value else (0, 2))
+    head = ("region", "where", "of the time", does_there, *(["value"] if value else []), "steps left", "what follows")
+    numbers = (4, 5) if value else (4,)
+    return together([table("The agent in a few regions", head, rows, numbers), _features(case)])
+
+
+def _features(case: Case) -> Markup:
+    """Return the features in each region, folded: those whose means differ most between regions."""
+    regions = [one for one in case.outline.regions if one.visits]
+    means = np.array([one.inside for one in regions])
+    apart = np.ptp(means, axis=0) / case.fitted.span if len(regions) > 1 else np.zeros(means.shape[1])
+    shown = sorted(np.argsort(-apart, kind="stable")[:MOST_FEATURES].tolist())
+    if not regions:
+        return Markup()
+    schema = case.fitted.schema
+    rows = [(one.name, *(words.on_the_way(one, f, case.fitted.span[f]) for f in shown)) for one in regions]
+    head = ("region", *(named(schema.features[f].name, schema.features[f].unit) for f in shown))
+    told = table("Means of the features: inside, and from entry to exit", head, rows)
+    return fold(words.FEATURES_THERE, told)
 
 
 def _rules(case: Case) -> Markup:
@@ -249,10 +268,12 @@ def moves_section(case: Case) -> Section:
         soon = chance(fitted, case.evidence, None, "end", None, None, median)
         told.append(words.to_the_end(soon, expected_steps(fitted, case.evidence, None, "end", None, None)))
     routes = [tag("li", str(route)) for route in case.outline.routes]
+    rare = rare_routes(case.outline)
     content = [
         paragraphs(told),
-        _graph(case),
+        *([_graph(case)] if len(case.outline.regions) > 1 else []),
         *([tag("h3", "Routes to the end"), tag("p", words.ROUTES), tag("ol", *routes)] if routes else []),
+        *([tag("p", rare)] if rare else []),
         *([fold("From the beginning on", _fan(case))] if case.log.n_episodes >= FEW else []),
         fold("Changes of mind", tag("ul", *(tag("li", _changes(case, about)) for about in _abouts(case)))),
     ]
@@ -279,16 +300,8 @@ def _fan(case: Case) -> Markup:
 
 
 def _graph(case: Case) -> Markup:
-    """Return the regions as a graph, with their numbers in the table instead of those of leaves."""
-    regions = case.outline.regions
-    number = {str(one.leaf): str(one.number + 1) for one in regions}
-    # Regions are the leaves of the tree cut to their number. Rare moves would only add arrows that nobody can follow.
-    scene = transitions(case.fitted.truncate(len(regions)), colour=_coloured(case), share=0.97, most=30, log=case.log)
-    marks = tuple(
-        replace(mark, text=tuple(number.get(name, name) for name in mark.text)) if isinstance(mark, Labels) else mark
-        for mark in scene.marks
-    )
-    scene = replace(scene, title=words.GRAPH_TITLE, subtitle=words.GRAPH, note="", marks=marks)
+    """Return the regions as a graph."""
+    scene = replace(regions_graph(case.outline), subtitle=words.GRAPH)
     return region("wide", scene.title, case.draw.figure(scene, 640, 400))
 
 

@@ -15,7 +15,7 @@ from tripletree.answers.outline import Outline
 from tripletree.answers.rhythm import Rhythm
 from tripletree.answers.rules import conditions
 from tripletree.answers.story import Story
-from tripletree.asking.attribute import main_attributes
+from tripletree.asking.regions import told_about
 from tripletree.graph.markov import count_transitions
 from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
@@ -127,7 +127,7 @@ class Case:
     @cached_property
     def told_about(self) -> str:
         """What stories are about: the action, or what changes most in a log without actions."""
-        return "action" if self.fitted.schema.has_action else next(iter(main_attributes(self.fitted)), "derivative")
+        return told_about(self.fitted)
 
     def where(self, leaf: int) -> str:
         """Return the conditions of a leaf in words."""

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from tripletree.answers.attribution import Attribution, main_features, places_of, what
 from tripletree.answers.change import Changes, by_one_feature
-from tripletree.answers.criticality import CAUTION, DIGITS, Criticality, Place, worth_a_look
+from tripletree.answers.criticality import CAUTION, DIGITS, Criticality, Place
 from tripletree.answers.judgement import HeldOut
-from tripletree.answers.story import ENDINGS, Story, jump, phase
-from tripletree.language.numbers import all_of, capital, estimate, exact, measured, percent, rounded
+from tripletree.answers.outline import Region
+from tripletree.answers.story import Story, fits, headline, moments_told, phase, steps
+from tripletree.language.numbers import all_of, estimate, exact, measured, percent, rounded, within_range
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
@@ -170,13 +171,15 @@ def to_the_end(soon: Any, steps: Any) -> str:
 
 def story_parts(answer: Story, name: str) -> tuple[str, list[str], list[str]]:
     """Return the first sentence of a story, a line for each phase, and what follows."""
-    total = "" if answer.total is None else f" and has a return of {rounded(answer.total)}"
-    first = f"Episode {name} lasts {count(max(round(answer.steps), 1), 'step')}{total}."
-    told = [phase(one, value=answer.with_value, among=answer.explained) for one in answer.phases]
-    phases = [f"{capital(text)}." for text in told]
-    rest = [ENDINGS[answer.ending]] if answer.ending is not None else []
-    jumps = (jump(one, answer.explained) for one in answer.jumps)
-    return first, phases, [" ".join([*rest, *jumps, *worth_a_look(answer.moments)])]
+    phases = [f"{steps(one)}: {phase(one, answer.explained)}." for one in answer.phases]
+    rest = [moments_told(answer), fits(answer)]
+    return headline(answer, f"Episode {name}"), phases, [" ".join(filter(None, rest))]
+
+
+def on_the_way(one: Region, f: int, span: float) -> str:
+    """Return the mean of a feature in a region, and from where to where it goes there: "0.9 (1.2 to 0.6)"."""
+    inside, entry, leave = (rounded(within_range(float(x[f]), span), 3) for x in (one.inside, one.entry, one.exit))
+    return f"{inside} ({entry} to {leave})" if entry != leave else inside
 
 
 def lead(fitted: Fitted, log: Log) -> str:
@@ -315,9 +318,13 @@ SIZE = (
 
 CYCLE = "Means over all cycles, with one standard deviation to either side; vertical lines are where parts begin"
 BIG_PICTURE = (
-    "The first splits of the tree divide the states into a few regions. The one where the agent spends most time comes "
-    "first."
+    "The few regions that tell best what the agent does, by their names. Visits of a step or two do not count. The one "
+    "where the agent spends most time comes first; what is done less often than 90 % of the time has its share in "
+    "brackets."
 )
+
+
+FEATURES_THERE = "How the features are in each region"
 
 
 RULES = (
@@ -336,19 +343,13 @@ ASK = (
 NO_SCRIPT = "This map needs a browser that runs scripts."
 
 
-ROUTES = (
-    "How episodes go that begin where most do, and that end: through the numbered regions of the table above, detours "
-    "left out. Those seen most often:"
-)
+ROUTES = "How episodes go that begin where most do, and that end, detours left out. Those seen most often:"
 
 
 GRAPH = (
-    "Discs are the numbered regions of the table above; the larger the disc, the more time is spent there, and the "
-    "wider the arrow, the more probable the transition"
+    "The larger the disc, the more time is spent in the region; the wider the arrow, the more of the visits go that "
+    "way. Moves that are rare are left out"
 )
-
-
-GRAPH_TITLE = "How the agent moves from region to region"
 
 
 EPISODES_TITLE = "These episodes on a map of {}"

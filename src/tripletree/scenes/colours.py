@@ -15,7 +15,7 @@ ON_LIGHT, ON_DARK = "#16191d", "#fffffe"
 CATEGORIES = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#f0e442")
 OTHER = "#b3b3b3"
 # Muted, and none of them near a colour above: a phase is not an action, even where it is all left or all right.
-PHASES = ("#c0dae7", "#cdb395", "#9ac0d1", "#d7cdb2", "#c7f6ff", "#eeefcb")
+PHASES = ("#c0dae7", "#cdb395", "#9ac0d1", "#d7cdb2", "#c7f6ff", "#eeefcb", "#d6b8ea", "#a39b8b")
 
 #: Overlays on any map: the state asked about, what it is contrasted with, and places of interest. Dark, because the
 #: actions below them have all the bright colours.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import heapq
+import textwrap
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.answers.outline import Outline
 from tripletree.checks import check_number, check_whole
 from tripletree.errors import ParameterError
 from tripletree.graph.transitions import Transitions
@@ -17,7 +19,7 @@ from tripletree.model.evaluate import check_log, transitions_on
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
 from tripletree.scenes.colouring import colour_scale, read_colour
-from tripletree.scenes.colours import INK, ON_DARK, ON_LIGHT, PAPER, dark
+from tripletree.scenes.colours import INK, ON_DARK, ON_LIGHT, OTHER, PAPER, PHASES, dark
 from tripletree.scenes.guides import shade_of, shades
 from tripletree.scenes.layout import hops, layout
 from tripletree.scenes.types import Axis, Entry, Labels, Links, Mark, Points, Scene
@@ -35,6 +37,8 @@ ASPECT = 1.25
 """Width of a layout whose height is 1."""
 MOST_NUMBERED = 45
 """With more nodes than this there is no room for their numbers."""
+NAMED, LETTERS = 1.6, 22
+"""How much larger the disc of a region is, and letters in a line of its name."""
 DIGITS = 6.2
 """Size of the numbers in nodes, in points: three digits fit in the smallest node that has one."""
 
@@ -163,6 +167,41 @@ def transitions(
         (Entry("end of the episode", INK, "square"),) if end_shown else (),
         note,
     )
+
+
+def regions(found: Outline) -> Scene:
+    """Return the regions of an outline as a graph, with their names; moves that hardly ever happen are left out."""
+    every, n = found.regions, len(found.regions)
+    source, target, count = [], [], []
+    for one in every:
+        for to, share in one.following:
+            source.append(one.number)
+            target.append(n if to is None else to)
+            count.append(max(round(share * (one.visits - one.cut)), 1))
+    none = np.zeros(n, np.int64)
+    edges = np.array(count, np.int64)
+    ends = (np.array(source, np.int32), np.array(target, np.int32))
+    time = np.array([round(one.share * 1e6) for one in every], np.int64)
+    moves = Transitions(n, *ends, edges, edges, none, none, none, none, time)
+    end_shown = n in target
+    part = Part(np.arange(len(edges)), np.arange(n + end_shown), 1.0)
+    place, last, axes = _by_layout(moves, part, n)
+    size = _sizes(moves, part.nodes[:n], numbered=True) * NAMED
+    marks: list[Mark] = [_arrows(moves, part, place, last, size)] if len(edges) else []
+    for one in every:
+        colour = PHASES[one.number] if one.number < len(PHASES) else OTHER
+        at = place[[one.number]]
+        marks.append(Points(at[:, 0], at[:, 1], float(size[one.number]), colour, edge=INK))
+        marks.append(Labels(at[:, 0], at[:, 1], (percent(one.share),), DIGITS, ON_LIGHT))
+        for line, text in enumerate(textwrap.wrap(one.name, LETTERS)):
+            below = (0.0, -size[one.number] / 2 - 6.0 - 8.0 * line)
+            marks.append(Labels(at[:, 0], at[:, 1], (text,), 7.0, ON_LIGHT, shift=below, framed=True))
+    if end_shown:
+        marks.append(Points(place[n:, 0], place[n:, 1], END, INK, symbol="square", edge=PAPER))
+        marks.append(Labels(place[n:, 0], place[n:, 1], ("end",) * (len(place) - n), 5.5, PAPER))
+    # Names stand below their discs and may be long.
+    across, up = _padded(axes[0], 0.08, 0.08), _padded(axes[1], 0.12, 0.0)
+    return Scene("How the agent moves from region to region", across, up, tuple(marks))
 
 
 def _numbers(leaves: I64, place: F64, fills: list[str]) -> list[Mark]:

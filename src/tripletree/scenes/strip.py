@@ -1,4 +1,4 @@
-"""The episode strip: features, action and value over time, cut into phases, with the reason for every change."""
+"""The episode strip: all features, action and value over time, on bands that are the phases, which have names."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.change import because
-from tripletree.answers.story import Phase, Story
+from tripletree.answers.story import Phase, Story, fits, steps
+from tripletree.answers.story import phase as phase_text
 from tripletree.asking.features import read_features
 from tripletree.asking.levels import Wanted
 from tripletree.checks import check_whole
@@ -18,7 +18,6 @@ from tripletree.language.numbers import rounded
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_log, known_codes, log_values
 from tripletree.model.fitted import Fitted
-from tripletree.questions.importance import importance
 from tripletree.questions.story import story
 from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY, HERE, INK, ON_LIGHT, OTHER, PALE, PAPER, PHASES
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
@@ -27,18 +26,20 @@ from tripletree.text import count, shortened
 
 F64 = npt.NDArray[np.float64]
 
-MOST_FEATURES = 5
+MOST_FEATURES = 12
 """Features that are shown at most, unless the caller names them."""
-MOST_DIMENSIONS = 3
+MOST_DIMENSIONS = 6
 """Action dimensions that are shown."""
-PHASE_BAR, WORDS = 0.3, 0.27
-"""Height of the bar of phases, and of a line of words, in units of one row."""
+PHASE_BAR, ROW, WORDS = 0.3, 0.7, 0.27
+"""Height of the bar of phases, of a feature or an action, and of a line of words, in units of one row."""
 LETTERS = 112
 """Characters that fit in a line of words across a page."""
 LONGEST_NAME, MOST_LINES = 60, 6
 """Letters of an episode's name in the title, and lines of words for a phase."""
-DIGIT = 0.012
-"""Width of a digit, as a share of the picture; a phase that is narrower than its number has no room for it."""
+LETTER = 0.0088
+"""Width of a letter, as a share of the picture; a phase that is narrower than its name has room for its number only."""
+SHADE = 0.45
+"""How strong the bands of phases are behind lines."""
 
 
 def episode(
@@ -50,7 +51,7 @@ def episode(
     about: str = "action",
     levels: Wanted = "auto",
     shortest: int = 3,
-    most: int = 12,
+    most: int = 6,
 ) -> Sheet:
     """Return rows over time: phases, features, action, value; and the story in words.
 
@@ -63,7 +64,7 @@ def episode(
     number : int
         Its position in the log.
     features : sequence of str or None
-        Which features; None: those that explain most changes, at most five.
+        Which features; None: all, or of more than twelve those that vary most in the log.
     about, levels, shortest, most
         As in ``TripleTree.story``.
     """
@@ -72,7 +73,7 @@ def episode(
     check_whole(number, "number", 0, log.n_episodes - 1)
     told = story(fitted, number, log, about=about, levels=levels, shortest=shortest, most=most)
     one = log.select([int(number)])
-    columns = _features(fitted, told, features)
+    columns = _features(fitted, log, features)
     end = float(one.n_samples)
     leaf = fitted.tree.apply(one.states)
     predictions = fitted.told(one.states, leaf)
@@ -92,7 +93,7 @@ def episode(
         legend.append(Entry("predicted value", ATTRIBUTE_COLOURS[1], "line"))
     rows.append(_words(told))
     legend += [Entry("why the next phase begins", HERE, "disc")] if told.changes else []
-    heights = (PHASE_BAR, *([1.0] * (len(rows) - 2)), WORDS * rows[-1].y.high)
+    heights = (PHASE_BAR, *([ROW] * (len(rows) - 2)), WORDS * rows[-1].y.high)
     return Sheet(_title(told), tuple((row,) for row in rows), _subtitle(told), legend=tuple(legend), heights=heights)
 
 
@@ -105,44 +106,48 @@ def _title(told: Story) -> str:
 def _subtitle(told: Story) -> str:
     ending = {"terminated": "it ended", "truncated": "it was cut off"}.get(told.ending or "", "how it ended is unknown")
     paid = "" if told.total is None else f"Sum of rewards {rounded(told.total)}; "
-    agreed = (
-        "" if told.agreement is None else f"; the tree agrees with the log at {100 * told.agreement:.3g} % of steps"
-    )
-    return f"{paid}{ending}{agreed}"
+    agreed = fits(told).rstrip(".")
+    return f"{paid}{ending}{f'. {agreed}' if agreed else ''}"
 
 
-def _features(fitted: Fitted, told: Story, wanted: Any) -> list[int]:
+def _features(fitted: Fitted, log: Log, wanted: Any) -> list[int]:
+    """Return the features to show: the same for every episode of a log."""
     chosen = read_features(fitted, wanted)
     if chosen is not None:
         return chosen
-    names = fitted.schema.feature_names
-    uses = np.zeros(len(names))
-    for change in told.changes:
-        uses[list(change.changed)] += 1
-    # Where several explain as many changes, those that the action depends on most.
-    order = np.lexsort([np.arange(len(names)), -importance(fitted).share[0], -uses])
-    # An episode of one phase has no change to explain; then the features that matter to the action are shown.
-    kept = [int(f) for f in order if uses[f]] or [int(f) for f in order]
+    varied = log.states.std(axis=0) / fitted.span
+    kept = [int(f) for f in np.argsort(-varied, kind="stable") if varied[f] > 0 or log.n_features <= MOST_FEATURES]
     return sorted(kept[:MOST_FEATURES])
 
 
-def _phases(told: Story, end: float) -> Scene:
-    """Return the bar of phases, numbered, with one colour for each behaviour."""
-    known: dict[tuple[str, ...], str] = {}
-    # By the set of outcomes: "left and right" is the same behaviour as "right and left".
-    for phase in told.phases:
-        key = tuple(sorted(phase.outcomes))
-        known.setdefault(key, PHASES[len(known)] if len(known) < len(PHASES) else OTHER)
+def _colour(phase: Phase) -> str:
+    """Return the colour of a region, which is the same in every episode."""
+    return PHASES[phase.region] if phase.region < len(PHASES) else OTHER
+
+
+def _bands(told: Story, low: float, high: float, opacity: float = 1.0) -> list[Mark]:
+    """Return a band for each phase, coloured by its region."""
     marks: list[Mark] = []
-    for key, colour in known.items():
-        mine = [phase for phase in told.phases if tuple(sorted(phase.outcomes)) == key]
-        begin = np.array([float(phase.begin) for phase in mine])
-        stop = np.array([float(phase.end) for phase in mine])
-        flat = np.zeros(len(mine))
-        marks.append(Rectangles(begin, stop, flat, flat + 1, fill=colour, edge=PAPER, edge_width=0.8))
-    wide = [(k, p) for k, p in enumerate(told.phases, 1) if p.end - p.begin >= DIGIT * len(str(k)) * end]
-    middle = np.array([(phase.begin + phase.end) / 2 for _, phase in wide])
-    marks.append(Labels(middle, np.full(len(wide), 0.5), tuple(str(k) for k, _ in wide), 6.5, ON_LIGHT))
+    for colour in dict.fromkeys(_colour(one) for one in told.phases):
+        mine = [one for one in told.phases if _colour(one) == colour]
+        begin = np.array([float(one.begin) for one in mine])
+        stop = np.array([float(one.end) for one in mine])
+        ends = np.full(len(mine), low), np.full(len(mine), high)
+        marks.append(Rectangles(begin, stop, *ends, fill=colour, edge=PAPER, edge_width=0.8, opacity=opacity))
+    return marks
+
+
+def _phases(told: Story, end: float) -> Scene:
+    """Return the bar of phases with their names, or their numbers where there is no room."""
+    marks = _bands(told, 0.0, 1.0)
+    texts, middles = [], []
+    for number, one in enumerate(told.phases, 1):
+        room = (one.end - one.begin) / (LETTER * end)
+        text = next((text for text in (f"{number} {one.name}", str(number)) if len(text) <= room), "")
+        if text:
+            texts.append(text)
+            middles.append((one.begin + one.end) / 2)
+    marks.append(Labels(np.array(middles), np.full(len(texts), 0.5), tuple(texts), 6.5, ON_LIGHT))
     return Scene(
         "",
         Axis("", 0.0, end, shown=False),
@@ -231,22 +236,23 @@ def _axis(label: str, values: Sequence[F64]) -> Axis:
 
 
 def _borders(told: Story, *values: F64) -> list[Mark]:
-    """Return vertical lines where phases begin."""
+    """Return the bands of the phases behind a row, and vertical lines where they begin."""
     low, high = _span(values)
     starts = [float(phase.begin) for phase in told.phases[1:]]
     # Longer than the row, which cuts them off: what is drawn later may make the row higher.
     reach = 10 * (high - low)
     verticals = tuple(np.array([[t, low - reach], [t, high + reach]]) for t in starts)
-    return [Lines(verticals, PALE, 0.6)] if verticals else []
+    bands = _bands(told, low - reach, high + reach, SHADE)
+    return [*bands, Lines(verticals, PALE, 0.6)] if verticals else bands
 
 
 def _words(told: Story) -> Scene:
     """Return the story: the number of each phase, and beside it what it is, in a line or more."""
     lines: list[str] = []
     first: list[int] = []
-    for phase in told.phases:
+    for one in told.phases:
         first.append(len(lines))
-        lines += textwrap.wrap(_sentence(phase, told), LETTERS, max_lines=MOST_LINES, placeholder=" …")
+        lines += textwrap.wrap(_sentence(one, told), LETTERS, max_lines=MOST_LINES, placeholder=" …")
     n = len(lines)
     at = n - 0.5 - np.arange(n, dtype=np.float64)
     numbers = tuple(str(k) for k in range(1, len(first) + 1))
@@ -261,8 +267,5 @@ def _words(told: Story) -> Scene:
     )
 
 
-def _sentence(phase: Phase, told: Story) -> str:
-    last = phase.end - 1
-    steps = f"step {phase.begin}" if last == phase.begin else f"steps {phase.begin} to {last}"
-    reason = because(*filter(None, phase.changes), among=told.explained)
-    return f"{steps}: {phase.behaviour}{f' because {reason}' if reason else ''}"
+def _sentence(one: Phase, told: Story) -> str:
+    return f"{steps(one)}  {phase_text(one, told.explained)}"
