@@ -34,6 +34,14 @@ AT = np.array([0.8, 0.0])
 POINTS = np.linspace(-1.2, 1.2, 9)
 """Where curves are compared."""
 
+NOTES = [
+    "Bands mean to cover 90 %. Width: of a typical band, in units of what the middle 90 % of fresh logs span; 1.4 "
+    "is the least to be expected, because a band does not know where its own log lies among the others.",
+    "Thresholds count where a log and the fresh one split on the same feature first.",
+    f"{FRESH:,} fresh logs a row, {LOGS} logs with bands of 50 trees, {CURVES} of these with bands of curves.",
+]
+"""What the columns mean."""
+
 World = Callable[[F64, F64, np.random.Generator], F64]
 """From states of shape (episodes, steps, 2), and noise of each step and episode, to actions."""
 
@@ -170,9 +178,4 @@ def run(options: Options, report: Report) -> None:
                 say(f"{world}, {episodes} episodes")
                 size = (10, 100, 1) if options.quick else (LOGS, FRESH, CURVES)
                 report.rows.append(tried(world, episodes, *size, seed=options.seed))
-    report.notes += [
-        "Bands mean to cover 90 %. Width: of a typical band, in units of what the middle 90 % of fresh logs span; 1.4 "
-        "is the least to be expected, because a band does not know where its own log lies among the others.",
-        "Thresholds count where a log and the fresh one split on the same feature first.",
-        f"{FRESH:,} fresh logs a row, {LOGS} logs with bands of 50 trees, {CURVES} of these with bands of curves.",
-    ]
+    report.notes += NOTES

@@ -49,6 +49,8 @@ class Regrown:
     ----------
     trees : tuple of Fitted
         Trees 0 and 1 share no episode, nor do 2 and 3, and so on.
+    halves : tuple of int64 arrays
+        The episodes of the log that each was grown on.
     units : int
         What was divided: episodes, or groups of them.
     grouped : bool
@@ -56,6 +58,7 @@ class Regrown:
     """
 
     trees: tuple[Fitted, ...]
+    halves: tuple[I64, ...]
     units: int
     grouped: bool
 
@@ -107,7 +110,7 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
 
     def grown(episodes: I64) -> Fitted:
         part = log.select(episodes)
-        rows = _rows(log, episodes)
+        rows = rows_of(log, episodes)
         tree, node = grow(part, codes[rows], _some(targets, rows), threads=1, **growth)
         attributes = describe(tree, node, part, value[rows], targets.scales, options["derivative_scale"])
         linear = None
@@ -130,7 +133,7 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
 
     with ThreadPoolExecutor(threads) as pool:
         found = tuple(pool.map(grown, halves))
-    return Regrown(found, int(log.units.max()) + 1, log.groups is not None)
+    return Regrown(found, tuple(halves), int(log.units.max()) + 1, log.groups is not None)
 
 
 def halves_of(log: Log, trees: int, seed: int) -> list[I64]:
@@ -158,7 +161,8 @@ def halves_of(log: Log, trees: int, seed: int) -> list[I64]:
     return halves[:trees]
 
 
-def _rows(log: Log, episodes: I64) -> I64:
+def rows_of(log: Log, episodes: I64) -> I64:
+    """Return the rows of some episodes."""
     lengths = np.diff(log.starts)[episodes]
     starts = np.append(0, np.cumsum(lengths))
     return np.asarray(np.arange(starts[-1]) + np.repeat(log.starts[episodes] - starts[:-1], lengths))

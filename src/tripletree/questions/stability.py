@@ -22,7 +22,7 @@ from tripletree.questions.explain import path_order
 from tripletree.questions.importance import removed
 from tripletree.questions.opinion import opinion_of
 from tripletree.questions.predict import shares
-from tripletree.questions.regrown import TREES, Regrown, band, caveat, regrown
+from tripletree.questions.regrown import TREES, Regrown, band, caveat, regrown, rows_of
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -208,8 +208,12 @@ def steady_counterfactual(answer: Counterfactual, foil: Any, found: Regrown) -> 
 
 def banded(log: Log, answer: Effects, features: Any, found: Regrown, threads: int) -> Effects:
     """Return effect curves with bands: where the curves of nine of ten other logs would be."""
-    states = np.ascontiguousarray(log.states[:: -(-log.n_samples // STATES)])
-    others = [effects_among(one, states, answer.about, features, threads).curves for one in found.trees]
+    others = []
+    for one, half in zip(found.trees, found.halves, strict=True):
+        # By its own states, as another log would have its own.
+        rows = rows_of(log, half)
+        states = np.ascontiguousarray(log.states[rows[:: -(-len(rows) // STATES)]])
+        others.append(effects_among(one, states, answer.about, features, threads).curves)
     by_feature = [{curve.feature: curve for curve in curves} for curves in others]
     curves = []
     for own in answer.curves:
