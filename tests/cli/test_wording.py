@@ -96,11 +96,15 @@ FEW = ["--rounds", "1", "--episodes", "2", "--judge", "2"]
 # What is asked of each command when one of its options is wrong, so that the option is looked at ...
 ASKED = {
     "check": ["run.csv"],
+    "rhythm": ["run.csv"],
+    "outcome": ["run.csv"],
+    "world": ["run.csv"],
     "grow": ["run.csv", "-o", "new.tripletree"],
     "predict": [MODEL, "--state", "1.2,0.03"],
     "attribute": [MODEL, "--state", "1.2,0.03"],
     "explain": [MODEL, "--state", "1.2,0.03", "--foil", "action = left"],
     "story": [MODEL, "--log", "run.csv", "--about", "value"],
+    "criticality": [MODEL, "--log", "run.csv"],
     "chance": [MODEL, "--reach", "pos < 0.5"],
     "futures": [MODEL],
     "paths": [MODEL, "--from", "pos=1.2, speed=0", "--to", "end"],
