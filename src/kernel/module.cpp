@@ -382,15 +382,11 @@ LinearArrays linear_arrays(In2<double> states, In2<double> targets, In1<uint8_t>
 class Policy {
   public:
     Policy(In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In2<double> origin, In2<double> centre, In3<float> slope, In2<float> low,
-           In2<float> high, In2<double> costs)
+           In2<float> high)
         : feature_(feature.data(), feature.data() + feature.shape(0)), threshold_(threshold.data(), threshold.data() + threshold.shape(0)),
           left_(left.data(), left.data() + left.shape(0)), models_(checked(feature, threshold, left, origin, centre, slope, low, high), origin.shape(1),
                                                                    centre.shape(1), origin.data(), centre.data(), slope.data(), low.data(), high.data()),
-          told_(models_.width) {
-        require(costs.shape(0) == costs.shape(1) && costs.shape(0) <= centre.shape(1), "costs must be square, with a row for each label");
-        models_.costs.assign(costs.data(), costs.data() + costs.size());
-        labels_ = costs.shape(0);
-    }
+          told_(models_.width) {}
 
     // One state, by the shortest way.
     Out1<double> one(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> state) {
@@ -402,7 +398,6 @@ class Policy {
     }
     size_t best(nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> state) {
         find(state);
-        require(labels_ == 0 || labels_ == models_.k, "costs must have a row for each target");
         return models_.best(told_.data(), models_.k);
     }
 
@@ -429,14 +424,13 @@ class Policy {
         return Out2<double>(out, {n, models_.k}, owner);
     }
 
-    // Squared errors in units, and wrong labels or what they cost, at every node; each row counts as much as its weight says, if there are any.
+    // Squared errors in units, and wrong labels, at every node; each row counts as much as its weight says, if there are any.
     std::tuple<Out2<double>, Out1<double>> errors(In2<double> states, In2<double> targets, In1<double> per_unit, In1<double> weights, int scores,
                                                   int threads) const {
         const size_t n = states.shape(0);
         require(states.shape(1) == models_.d && targets.shape(0) == n && targets.shape(1) == models_.k && per_unit.shape(0) == models_.k,
                 "states and targets must fit the models");
         require(scores >= 0 && static_cast<size_t>(scores) <= models_.k, "there are fewer targets than scores");
-        require(labels_ == 0 || labels_ == static_cast<size_t>(scores), "costs must have a row for each score");
         require(weights.shape(0) == n || weights.shape(0) == 0, "weights must have one entry per row, or none");
         Errors found;
         run_interruptibly(
@@ -458,7 +452,6 @@ class Policy {
     std::vector<double> threshold_;
     std::vector<int32_t> left_;
     Models models_;
-    size_t labels_ = 0;  // that have costs
     std::vector<double> told_, state_;
 
     static size_t checked(In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In2<double> origin, In2<double> centre, In3<float> slope,
@@ -646,8 +639,8 @@ NB_MODULE(_kernel, m) {
     m.def("linear_leaves", &linear_arrays, "states"_a, "targets"_a, "fold"_a, "node"_a, "left"_a, "origin"_a, "mean"_a, "per_span"_a, "sigma"_a, "penalty"_a,
           "weights"_a, "n_plain"_a, "joint"_a, "folds"_a, "most"_a, "threads"_a);
     nb::class_<Policy>(m, "Policy")
-        .def(nb::init<In1<int32_t>, In1<double>, In1<int32_t>, In2<double>, In2<double>, In3<float>, In2<float>, In2<float>, In2<double>>(), "feature"_a,
-             "threshold"_a, "left"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a, "high"_a, "costs"_a)
+        .def(nb::init<In1<int32_t>, In1<double>, In1<int32_t>, In2<double>, In2<double>, In3<float>, In2<float>, In2<float>>(), "feature"_a, "threshold"_a,
+             "left"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a, "high"_a)
         .def("one", &Policy::one, "state"_a)
         .def("best", &Policy::best, "state"_a)
         .def("many", &Policy::many, "states"_a, "node"_a, "threads"_a)

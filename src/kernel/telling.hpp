@@ -12,7 +12,6 @@ namespace tripletree {
 struct Models {
     size_t nodes, d, k, width;
     std::vector<double> origin, centre, slope, low, high;
-    std::vector<double> costs;  // labels x labels: of a true label (row) and a predicted one; empty where all mistakes cost 1
 
     Models(size_t nodes, size_t d, size_t k, const double* origins, const double* centres, const float* slopes, const float* lows, const float* highs)
         : nodes(nodes), d(d), k(k), width((k + 7) / 8 * 8), origin(origins, origins + nodes * d), centre(nodes * width), slope(nodes * d * width),
@@ -31,31 +30,13 @@ struct Models {
                  high.data() + node * width, d, width, out);
     }
 
-    // The label with the highest score; with costs, the one whose expected cost is least. The first of equals.
     size_t best(const double* told, size_t scores) const {
         size_t first = 0;
-        if (!costs.empty()) {
-            double least = HUGE_VAL;
-            for (size_t c = 0; c < scores; ++c) {
-                double cost = 0;
-                for (size_t a = 0; a < scores; ++a) cost += told[a] * costs[a * scores + c];
-                if (cost < least) first = c, least = cost;
-            }
-            return first;
-        }
         for (size_t c = 1; c < scores; ++c)
             if (told[c] > told[first]) first = c;
         return first;
     }
 };
-
-// What it costs that `best` was said; `target` is 1 at the true label, and 0 at all where nobody knows that label: then 1.
-inline double price(const Models& models, const double* target, size_t best, size_t scores) {
-    if (target[best] != 0.0) return 0.0;
-    for (size_t a = 0; a < scores && !models.costs.empty(); ++a)
-        if (target[a] != 0.0) return models.costs[a * scores + best];
-    return 1.0;
-}
 
 struct Branches {
     const int32_t* feature;
@@ -64,11 +45,11 @@ struct Branches {
     size_t below(size_t node, const double* state) const { return static_cast<size_t>(left[node]) + (state[feature[node]] < threshold[node] ? 0 : 1); }
 };
 
-// Squared errors in units and what wrong labels cost, at every node: of all rows that pass through it. The sum over the leaves of any
+// Squared errors in units and wrong labels, at every node: of all rows that pass through it. The sum over the leaves of any
 // smaller tree is that tree's. `targets` holds NaN where a derivative is missing; the first `scores` columns are 0/1 labels.
 struct Errors {
     std::vector<double> squares;  // nodes x k
-    std::vector<double> wrong;    // nodes: how many, or what they cost
+    std::vector<double> wrong;    // nodes; with weights, what they weigh
 };
 
 inline Errors errors_of(const Models& models, const Branches& branches, const double* states, const double* targets, size_t n, const double* per_unit,
@@ -91,7 +72,7 @@ inline Errors errors_of(const Models& models, const Branches& branches, const do
                     const double off = (target[c] - told[c]) * per_unit[c];
                     if (!std::isnan(off)) sums[c] += one * (off * off);
                 }
-                if (scores > 0) mine.wrong[node] += one * price(models, target, models.best(told.data(), scores), scores);
+                if (scores > 0) mine.wrong[node] += target[models.best(told.data(), scores)] == 0.0 ? one : 0.0;
                 if (branches.left[node] < 0) break;
             }
         }

@@ -191,7 +191,7 @@ def test_the_best_of_several_is_said_to_be_partly_the_luckiest():
         "Kept is the tree of round 1, the best of 2. The best of several on 100 episodes each is partly the luckiest, "
         "so it was flown once more: 245 (229 to 261), the agent 265: 20 less (3 to 37)." in text
     )
-    assert "Steps were drawn by how much the action matters there" in str(refined(weighted=True))
+    assert "Steps counted by how much the action matters there" in str(refined(weighted=True))
 
 
 def test_refining_is_data_without_the_tree_and_the_log():

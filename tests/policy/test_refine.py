@@ -11,10 +11,9 @@ import pytest
 from tests.policy.agents import balance, drive, grown, pendulums, poles, roads, swing
 from tripletree import Log, LogError, ParameterError, TripleTreeWarning, record
 from tripletree.demos import road
-from tripletree.log.derive import derivatives
 from tripletree.model.evaluate import log_values
 from tripletree.policy import refine as module
-from tripletree.policy.draw import drawn, importance
+from tripletree.policy.critic import importance, weighed
 from tripletree.policy.fidelity import apart
 from tripletree.policy.policy import as_policy
 from tripletree.policy.refine import refine
@@ -161,22 +160,13 @@ def test_importance_is_the_spread_of_the_values():
             importance(wrong, states)
 
 
-def test_drawn_steps_keep_their_targets_and_come_as_often_as_they_matter():
-    log, fitted = poles(8)
-    found = drawn(log, fitted, worth, np.random.default_rng(0))
-    assert found.n_samples == found.n_episodes == log.n_samples
-    row = {tuple(state): i for i, state in enumerate(log.states.tolist())}
-    rows = np.array([row[tuple(state)] for state in found.states.tolist()])
-    np.testing.assert_array_equal(found.actions, log.actions[rows])
-    np.testing.assert_allclose(log_values(fitted, found), log_values(fitted, log)[rows])
-    np.testing.assert_array_equal(derivatives(found), derivatives(log)[rows])
-    np.testing.assert_array_equal(found.groups, np.searchsorted(log.starts, rows, "right") - 1)
-    weight = importance(worth, log.states)
-    often = weight > np.median(weight)
-    expected = weight[often].sum() / weight.sum()
-    assert often[rows].mean() == pytest.approx(expected, abs=0.03)
-    same = drawn(log, fitted, lambda s: np.ones((len(s), 2)), np.random.default_rng(0))
-    assert len(np.unique(same.states, axis=0)) == pytest.approx(log.n_samples * (1 - np.exp(-1)), rel=0.05)
+def test_steps_count_by_how_much_they_matter():
+    log, _ = poles(8)
+    np.testing.assert_allclose(weighed(log, worth).weights, importance(worth, log.states))
+    # Times the weights that they had; and where nothing matters, all count as before.
+    own = log.weighted(np.arange(log.n_samples))
+    np.testing.assert_allclose(weighed(own, worth).weights, importance(worth, log.states) * np.arange(log.n_samples))
+    assert weighed(log, lambda s: np.ones((len(s), 2))) is log
 
 
 def test_a_critic_weighs_steps_and_the_tree_still_knows_how_the_log_moves(tmp_path):
@@ -188,7 +178,11 @@ def test_a_critic_weighs_steps_and_the_tree_still_knows_how_the_log_moves(tmp_pa
     assert tree.track.n_samples == found.log.n_samples
     assert tree.provenance["episodes"] == found.log.n_episodes
     assert tree.options == fitted.options
-    assert tree.attributes.count[0] == found.log.n_samples
+    weight = importance(worth, found.log.states)
+    assert tree.attributes.count[0] == np.count_nonzero(weight)
+    assert tree.attributes.value_mean[0] == pytest.approx(
+        np.average(log_values(tree, found.log), weights=weight), rel=1e-3
+    )
     save(tree, tmp_path / "refined.tripletree")
     assert load(tmp_path / "refined.tripletree").tree.n_leaves == tree.tree.n_leaves
 

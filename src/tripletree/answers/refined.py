@@ -66,7 +66,7 @@ class Refined(Answer):
     gain : Estimate
         How much the last tree's return, measured against the agent's, lies above that of the first.
     weighted : bool
-        Whether steps were drawn by how much the action matters there (VIPER).
+        Whether steps counted by how much the action matters there (VIPER).
     episodes : int
         Episodes that were flown for growing in each round.
     fitted : Fitted
@@ -132,7 +132,7 @@ def _refined(answer: Refined) -> str:
         lines.append(f"Kept is the tree of the last round, {answer.kept}.")
     if answer.weighted:
         lines.append(
-            "Steps were drawn by how much the action matters there, so counts in its leaves are not the log's."
+            "Steps counted by how much the action matters there, so shares and means in its leaves are not the log's."
         )
     lines.append(
         "Its actions are the agent's. Its values are not: in the episodes that trees flew, rewards and next states are "

@@ -73,7 +73,7 @@ class LinearLeaves:
         models: list[Any] = [
             np.ascontiguousarray(part[:, targets]) for part in (self.centre, self.slope, self.low, self.high)
         ]
-        return _kernel.Policy(tree.feature, tree.threshold, tree.left, state_mean, *models, *[np.empty((0, 0))])
+        return _kernel.Policy(tree.feature, tree.threshold, tree.left, state_mean, *models)
 
 
 def fit_linear(

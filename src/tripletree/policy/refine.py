@@ -19,7 +19,7 @@ from tripletree.log.spaces import Moves
 from tripletree.model.evaluate import check_log, check_same_schema, in_labels
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
-from tripletree.policy.draw import Critic, critic_of, drawn, with_moves
+from tripletree.policy.critic import Critic, critic_of, weighed, with_moves
 from tripletree.policy.fidelity import apart, as_log, beside, joined
 from tripletree.policy.flying import Airfield, Flight, Progress, TreePilot
 from tripletree.policy.policy import as_policy, check_features
@@ -72,7 +72,7 @@ def refine(
         The first seed; every episode that is flown has one of its own, except that tree and agent are judged on the
         same.
     weights : function, "agent" or None
-        From states to the value of each action, shape (states, actions): steps are then drawn by the difference between
+        From states to the value of each action, shape (states, actions): steps then count by the difference between
         best and worst action (VIPER). ``"agent"``: the agent's own critic (DQN, QR-DQN). None: all count the same.
     keep : {"last", "best"}
         Which tree is kept. The best of several is partly the luckiest, so it is judged once more.
@@ -113,14 +113,13 @@ def _run(
     judge: int,
     keep: str,
 ) -> Refined:
-    rng = np.random.default_rng(course.seed)
     trees, logs = [fitted], [log]
     done = [Round(0, log.n_samples, fitted.tree.n_leaves, course.judged(fitted, judge))]
     try:
         for number in range(1, rounds + 1):
             flown = course.advised(trees[-1], logs[-1], episodes)
             together = Log.concatenate([logs[-1], flown])
-            tree = _grown(together, trees[-1], growing, critic, rng)
+            tree = _grown(together, growing, critic)
             done.append(Round(number, together.n_samples, tree.tree.n_leaves, course.judged(tree, judge)))
             trees.append(tree)
             logs.append(together)
@@ -192,18 +191,14 @@ class _Course:
         return None if progress is None else lambda done, _: progress(before + done, self.all)
 
 
-def _grown(
-    log: Log, before: Fitted, growing: Mapping[str, Any], critic: Critic | None, rng: np.random.Generator
-) -> Fitted:
+def _grown(log: Log, growing: Mapping[str, Any], critic: Critic | None) -> Fitted:
     with warnings.catch_warnings():
         # Said when the first tree was grown, and not again in every round.
         warnings.simplefilter("ignore", TripleTreeWarning)
         if critic is None:
             return fit(log, None, growing)
-        tree = fit(drawn(log, before, critic, rng), None, {**growing, "keep": "nothing"})
-    threads = growing["threads"] or available_cores()
-    tree = with_moves(tree, log, growing["keep"], threads)
-    return replace(tree, options={**tree.options, "keep": growing["keep"]})
+        tree = fit(weighed(log, critic), None, {**growing, "keep": "nothing"})
+    return with_moves(tree, log, growing["keep"], growing["threads"] or available_cores())
 
 
 def _growing(fitted: Fitted, theta: Sequence[float] | None, given: Mapping[str, Any] | None) -> dict[str, Any]:

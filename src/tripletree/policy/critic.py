@@ -1,4 +1,4 @@
-"""Drawing steps by how much the action matters there, as VIPER does: growth has no weights, so a log is drawn anew."""
+"""Weighing steps by how much the action matters there, as VIPER does."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ import numpy.typing as npt
 
 from tripletree.errors import ParameterError
 from tripletree.graph.markov import count_transitions
-from tripletree.log.endings import TERMINATED
-from tripletree.log.identity import kept_hashes
 from tripletree.log.log import Log
-from tripletree.model.evaluate import log_values
 from tripletree.model.fitted import Fitted
 from tripletree.model.track import Track
 from tripletree.policy.flying import Airfield
@@ -85,62 +82,19 @@ def importance(critic: Critic, states: F64) -> F64:
     return np.asarray(worth.max(axis=1) - worth.min(axis=1))
 
 
-def drawn(log: Log, fitted: Fitted, critic: Critic, rng: np.random.Generator) -> Log:
-    """Return as many steps as a log has, drawn from it by how much the action matters, with their targets unchanged.
-
-    Every step drawn is an episode by itself, whose one reward is the step's value and whose final state is the step's
-    successor: so action, value and derivative are those that the step has in its own episode. Steps of one episode are
-    a group, for everything that must not tell copies apart from new evidence.
-
-    Parameters
-    ----------
-    log : Log
-        What to draw from.
-    fitted : Fitted
-        Whose discount, and whose value at the end of truncated episodes, make the values.
-    critic : function
-        The value of every action in every state.
-    rng : numpy.random.Generator
-        Who draws.
-    """
-    weight = importance(critic, log.states)
-    total = weight.sum()
-    chance = weight / total if total > 0 else np.full(log.n_samples, 1 / log.n_samples)
-    rows = np.sort(rng.choice(log.n_samples, log.n_samples, p=chance))
-    following = np.empty_like(log.states)
-    following[:-1] = log.states[1:]
-    following[log.starts[1:] - 1] = log.final_states
-    episode = np.repeat(np.arange(log.n_episodes), np.diff(log.starts))
-    return Log(
-        states=log.states[rows],
-        actions=log.actions[rows],
-        rewards=log_values(fitted, log)[rows],
-        starts=np.arange(log.n_samples + 1),
-        final_states=following[rows],
-        endings=np.full(log.n_samples, TERMINATED, np.uint8),
-        episode_ids=np.arange(log.n_samples),
-        schema=log.schema,
-        groups=episode[rows],
-        group_name="episode",
-    )
+def weighed(log: Log, critic: Critic) -> Log:
+    """Return a log whose steps count by how much the action matters there, times the weights that they had."""
+    weight = importance(critic, log.states) * (1.0 if log.weights is None else log.weights)
+    return log.weighted(weight) if weight.any() else log
 
 
 def with_moves(fitted: Fitted, log: Log, keep: str, threads: int) -> Fitted:
-    """Return a tree that was grown on drawn steps with the moves of the whole log, which drawn steps do not show."""
+    """Return a tree that was grown on weighed steps with the moves of the log as it is."""
     track = Track.of(log, fitted.tree) if keep == "track" else None
     covered = track is not None and track.n_samples == log.n_samples
-    middle = {"medians": np.quantile(log.states, 0.5, axis=0, method="lower").tolist()}
     return replace(
         fitted,
         track=track,
         transitions=None if covered or keep == "nothing" else count_transitions(fitted.tree, log, threads),
-        training_episodes=kept_hashes(log),
-        feature_min=log.states.min(axis=0),
-        feature_max=log.states.max(axis=0),
-        provenance={
-            **fitted.provenance,
-            "log_sha256": log.fingerprint(),
-            "episodes": log.n_episodes,
-            **(middle if "medians" in fitted.provenance else {}),
-        },
+        options={**fitted.options, "keep": keep},
     )
