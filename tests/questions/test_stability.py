@@ -28,6 +28,24 @@ def labelled(episodes=30, steps=40, seed=0, blur=0.0):
     return make_log(states, right, states[:, 1], np.arange(0, len(states) + 1, steps), labels=("left", "right"))
 
 
+def test_weights_count_in_every_half():
+    log = labelled(episodes=12)
+    weights = np.random.default_rng(0).integers(0, 4, log.n_samples).astype(float)
+    weights[:80] = 0  # two episodes that do not count
+    weighted = log.weighted(weights)
+    tree = quietly_fitted(weighted, max_leaves=6)
+    found = regrown(tree.fitted_, weighted, 20)
+    assert found.units == 10
+    for half, one in zip(halves_of(weighted.select(slice(2, None)), 20, 0), found.trees, strict=True):
+        mine = weighted.select(slice(2, None)).select(half).weights
+        assert one.attributes.count[0] == np.count_nonzero(mine)
+        assert one.attributes.mass[0] == mine.sum()
+    # Equal weights are none.
+    plain, equal = (regrown(tree.fitted_, one, 20) for one in (log, log.weighted(np.full(log.n_samples, 0.3))))
+    for one, other in zip(plain.trees, equal.trees, strict=True):
+        assert one.tree.threshold.tolist() == other.tree.threshold.tolist()
+
+
 def test_a_sharp_rule_is_steady():
     found = MODEL.stability(STEP)
     assert found.steady

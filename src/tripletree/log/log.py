@@ -633,6 +633,13 @@ class Log:
         return self._fingerprint
 
     @cached_property
+    def weighted_fingerprint(self) -> str:
+        """What tells logs apart whose steps are the same and count differently."""
+        if self.weights is None:
+            return self._fingerprint
+        return hashlib.sha256(self._fingerprint.encode() + self.weights.astype("<f8").tobytes()).hexdigest()
+
+    @cached_property
     def _fingerprint(self) -> str:
         schema = self.schema.to_dict()
         schema["action"].pop("codes", None)  # how the source wrote the actions, not what they are

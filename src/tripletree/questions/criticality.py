@@ -232,7 +232,7 @@ def _expected(fitted: Fitted, log: Log, threads: int) -> F64:
     options = {**fitted.options, "theta": (1, 0, 0), "max_leaves": LEAVES, "min_samples_leaf": SMALLEST, **rest}
     found = np.zeros((log.n_samples, len(log.schema.action.labels) or len(log.schema.action.names)))
     for part in range(2):
-        other = log.select(half != part)
+        other = log.select(half != part).weighted(None)  # what is usual does not depend on how much it counts
         codes = encode(other, options["mode"], options["bins"], threads)
         grown = describe_grown(other, grow_settled(other, codes, options, threads), options)
         rows = np.repeat(half == part, np.diff(log.starts))

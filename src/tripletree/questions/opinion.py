@@ -182,7 +182,7 @@ def bag_of(fitted: Fitted, log: Log) -> tuple[Fitted, ...]:
     """Return trees like this one, with linear leaves, each grown on a random choice of the log's episodes."""
     log = in_labels(fitted.schema, log)
     check_same_schema(fitted.schema, log, "log")
-    key = f"bag of {log.fingerprint()}"
+    key = f"bag of {log.weighted_fingerprint}"
     if key not in fitted.memory:
         rng, trees = np.random.default_rng(0), []
         options = {

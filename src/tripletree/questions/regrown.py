@@ -24,6 +24,7 @@ from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option, count, plural
 from tripletree.tree.grow import encode, grow
 from tripletree.tree.targets import Targets, empty_rows, make_targets
+from tripletree.tree.weights import Weighing, weigh
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -89,7 +90,7 @@ def regrown(fitted: Fitted, log: Log, trees: int = TREES, seed: int = 0, threads
     """
     check_same_schema(fitted.schema, log, "log")
     log = in_labels(fitted.schema, log)
-    key = f"{trees} trees of {log.fingerprint()} by {seed}"
+    key = f"{trees} trees of {log.weighted_fingerprint} by {seed}"
     if key not in fitted.memory:
         fitted.memory[key] = _regrown(fitted, log, trees, seed, threads)
     found: Regrown = fitted.memory[key]
@@ -97,12 +98,19 @@ def regrown(fitted: Fitted, log: Log, trees: int = TREES, seed: int = 0, threads
 
 
 def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> Regrown:
-    halves = halves_of(log, trees, seed)
+    # Episodes that do not count are in no half.
+    some = np.arange(log.n_episodes) if log.episode_weights is None else np.flatnonzero(log.episode_weights)
+    counting = log if len(some) == log.n_episodes else log.select(some)
+    halves = [some[half] for half in halves_of(counting, trees, seed)]
     options = fitted.options
-    codes = encode(log, options["mode"], options["bins"], threads)
+    weighing = weigh(log.weights)
+    # The place of each row among those that count.
+    place = np.full(log.n_samples, -1)
+    place[slice(None) if weighing.rows is None else weighing.rows] = np.arange(len(weighing.take(place)))
+    codes = encode(log, options["mode"], options["bins"], threads, weighing)
     value = log_values(fitted, log)
     theta = tuple(map(float, options["theta"]))
-    targets = make_targets(log, value, theta, options["derivative_scale"])  # type: ignore[arg-type]
+    targets = make_targets(log, value, theta, options["derivative_scale"], weighing)  # type: ignore[arg-type]
     growth: dict[str, Any] = {name: options.get(name) for name in GROWTH} | {
         "max_leaves": fitted.tree.n_leaves,
         "progress": None,
@@ -111,14 +119,17 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
     def grown(episodes: I64) -> Fitted:
         part = log.select(episodes)
         rows = rows_of(log, episodes)
-        tree, node = grow(part, codes[rows], _some(targets, rows), threads=1, **growth)
-        attributes = describe(tree, node, part, value[rows], targets.scales, options["derivative_scale"])
+        counts = np.flatnonzero(place[rows] >= 0)
+        kept = place[rows][counts]
+        own = Weighing(
+            None if len(counts) == len(rows) else counts, None if weighing.counts is None else weighing.counts[kept]
+        )
+        tree, node = grow(part, codes[kept], _some(targets, kept), threads=1, weighing=own, **growth)
+        attributes = describe(tree, node, part, value[rows], targets.scales, options["derivative_scale"], own)
         linear = None
         if fitted.model is not None:
             most = options["leaf_features"]
-            linear, _ = fit_linear(
-                tree, node, part, value[rows], attributes, targets.scales, fitted.span, most, threads=1
-            )
+            linear, _ = fit_linear(tree, node, part, value[rows], attributes, targets.scales, fitted.span, most, 1, own)
         return replace(
             fitted,
             tree=tree,
@@ -133,7 +144,7 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
 
     with ThreadPoolExecutor(threads) as pool:
         found = tuple(pool.map(grown, halves))
-    return Regrown(found, tuple(halves), int(log.units.max()) + 1, log.groups is not None)
+    return Regrown(found, tuple(halves), int(counting.units.max()) + 1, log.groups is not None)
 
 
 def halves_of(log: Log, trees: int, seed: int) -> list[I64]:
