@@ -22,6 +22,7 @@ from benchmarks import (
     resembling,
     stability,
     starting,
+    wording,
     wording_rhythm,
 )
 from benchmarks.faithful_cases import AgentOptions
@@ -45,6 +46,7 @@ SUBJECTS = {
     "reading": reading,
     "rhythm": wording_rhythm,
     "stability": stability,
+    "wording": wording,
 }
 
 
@@ -63,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="FILE",
-        help="a log of your own (holding, resembling, choosing and faithful; nothing saved without --keep)",
+        help="a log of your own (holding, resembling, choosing, faithful and wording; nothing saved without --keep)",
     )
     parser.add_argument(
         "--weights",

@@ -139,3 +139,13 @@ def test_tiny_logs_values_changes_and_logs_without_actions():
     none = make_log(log.states, np.zeros(600, int), log.rewards, log.starts, labels=("none",))
     bare = replace(none, schema=replace(none.schema, has_action=False))
     assert quietly_fitted(bare, max_leaves=20).rules(log=bare, about="value")[0].name == "value"
+
+
+def test_an_action_without_words_has_no_rules():
+    rng = np.random.default_rng(0)
+    log = make_log(rng.normal(size=(2000, 2)), rng.uniform(-1, 1, 2000), np.zeros(2000), np.arange(0, 2001, 50))
+    (found,) = quietly_fitted(log, max_leaves=10).rules(log=log)
+    assert (found.source, found.accuracy, found.tree) == ("numbers", None, None)
+    assert str(found).startswith("a0: ")
+    assert str(found).endswith(", and no words for it fit what the log shows")
+    assert "right" not in str(found)

@@ -41,8 +41,9 @@ class RuleList(Answer):
         What short numbers cost: accuracy of the same rules with unrounded numbers, less theirs.
     agreement : float or None
         How often the words for a number fitted the log when the tree was grown.
-    source : {"log", "track", "leaves"}
+    source : {"log", "track", "leaves", "numbers"}
         What the rules are about: a log, or what a tree says in the states that it kept of its log, or in its leaves.
+        "numbers": there are no rules, because no words fit the numbers of this dimension.
     """
 
     name: str
@@ -158,6 +159,8 @@ class FewRules(Answer):
 def heading(one: RuleList) -> str:
     """Return "Main engine: right in 91 % of the steps of unseen episodes (the whole tree: 92 %, always off: 56 %)"."""
     name = capital(one.name)
+    if one.source == "numbers":
+        return f"{name}: {one.rules[0].outcome}, and no words for it fit what the log shows"
     if one.accuracy is None:
         about = {
             "log": "there are no unseen episodes to judge these rules by",
@@ -181,6 +184,8 @@ def said(one: RuleList, place: int) -> str:
 
 def lines(one: RuleList) -> list[str]:
     """Return the rules of a list, one a line: "if v_y >= -0.14: off (46 %, 97 % right)"."""
+    if one.source == "numbers":
+        return []
     told = []
     for place, rule in enumerate(one.rules):
         right = f", {_right(rule)} right" if rule.accuracy is not None else ""
@@ -200,7 +205,7 @@ def notes(one: RuleList) -> list[str]:
         )
     if one.rounding is not None and one.rounding >= 0.001:
         told.append(f"With unrounded numbers these rules would be right {100 * one.rounding:.1f} points more often.")
-    if one.agreement is not None and one.agreement < 0.8:
+    if one.agreement is not None and one.agreement < 0.8 and one.source != "numbers":
         told.append(
             f"These words are rough: the tree's word fitted the log in {percent(one.agreement)} of the steps of "
             "episodes left out for this."

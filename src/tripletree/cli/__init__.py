@@ -42,7 +42,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "changes": ("ask", "Explain each time that the prediction changes along the episodes of a log."),
         "story": ("ask", "Tell an episode phase by phase."),
         "criticality": ("ask", "Show where the choice matters, and the moments of an episode because of it."),
-        "rules": ("ask", "Show the tree as rules."),
+        "rules": ("ask", "Show what the agent does as a few rules."),
         "outline": ("judge", "Show the model from afar."),
         "importance": ("judge", "Show how much each feature matters."),
         "effects": ("judge", "Show which way, and how far, each feature moves the prediction."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,10 @@ def _levels(_: click.Context, __: click.Parameter, given: str) -> Any:
         except ValueError:
             continue
     if len(parts) == 1:
-        return int(given) if given.strip().isdigit() and given.strip() != "0" else given if parts == ["auto"] else parts
+        if parts == ["auto"]:
+            return given
+        # A whole number says how many; but at 0 a number may well change its meaning, and there are never 0 levels.
+        return int(given) if re.fullmatch(r"\s*-?\d+\s*", given) and float(given) else parts
     return parts
 
 

@@ -32,6 +32,8 @@ STEEP = 1.5
 """A line that rises by more jumps than this within its window says nothing about a jump."""
 RATHER = 0.9
 """A feature must not part the two answers better than the action does, but for so much, which is chance."""
+STILL = 0.2
+"""Where every feature changes by less than this share of its changes' standard deviation, the world rests."""
 MATCHED = 3.0
 """The same for pairs of similar states on either side, as standard errors."""
 MOST_CUTS = 3
@@ -75,6 +77,15 @@ def find_switches(log: Log, dimension: int) -> tuple[Switch, ...]:
     known = np.concatenate([log.states[rows], others], axis=1)
     whole = ~np.isnan(changes).any(axis=1)
     action, known, changes = action[whole] / reach, known[whole], changes[whole]
+    # What rests on the ground does not answer, whatever is done, and would only blur the picture; unless to do nothing
+    # is what an action is for.
+    moves = (np.abs(changes) >= STILL * _scale(changes)).any(axis=1)
+    found = _search(action[moves], known[moves], changes[moves], reach)
+    return found if found or moves.all() else _search(action, known, changes, reach)
+
+
+def _search(action: F64, known: F64, changes: F64, reach: float) -> tuple[Switch, ...]:
+    """Return the switches among some samples; actions are shares of the largest one."""
     if len(action) < 8 * LEAST:
         return ()
     order = np.argsort(action, kind="stable")
@@ -116,7 +127,7 @@ def limit_of(action: F64) -> float:
 
 def _roundest(cuts: F64, score: F64, best: int) -> list[int]:
     """Return the best candidate and those next to it that are hardly less sure, those with the fewest digits first."""
-    near = np.flatnonzero((np.abs(np.arange(len(cuts)) - best) <= 2) & (score >= 0.8 * score[best]))
+    near = np.flatnonzero((np.abs(np.arange(len(cuts)) - best) <= 2) & (score >= 0.5 * score[best]))
     hundredths = np.rint(cuts[near] / (cuts[1] - cuts[0])).astype(int)
     digits = np.select([hundredths % size == 0 for size in (100, 50, 25, 10, 5)], [0, 1, 2, 3, 4], 5)
     found: list[int] = near[np.lexsort((-score[near], digits))].tolist()
@@ -137,12 +148,17 @@ def episodes_within(log: Log, most: int) -> I64:
     return np.concatenate([np.arange(starts[e], min(starts[e + 1], starts[e] + most)) for e in chosen])
 
 
+def _scale(columns: F64) -> F64:
+    """Return the standard deviation of each column, 1 where it is constant; squares do not overflow."""
+    largest = np.abs(columns).max(axis=0, initial=0.0)
+    largest = np.where(largest > 0, largest, 1.0)
+    spread = (columns / largest).std(axis=0) * largest
+    return np.where(spread > 0, spread, 1.0)
+
+
 def _scaled(columns: F64) -> F64:
     """Return columns with mean 0 and standard deviation 1, whatever their units."""
-    largest = np.abs(columns).max(axis=0, initial=0.0)
-    columns = columns / np.where(largest > 0, largest, 1.0)  # squares must not overflow
-    spread = columns.std(axis=0)
-    scaled: F64 = (columns - columns.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    scaled: F64 = (columns - columns.mean(axis=0)) / _scale(columns)
     return scaled
 
 
@@ -260,7 +276,9 @@ def _holds(action: F64, residual: F64, known: F64, cut: float, jump: float) -> b
     error = difference.std() / math.sqrt(max(len(difference), 1))
     if difference.mean() < max(0.4 * abs(jump), MATCHED * error):
         return False
-    beside = residual[high.start : high.start + LEAST // 2].mean() - residual[low.stop - LEAST // 2 : low.stop].mean()
+    # Next to the cut, too: a gait that passes the ground at one number or another is smeared out there.
+    few = max(LEAST // 2, min(low.stop - low.start, high.stop - high.start) // 5)
+    beside = residual[high.start : high.start + few].mean() - residual[low.stop - few : low.stop].mean()
     if beside * math.copysign(1.0, jump) < 0.5 * abs(jump):
         return False
     window = slice(low.start, high.stop)

@@ -140,13 +140,13 @@ def _merged(found: Found, action: F64, trial: Trial | None) -> Found:
         if len(found.edges) == 1:
             return found if found.agreement >= POOR else Found((), (), "number", found.agreement)
         shorter = [found.edges[:i] + found.edges[i + 1 :] for i in range(len(found.edges))]
-        edges = max(shorter, key=lambda kept: _explained(action, kept))
+        edges = max(shorter, key=lambda kept: explained(action, kept))
         names = level_words(edges, action)
         found = _judged(Found(edges, names, found.how), action, trial)
     return found
 
 
-def _explained(action: F64, edges: Sequence[float]) -> float:
+def explained(action: F64, edges: Sequence[float]) -> float:
     """Return the share of an action's variance that the means of its levels explain."""
     level = level_of(action, edges)
     count = np.bincount(level, minlength=len(edges) + 1)
@@ -165,10 +165,10 @@ def number_edges(action: F64) -> tuple[float, ...]:
     edges: tuple[float, ...] = ()
     for kind in _candidates(action):
         while True:
-            before = _explained(action, edges)
+            before = explained(action, edges)
             tries = [tuple(sorted({*edges, *one})) for one in kind]
             gains = [
-                ((_explained(action, more) - before) / (len(more) - len(edges)), more)
+                ((explained(action, more) - before) / (len(more) - len(edges)), more)
                 for more in tries
                 if len(edges) < len(more) < MOST_LEVELS
             ]
@@ -178,10 +178,10 @@ def number_edges(action: F64) -> tuple[float, ...]:
             edges = more
     # What came first may have become superfluous.
     while edges:
-        whole = _explained(action, edges)
+        whole = explained(action, edges)
         shorter = [edges[:i] + edges[i + 1 :] for i in range(len(edges))]
-        best = max(shorter, key=lambda kept: _explained(action, kept))
-        if whole - _explained(action, best) >= MORE:
+        best = max(shorter, key=lambda kept: explained(action, kept))
+        if whole - explained(action, best) >= MORE:
             break
         edges = best
     return edges

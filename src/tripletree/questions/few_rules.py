@@ -148,7 +148,9 @@ def _list(fitted: Fitted, column: Levels, samples: _Samples, k: int, said: I64 |
     size = len(found.rules) + 1
     samples_of = np.bincount(number, minlength=size)
     met, right = np.zeros(size, np.int64), np.zeros(size, np.int64)
-    judged = len(test) > 0
+    # Of one level everything is right, which says nothing.
+    wordless = column.how == "number" and not column.edges
+    judged = len(test) > 0 and not wordless
     outcomes = np.array([*(rule.says for rule in found.rules), found.default])
     accuracy = rounding = always = None
     if judged:
@@ -180,11 +182,11 @@ def _list(fitted: Fitted, column: Levels, samples: _Samples, k: int, said: I64 |
         name=column.name,
         rules=rules,
         accuracy=accuracy,
-        tree=None if said is None else float((said == truth).mean()),
+        tree=None if said is None or wordless else float((said == truth).mean()),
         always=always,
         rounding=rounding,
         agreement=column.agreement,
-        source=samples.source,
+        source="numbers" if wordless else samples.source,
         schema=fitted.schema,
     )
 
