@@ -23,6 +23,7 @@ from benchmarks import (
     stability,
     starting,
     wording,
+    wording_phases,
     wording_rhythm,
 )
 from benchmarks.faithful_cases import AgentOptions
@@ -45,6 +46,7 @@ SUBJECTS = {
     "critical": critical,
     "reading": reading,
     "rhythm": wording_rhythm,
+    "phases": wording_phases,
     "stability": stability,
     "wording": wording,
 }
