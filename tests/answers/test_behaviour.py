@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from tests.tree.test_small import problem
-from tripletree.answers.behaviour import Column, behaviour, rule_text, told
+from tripletree.answers.behaviour import Column, _arcs, behaviour, cycle, rule_text, told
 from tripletree.asking.regions import Rule
 from tripletree.log.schema import Action, Feature, Schema
 from tripletree.tree.small import grow_small
@@ -76,6 +77,32 @@ def test_a_number_without_levels_is_told_by_its_mean():
     numbers = np.array([0.1, 0.3] * (len(states) // 2))
     done = behaviour(SCHEMA, column, one, states, np.zeros(len(states), int), numbers)
     assert (told(column, done), done.kind) == ("torque 0.2 ± 0.1", "number")
+
+
+def test_levels_in_turn_along_a_cycle():
+    steps = np.arange(400)
+    place, column = steps % 40 / 40, Column("push", LEVELS)
+    recorded = np.where(steps % 40 < 10, 2, np.where(steps % 40 < 25, 0, 1))
+    done = cycle(column, place, 40.0, recorded)
+    assert told(column, done) == "push full to step 9, off to 24, low to 39"
+    assert (done.kind, done.share) == ("cycle", 1.0)
+    # Where the cycle is lost nothing is right; what is the same all along is told once.
+    lost = cycle(column, np.where(steps < 40, np.nan, place), 40.0, recorded)
+    assert (lost.share, lost.right[:40].any()) == (0.9, False)
+    assert cycle(column, place, 40.0, 0 * steps)[:2] == ("off", "constant")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_arcs_of_a_cycle_are_the_best_there_are(seed):
+    table = np.random.default_rng(seed).integers(0, 20, (7, 3)).astype(float)
+    arcs = _arcs(table)
+    assert arcs[-1][1] == 7
+
+    def right(cuts):
+        return sum(table[a:b].sum(axis=0).max() for a, b in pairwise([0, *cuts, 7]))
+
+    best = max(right(cuts) for n in range(5) for cuts in combinations(range(1, 7), n))
+    assert right([end for _, end in arcs[:-1]]) >= best - 0.02 * table.sum()
 
 
 def test_what_nothing_is_known_of():

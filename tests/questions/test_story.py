@@ -242,6 +242,23 @@ def test_flicker_at_a_border_is_no_phase():
     assert told.phases[0].agreement == pytest.approx((83 / 86,))
 
 
+def test_a_phase_that_repeats_is_told_as_a_cycle():
+    # Pushes for a quarter of each cycle; its own state does not tell when, only the phase does.
+    rng = np.random.default_rng(0)
+    steps = np.arange(6_000)
+    push = np.where(steps % 40 < 10, 1, 0)
+    states = np.column_stack([np.cos(2 * np.pi * steps / 40), rng.normal(size=6_000)])
+    starts, labels = range(0, 6_001, 600), ("rest", "push")
+    log = make_log(states, push, 0 * steps, starts, labels=labels, names=("height", "wind"))
+    told = quietly_fitted(log, max_leaves=20, theta=(1, 0, 0)).story(3, log=log)
+    (phase,) = told.phases
+    assert phase.kinds == ("cycle",)
+    assert re.match(
+        r"throughout: repeats every 40 steps, with (push|rest) to step \d+, (push|rest) to \d+", str(phase)[6:]
+    )
+    assert told.agreement > 0.95
+
+
 def test_an_episode_is_called_by_its_id(log, tree):
     named = replace(log, episode_ids=np.array([f"run-{100 + 3 * k}" for k in range(log.n_episodes)]))
     assert str(tree.story(4, log=named)).startswith("Episode run-112: ")

@@ -18,6 +18,8 @@ from tripletree.log.schema import Schema
 
 SURE = 0.9
 """What is right less often than this says how often it is, and a rule may be told instead of one level ..."""
+ARCS, FINEST, ENOUGH = 5, 32, 0.02
+"""Levels in turn along a cycle, at most; parts that a cycle is divided into; and what fewer levels may cost."""
 CLEARLY = 0.05
 """... if it is right so much more often."""
 
@@ -41,8 +43,8 @@ class Done(NamedTuple):
     ----------
     text : str
         In words.
-    kind : {"constant", "rule", "number"}
-        Whether that is one level, a short rule, or a mean, where levels would say too little.
+    kind : {"constant", "rule", "cycle", "number"}
+        Whether that is one level, a short rule, levels in turn, or a mean, where levels would say too little.
     share : float
         How often it is so; NaN for a mean.
     right : bool array of shape (steps,)
@@ -94,12 +96,68 @@ def behaviour(
         text = measured(float(numbers.mean()), float(numbers.std()))
         return Done(text, "number", math.nan, np.ones(len(numbers), bool))
     ruled, known = rule.of(states), recorded[recorded >= 0]
-    level = int(np.bincount(known).argmax()) if len(known) else int(rule.levels[0])
+    level = _commonest(recorded) if len(known) else int(rule.levels[0])
     right, better = recorded == level, recorded == ruled
     share, more = (float(part.mean()) if len(part) else 0.0 for part in (right, better))
     if share < SURE and more > share + CLEARLY:
         return Done(rule_text(rule, column.levels, schema), "rule", more, better)
     return Done(column.levels[level], "constant", share, right)
+
+
+def cycle(column: Column, place: npt.NDArray[np.float64], period: float, recorded: npt.NDArray[np.int64]) -> Done:
+    """Return what is done in one column along a cycle: a few levels in turn.
+
+    Parameters
+    ----------
+    column : Column
+        Names of the levels.
+    place : float64 array of shape (steps,)
+        Where in the cycle each step is, from 0 to 1; NaN where it is in none.
+    period : float
+        Steps of a cycle.
+    recorded : int64 array of shape (steps,)
+        The levels, -1 where nothing is known.
+    """
+    bins = int(min(max(round(period), 2), FINEST))
+    known = ~np.isnan(place) & (recorded >= 0)
+    where = np.minimum((np.nan_to_num(place) * bins).astype(np.int64), bins - 1)
+    table = np.zeros((bins, len(column.levels)))
+    np.add.at(table, (where[known], recorded[known]), 1)
+    arcs = _arcs(table)
+    levels = np.repeat([level for level, _ in arcs], np.diff([0, *(end for _, end in arcs)]))
+    right = known & (levels[where] == recorded)
+    last = [math.ceil(end / bins * period) - 1 for _, end in arcs]
+    texts = [f"{column.levels[level]} to {'step ' * (not k)}{last[k]}" for k, (level, _) in enumerate(arcs)]
+    text = ", ".join(texts) if len(arcs) > 1 else column.levels[arcs[0][0]]
+    return Done(text, "cycle" if len(arcs) > 1 else "constant", float(right.mean()), right)
+
+
+def _arcs(table: npt.NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return the levels along a cycle, and the bin that each ends before: as few as say nearly as much as five."""
+    bins = len(table)
+    sums = np.vstack([np.zeros(table.shape[1]), np.cumsum(table, axis=0)])
+    best = np.full((ARCS + 1, bins + 1), -math.inf)
+    came = np.zeros((ARCS + 1, bins + 1), np.int64)
+    best[0, 0] = 0.0
+    for end in range(1, bins + 1):
+        gain = (sums[end] - sums[:end]).max(axis=1)
+        total = best[:-1, :end] + gain
+        came[1:, end] = total.argmax(axis=1)
+        best[1:, end] = total.max(axis=1)
+    most = best[1:, bins].max()
+    number = next(k for k in range(1, ARCS + 1) if best[k, bins] >= most - ENOUGH * max(sums[-1].sum(), 1.0))
+    found: list[tuple[int, int]] = []
+    end = bins
+    while number:
+        begin = int(came[number, end])
+        found.insert(0, (int((sums[end] - sums[begin]).argmax()), end))
+        end, number = begin, number - 1
+    return found
+
+
+def _commonest(levels: npt.NDArray[np.int64]) -> int:
+    known = levels[levels >= 0]
+    return int(np.bincount(known).argmax()) if len(known) else 0
 
 
 def told(column: Column, done: Done, recorded: bool = True) -> str:

@@ -28,8 +28,8 @@ Mask = npt.NDArray[np.bool_]
 
 REGIONS = 8
 """Regions, at most: what a reader can keep in mind."""
-RULE = 4
-"""Leaves of a rule inside a region, at most."""
+RULE, LONGEST_RULE, POOR = 4, 6, 0.8
+"""Leaves of a rule inside a region, at most; and where it would be right less often than so."""
 BRIEF = 3
 """Visits that are shorter than this many steps do not count, unless somebody asks."""
 ENOUGH = 30_000
@@ -192,13 +192,14 @@ def find_regions(fitted: Fitted, classes: Classes, most: int, states: F64, start
         mine = np.flatnonzero(region == one)
         parts = []
         for column in levels[mine].T:
-            sizes = [
-                _rule(tree, states[mine], column)
-                for tree in _smaller(grow_small(codes[mine], thresholds, column[:, None], RULE))
-            ]
+            grown = grow_small(codes[mine], thresholds, column[:, None], LONGEST_RULE)
+            sizes = [_rule(tree, states[mine], column) for tree in _smaller(grown)]
             right = [float((rule.of(states[mine]) == column).mean()) for rule in sizes]
             # The fewest words that say nearly as much as the most.
-            parts.append(next(rule for rule, share in zip(sizes, right, strict=True) if share >= max(right) - SHORTER))
+            enough = next(k for k, share in enumerate(right) if share >= max(right[:RULE]) - SHORTER)
+            if right[enough] < POOR:
+                enough = next(k for k, share in enumerate(right) if share >= max(right) - SHORTER)
+            parts.append(sizes[enough])
         rules.append(tuple(parts))
     rate_of = rates(states, starts)
     words = _names(schema, states, settled(region, starts), tree, lower, upper, thresholds, rate_of)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.behaviour import behaviour, columns, told
+from tripletree.answers.behaviour import CLEARLY, SURE, Column, Done, behaviour, columns, cycle, told
 from tripletree.answers.change import Change
+from tripletree.answers.rhythm import Rhythm, steps_text
 from tripletree.answers.story import Jump, Phase, Story
 from tripletree.answers.trajectories import PAPER, Trajectories, Trajectory
 from tripletree.asking.levels import AUTO, Wanted, log_levels
@@ -23,6 +25,7 @@ from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
 from tripletree.questions.criticality import moments
 from tripletree.questions.explain_change import explain_change
+from tripletree.questions.rhythm import rhythm as rhythm_of
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
@@ -39,8 +42,57 @@ LARGE = 0.5
 LASTING = 5
 """Steps that a jump of the value must outlast to count as a lasting one; with a larger ``shortest``, that many."""
 
+CYCLES, HOLDS, LEAST_STEPS, COMPANY = 3, 0.8, 30, 20
+"""A phase is told as a rhythm if it has so many cycles, which hold in this share of its steps, at least so many; and
+episodes that a rhythm is looked for in, besides the one told."""
 MOST = 6
 """Phases, at most: with the first line, moments of the value and how well it fits, a story has less than ten lines."""
+
+
+class _Beat:
+    """The rhythm of an episode, which is looked for when a phase is not told by constants alone."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    @classmethod
+    def of(cls, one: _Episode, log: Log | None, episode: Any) -> Self | None:
+        """Return the rhythm of an episode among some others of its log; None where nothing is recorded."""
+        if one.log is None:
+            return None
+        if log is None or not is_integer(episode):
+            return cls(one.log)
+        others = np.delete(np.arange(log.n_episodes), int(episode))
+        return cls(log.select([int(episode), *others[:: max(len(others) // COMPANY, 1)].tolist()]))
+
+    @cached_property
+    def found(self) -> Rhythm:
+        """What repeats."""
+        return rhythm_of(self._log)
+
+    @staticmethod
+    def constant(done: list[Done]) -> bool:
+        """Return whether each column has one level nearly all the time."""
+        return all(part.kind == "constant" and part.share >= SURE for part in done)
+
+    def told(
+        self, begin: int, end: int, columns: list[Column], recorded: I64, done: list[Done]
+    ) -> tuple[str, list[Done]]:
+        """Return what a phase repeats, in words, and what is done there; as it was where nothing is repeated."""
+        if end - begin < LEAST_STEPS or not self.found or end - begin < CYCLES * self.found.period:
+            return "", done
+        place = self.found.phase[begin:end]
+        if np.isnan(place).mean() > 1 - HOLDS:
+            return "", done
+        again = [
+            was if column.number else cycle(column, place, self.found.period, recorded[:, k])
+            for k, (column, was) in enumerate(zip(columns, done, strict=True))
+        ]
+        every = f"repeats every {steps_text(self.found.period)} steps"
+        # A cycle is easier to keep in mind than rules, and told unless those fit clearly better.
+        if np.nanmean([one.share for one in again]) >= np.nanmean([one.share for one in done]) - CLEARLY:
+            return f"{every}, with ", again
+        return f"{every}; ", done
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +159,7 @@ def story(
     worded = np.array([not column.number for column in parts])
     right = np.zeros(recorded.shape, bool)
     phases: list[Phase] = []
+    rhythm = _Beat.of(one, log, episode)
     # Why a phase begins is asked from the last step of the one before, and the first of its own, in their regions: the
     # steps between them may belong to others, which are not told.
     last = 0
@@ -117,6 +170,9 @@ def story(
             behaviour(fitted.schema, column, rule, one.states[begin:end], recorded[begin:end, k], numbers[begin:end, k])
             for k, (column, rule) in enumerate(zip(parts, regions.rules[here], strict=True))
         ]
+        repeats = ""
+        if rhythm is not None and not rhythm.constant(done):
+            repeats, done = rhythm.told(begin, end, parts, recorded[begin:end], done)
         right[begin:end] = np.stack([part.right for part in done], axis=1)
         # What is told as before has not changed, whatever single states say.
         before = phases[-1].outcomes if phases else ("",) * len(done)
@@ -128,7 +184,7 @@ def story(
                 end=end,
                 name=regions.names[here],
                 region=here,
-                behaviour="; ".join(texts),
+                behaviour=repeats + "; ".join(texts),
                 outcomes=tuple(part.text for part in done),
                 kinds=tuple(part.kind for part in done),
                 agreement=None if one.log is None else tuple(part.share for part in done),
