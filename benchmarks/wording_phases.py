@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.agents import AGENTS, HOPPER
 from benchmarks.harness import Options, Report, say
-from tripletree import Log, TripleTree, TripleTreeWarning, read_log, record
+from benchmarks.wording import logs
+from tripletree import Log, TripleTree, TripleTreeWarning
 from tripletree.asking.levels import log_levels
 from tripletree.asking.regions import read_regions, settled
-from tripletree.demos import lander, road
 
 TITLE = "Words on unseen episodes: regions, names and stories"
 I64 = npt.NDArray[np.int64]
@@ -34,7 +31,7 @@ PHASES, EPISODES, STEPS = 6, 12, 1_500
 def run(options: Options, report: Report) -> None:
     """Measure every log."""
     warnings.simplefilter("ignore", TripleTreeWarning)
-    for name, log in _logs(options):
+    for name, log in logs(options):
         say(f"  {name}")
         report.rows.append(measure(name, log, options.seed, report))
     report.notes.append(
@@ -43,23 +40,6 @@ def run(options: Options, report: Report) -> None:
         f"region (of those with 1 % of the samples) and at most {OUTSIDE:.0%} outside, all names different. 'missed' "
         "says which a row misses."
     )
-
-
-def _logs(options: Options) -> Iterator[tuple[str, Log]]:
-    """Return the logs given, the demos, and episodes of the agents of this folder."""
-    for file in options.logs:
-        yield Path(file).stem, read_log(file)
-    if options.logs:
-        return
-    steps = 5_000 if options.quick else 30_000
-    if options.wants("lander"):
-        yield "lander", lander.log()
-    for variant in ("either", "alive"):
-        if options.wants(variant):
-            yield variant, road.record(variant, n_samples=steps)
-    for name, agent in AGENTS.items():
-        if options.wants(name) and name != HOPPER:  # which needs MuJoCo
-            yield name, record(name, agent.act, samples=steps, seed=0)
 
 
 def measure(name: str, log: Log, seed: int, report: Report) -> dict[str, Any]:
