@@ -125,6 +125,17 @@ def test_how_well_a_story_fits(outcomes, text):
     assert fits(story(one_phase(outcomes=outcomes))) == "", "nothing is recorded"
 
 
+def test_rules_that_were_told_before_are_not_told_again():
+    rule = {"behaviour": "left when pos < 1, else right", "kinds": ("rule",), "outcomes": ("left when ...",)}
+    told = story(one_phase(**rule), one_phase(5, 8), one_phase(8, 12, **rule), one_phase(12, 15), steps=15.0)
+    assert str(told).splitlines()[1:] == [
+        "  0-4    pos low: left when pos < 1, else right.",
+        "  5-7    pos low: left.",
+        "  8-11   pos low: as in 0-4.",
+        "  12-14  pos low: left.",
+    ]
+
+
 def test_endings():
     assert headline(story()) == "This episode: 12 steps."
     assert headline(story(ending="truncated")) == "This episode: 12 steps, cut off."

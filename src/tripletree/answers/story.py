@@ -204,8 +204,12 @@ def _story(answer: Story) -> str:
     labels = [steps(one) if not answer.simulated else f"leaves {steps(one)}" for one in answer.phases]
     width = max(map(len, labels))
     lines = [headline(answer)]
-    lines += [
-        f"  {label:<{width}}  {phase(one, answer.explained)}." for label, one in zip(labels, answer.phases, strict=True)
-    ]
+    known: dict[tuple[str, ...], str] = {}
+    for label, one in zip(labels, answer.phases, strict=True):
+        # Rules that were told before are not told again.
+        key = (one.name, *one.outcomes)
+        again = f"{one.name}: as in {known[key]}" if key in known and set(one.kinds) - {"constant"} else ""
+        known.setdefault(key, steps(one))
+        lines.append(f"  {label:<{width}}  {again or phase(one, answer.explained)}.")
     lines += [f"  {told}" for told in (moments_told(answer), fits(answer)) if told]
     return "\n".join(lines)
