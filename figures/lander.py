@@ -17,6 +17,7 @@ from tripletree.leaves.project import within
 from tripletree.plot.picture import SheetPicture
 from tripletree.scenes import overlays
 from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.mixing import said_once
 from tripletree.scenes.types import Scene, Sheet
 from tripletree.scenes.view import read_view
 
@@ -50,9 +51,11 @@ def projections(x: str, y: str, colours: Sequence[str | None], columns: int = 3)
         if (x, y) == ("x", "y"):
             scene = overlays.add(scene, overlays.mark(view, *PAD))
         scenes.append(replace(scene, title=scene.title.partition(" by ")[0], subtitle=""))
+    scenes, legend = said_once(scenes)
     rows = tuple(scenes[k : k + columns] for k in range(0, len(scenes), columns))
     title = f"The lander by {x} and {y}, averaged over its 6 other features"
-    return SheetPicture(Sheet(title, rows, f"A tree of {tree().n_leaves_} leaves."), size=(6.9, 2.35 * len(rows) + 0.4))
+    sheet = Sheet(title, rows, f"A tree of {tree().n_leaves_} leaves.", legend=legend)
+    return SheetPicture(sheet, size=(6.9, 2.35 * len(rows) + 0.4))
 
 
 def why_not(state: Sequence[float], foil: dict[str, Any], other: str) -> Any:

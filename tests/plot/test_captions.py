@@ -12,8 +12,10 @@ from tests.logs import make_log
 from tests.plot.look import inside
 from tests.scenes.models import road_tree, walk
 from tripletree import TripleTree, plot
-from tripletree.plot.captions import columns_that_fit, legend
-from tripletree.scenes.types import ColourScale
+from tripletree.plot.captions import columns_that_fit, handle, legend
+from tripletree.scenes.colours import INK
+from tripletree.scenes.mixing import MIXED
+from tripletree.scenes.types import ColourScale, Entry
 
 
 def test_every_text_lies_within_the_figure():
@@ -75,3 +77,10 @@ def test_many_equal_colours_are_one_entry():
     _, ax = pyplot.subplots()
     legend(scene, ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["gear = low", "2 others"]
+
+
+def test_hatching_and_arrows_have_symbols_of_their_own():
+    hatching, arrow = handle(MIXED), handle(Entry("mean move in 5 steps, to scale", INK, "arrow"))
+    assert set(hatching.get_hatch()) == {"/"}
+    assert hatching.get_facecolor()[3] == 0
+    assert (arrow.get_marker(), arrow.get_linestyle()) == (r"$\rightarrow$", "None")

@@ -234,6 +234,24 @@ def test_a_figure_has_a_legend_of_categories_and_entries():
     assert "<figcaption><strong>T.</strong> sub. note.</figcaption>" in text
 
 
+def test_hatching_and_arrows_have_symbols_of_their_own():
+    symbols = ("hatching", "arrow", "line", "disc")
+    drawn = [str(Drawer().legend([Entry("what it is", INK, symbol)])) for symbol in symbols]
+    assert len(set(drawn)) == 4
+    # Three strokes across the swatch, all at the same angle.
+    strokes = re.findall(r"M(\d+) (\d+)L(\d+) (\d+)", drawn[0])
+    assert len(strokes) == 3
+    assert all(int(x1) - int(x0) == int(y0) - int(y1) > 0 for x0, y0, x1, y1 in strokes)
+
+
+def test_lines_with_gaps_are_one_path():
+    points = np.array([[0.0, 0], [1, 1], [np.nan, np.nan], [2, 0], [3, 1], [np.nan, np.nan]])
+    root, text = drawn(Lines((points,)))
+    (path,) = shapes(root)
+    assert path.get("d").count("M") == 2
+    assert "nan" not in text
+
+
 def test_a_stack_has_one_common_axis_and_leaves_words_out():
     rows = [
         Scene("", Axis("", 0, 9, shown=False), Axis("a long label", 0, 1, upright=True), ()),

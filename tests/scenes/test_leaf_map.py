@@ -129,7 +129,9 @@ def test_arrows_are_the_derivatives_of_the_leaves():
     np.testing.assert_array_equal(arrows.dy, leaves["derivative_pos_mean"][arrows.leaf])
     np.testing.assert_allclose(arrows.x, (tiles.x0 + tiles.x1) / 2)
     np.testing.assert_allclose(arrows.y, (tiles.y0 + tiles.y1) / 2)
-    assert f"mean move in {arrows.stretch:g} step" in scene.note
+    (entry,) = scene.legend
+    assert entry.label == f"mean move in {arrows.stretch:g} step{'s' * (arrows.stretch > 1)}, to scale"
+    assert entry.symbol == "arrow"
 
 
 def test_arrows_of_a_projection_are_means_over_a_regular_grid():

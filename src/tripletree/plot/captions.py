@@ -15,7 +15,15 @@ from tripletree.scenes.guides import category_entries
 from tripletree.scenes.types import Axis, Entry, Scene
 from tripletree.text import visible
 
-SYMBOLS = {"disc": "o", "ring": "o", "star": "*", "square": "s", "cross": "X", "diamond": "D"}
+SYMBOLS = {
+    "arrow": r"$\rightarrow$",
+    "disc": "o",
+    "ring": "o",
+    "star": "*",
+    "square": "s",
+    "cross": "X",
+    "diamond": "D",
+}
 TICKS = 0.5
 """Inches that labels of the y axis take at the left of a picture."""
 NARROW = 2.8
@@ -83,6 +91,8 @@ def handle(entry: Entry) -> Any:
         return Patch(facecolor=entry.colour, alpha=entry.opacity, label=literal(entry.label))
     if entry.symbol == "outline":
         return Patch(facecolor="none", edgecolor=entry.colour, linewidth=1.2, label=literal(entry.label))
+    if entry.symbol == "hatching":
+        return Patch(facecolor="none", edgecolor=entry.colour, linewidth=0, hatch="/////", label=literal(entry.label))
     if entry.symbol in ("line", "dashes"):
         style: Any = DASHES if entry.symbol == "dashes" else "solid"
         return Line2D([], [], color=entry.colour, linewidth=1.4, linestyle=style, label=literal(entry.label))
@@ -95,7 +105,9 @@ def handle(entry: Entry) -> Any:
         marker=marker,
         markerfacecolor=inside,
         linestyle="none",
-        markersize=4.5,
+        # An arrow is a letter, which an edge would make bold.
+        markersize=9 if entry.symbol == "arrow" else 4.5,
+        markeredgewidth=0 if entry.symbol == "arrow" else 1,
         label=literal(entry.label),
     )
 

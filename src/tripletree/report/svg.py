@@ -240,6 +240,8 @@ _SYMBOLS: dict[str, Callable[[str], Markup]] = {
         "rect", x=1, y=1, width=12, height=12, rx=2, fill="none", stroke=ink, stroke_width=1.6
     ),
     "square": lambda ink: empty("rect", x=2, y=2, width=10, height=10, fill=ink),
+    "arrow": lambda ink: empty("path", d="M0 7H12M8.5 3.5L12.5 7L8.5 10.5", stroke=ink, stroke_width=1.4, fill="none"),
+    "hatching": lambda ink: empty("path", d="M0 7L7 0M0 14L14 0M7 14L14 7", stroke=ink, stroke_width=1),
     "line": lambda ink: empty("path", d="M0 7h14", stroke=ink, stroke_width=2),
     "dashes": lambda ink: empty("path", d="M0 7h14", stroke=ink, stroke_width=2, stroke_dasharray="4 2"),
 }

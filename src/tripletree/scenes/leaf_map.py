@@ -16,12 +16,14 @@ from tripletree.log.log import Log
 from tripletree.scenes.colouring import Colouring, colour_scale, derivative_population, read_colour
 from tripletree.scenes.colours import CATEGORIES, FAINT, PAPER
 from tripletree.scenes.linear_map import linear_mesh
+from tripletree.scenes.mixing import hatched, mixed_labels, mixed_numbers
 from tripletree.scenes.support import veil
 from tripletree.scenes.types import Arrows, Axis, Band, ColourScale, Entry, Labels, Lines, Mark, Mesh, Rectangles, Scene
 from tripletree.scenes.view import View
 from tripletree.text import Message, Option, count
 
 F64 = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 LABELS_AT_ONCE = 16
 """Labels of a discrete action that are projected together."""
@@ -97,22 +99,26 @@ def leaf_map(
         return _faded(_along_one(view, pictured), view, pictured, log)
     marks: list[Mark] = []
     scale: ColourScale | None = None
-    note = ""
+    legend: tuple[Entry, ...] = ()
+    mixed: Mask | None = None
     if pictured is None:
         marks.append(_outlines(view))
     else:
-        mark, scale = _shaded(view, pictured, colour, limits) if linear else _tiles(view, pictured, limits)
+        if linear:
+            mark, scale = _shaded(view, pictured, colour, limits)
+        elif view.direct:
+            mark, scale = _tiles(view, pictured, limits)
+        else:
+            mark, scale, mixed = _averaged(view, pictured, limits)
         marks.append(mark)
         if linear:
             marks.append(_leaf_rectangles(view, None))
         if pictured.scale == "number":
             marks.append(_numbers(view))
-    if linear:
-        note = "Leaves are shaded by their linear models"
     if arrows:
         quiver = _arrows(view, ARROW_GRID if arrows is True else int(arrows))
         marks.append(quiver)
-        note = ". ".join(part for part in (note, f"Arrows: {_moved(quiver.stretch)}") if part)
+        legend = (Entry(f"{_moved(quiver.stretch)}, to scale", quiver.colour, "arrow"),)
     scene = Scene(
         title=_title(view, "Mean moves" if pictured is None else _shown(pictured, linear)),
         subtitle=_where(view),
@@ -120,9 +126,11 @@ def leaf_map(
         y=view.axis(1),
         marks=tuple(marks),
         colours=scale,
-        note=note,
+        legend=legend,
+        note="Leaves are shaded by their linear models" if linear else "",
     )
-    return _faded(scene, view, pictured, log)
+    scene = _faded(scene, view, pictured, log)
+    return scene if mixed is None else hatched(scene, mixed)
 
 
 def fades(pictured: Colouring | None, log: Log | None = None) -> bool:
@@ -175,18 +183,25 @@ def _moved(steps: float) -> str:
 
 
 def _tiles(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourScale]:
-    """Return coloured rectangles, one a leaf, or a grid of means; and their colour scale."""
-    categories = pictured.scale == "categories"
-    if view.direct:
-        rows = pictured.mean[view.leaves]
-        value = rows.argmax(axis=1).astype(np.float64) if categories else rows[:, 0]
-        return _leaf_rectangles(view, value), colour_scale(pictured, value, limits)
-    if categories:
-        edges, cells = _modes(view, pictured)
+    """Return coloured rectangles, one a leaf, and their colour scale."""
+    rows = pictured.mean[view.leaves]
+    value = rows.argmax(axis=1).astype(np.float64) if pictured.scale == "categories" else rows[:, 0]
+    return _leaf_rectangles(view, value), colour_scale(pictured, value, limits)
+
+
+def _averaged(view: View, pictured: Colouring, limits: Any) -> tuple[Mark, ColourScale, Mask | None]:
+    """Return a grid of means or most frequent labels, its colour scale, and the cells in which leaves disagree."""
+    mixed: Mask | None = None
+    if pictured.scale == "categories":
+        edges, cells, most = _modes(view, pictured)
+        mixed = mixed_labels(view, pictured, most)
     else:
         found = project(view.boxes, view.axes, view.limits, pictured.population, pictured.mean)
         edges, cells = found.edges, found.mean[..., 0]
-    return Mesh(edges[0], edges[1], cells.T), colour_scale(pictured, cells, limits)
+        # Not of what leaves hold, which adds up, nor of how much their samples differ, a doubt itself.
+        if pictured.scale in ("values", "diverging"):
+            mixed = mixed_numbers(view, pictured)
+    return Mesh(edges[0], edges[1], cells.T), colour_scale(pictured, cells, limits), mixed
 
 
 def _shaded(view: View, pictured: Colouring, colour: Any, limits: Any) -> tuple[Mark, ColourScale]:
@@ -196,8 +211,8 @@ def _shaded(view: View, pictured: Colouring, colour: Any, limits: Any) -> tuple[
     return mesh, colour_scale(plain, mesh.value, limits)
 
 
-def _modes(view: View, pictured: Colouring) -> tuple[tuple[F64, ...], F64]:
-    """Return the grid and the most frequent label of each cell."""
+def _modes(view: View, pictured: Colouring) -> tuple[tuple[F64, ...], F64, F64]:
+    """Return the grid, the most frequent label of each cell, and its share."""
     # A few labels at a time: the grids of a thousand would not fit in memory. With ">", the first label wins a tie, as
     # argmax has it within a block.
     edges: tuple[F64, ...] = ()
@@ -208,7 +223,7 @@ def _modes(view: View, pictured: Colouring) -> tuple[tuple[F64, ...], F64]:
         top = found.mean.max(axis=-1)
         code = np.where(top > most, first + found.mean.argmax(axis=-1).astype(np.float64), code)
         most, edges = np.maximum(top, most), found.edges
-    return edges, code
+    return edges, code, most
 
 
 def _leaf_rectangles(view: View, value: F64 | None) -> Rectangles:

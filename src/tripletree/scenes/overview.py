@@ -16,6 +16,7 @@ from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.scenes.colouring import read_colour
 from tripletree.scenes.leaf_map import leaf_map
+from tripletree.scenes.mixing import said_once
 from tripletree.scenes.types import Scene, Sheet
 from tripletree.scenes.view import View, leaf_boxes, read_model, read_view
 from tripletree.text import count
@@ -44,7 +45,7 @@ def overview(model: Any, log: Log | None = None) -> Sheet:
     if len(colours) % 2:
         known = "impurity of action" if fitted.schema.has_action else "impurity of derivative"
         colours.append("impurity of value" if value else known)
-    scenes = [_panel(fitted, colour, log) for colour in colours]
+    scenes, legend = said_once([_panel(fitted, colour, log) for colour in colours])
     left_out = len(actions) - MOST_ACTIONS
     what = "action dimensions" if fitted.schema.has_action else "derivatives"
     more = f" {left_out} more {what} are not shown." if left_out > 0 else ""
@@ -52,6 +53,7 @@ def overview(model: Any, log: Log | None = None) -> Sheet:
         title="The agent at a glance: what it does, how it fares, where it moves",
         subtitle=_facts(fitted) + more,
         rows=tuple(tuple(scenes[k : k + 2]) for k in range(0, len(scenes), 2)),
+        legend=legend,
     )
 
 

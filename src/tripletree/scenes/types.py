@@ -89,7 +89,7 @@ class ColourScale(Plain):
 
 @dataclass(frozen=True, eq=False)
 class Entry(Plain):
-    """One line of a legend: a symbol ("area", "line", "dashes", "outline", "disc", ...), its colour, what it means."""
+    """One line of a legend: a symbol ("area", "hatching", "line", "arrow", "disc", ...), its colour, what it means."""
 
     label: str
     colour: str
