@@ -83,3 +83,10 @@ def test_whole_episodes_are_looked_at():
     rows = episodes_within(log, 1000)
     assert 900 <= len(rows) <= 1100
     assert (np.diff(rows.reshape(-1, 80), axis=1) == 1).all()
+
+
+def test_episodes_of_one_state_show_no_switch():
+    rng = np.random.default_rng(0)
+    states, actions = rng.normal(size=(4_000, 2)), rng.uniform(-1, 1, (4_000, 1))
+    log = Log.from_arrays(states, actions, np.zeros(4_000), starts=np.arange(4_000))
+    assert find_switches(log, 0) == ()

@@ -76,6 +76,9 @@ def find_switches(log: Log, dimension: int) -> tuple[Switch, ...]:
     others = np.delete(log.actions[rows], dimension, axis=1)
     known = np.concatenate([log.states[rows], others], axis=1)
     whole = ~np.isnan(changes).any(axis=1)
+    # Episodes of one state have no changes to answer with.
+    if not whole.any():
+        return ()
     action, known, changes = action[whole] / reach, known[whole], changes[whole]
     # What rests on the ground does not answer, whatever is done, and would only blur the picture; unless to do nothing
     # is what an action is for.
