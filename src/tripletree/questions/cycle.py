@@ -117,9 +117,10 @@ def _read(part: F64, lags: Sequence[int], weight: C128) -> C128:
     """Return the wave by that map, from the first step on that has all states before it."""
     blocks = weight[:-1].reshape(len(lags), -1)
     before = lags[-1]
-    total: C128 = weight[-1] + sum(
-        part[before - lag : len(part) - lag] @ block for lag, block in zip(lags, blocks, strict=True)
-    )
+    total = np.full(len(part) - before, weight[-1])
+    for lag, block in zip(lags, blocks, strict=True):
+        seen = part[before - lag : len(part) - lag]
+        total += seen @ block.real + 1j * (seen @ block.imag)
     return total
 
 

@@ -122,7 +122,9 @@ def wave(part: F64, direction: C128, steps: int) -> C128:
     if len(part) < steps:
         return np.zeros(0, np.complex128)
     kernel = np.exp(2j * np.pi * (np.arange(steps) - (steps - 1) / 2) / steps)
-    filtered: C128 = oaconvolve(part @ direction, kernel, mode="valid") / steps
+    # Two real products: a mixed one would copy the part as complex numbers.
+    along = part @ direction.real + 1j * (part @ direction.imag)
+    filtered: C128 = oaconvolve(along, kernel, mode="valid") / steps
     return filtered
 
 
@@ -182,11 +184,16 @@ def _filtered(lagged: F64, steps: int, lag: int) -> C128:
     """Return the covariance of the filtered columns with themselves ``lag`` steps later."""
     shift = np.arange(1 - steps, steps)
     weight = (steps - np.abs(shift)) * np.exp(-2j * np.pi * shift / steps) / steps**2
-    at = lag + shift
-    back = at < 0
-    total: C128 = np.tensordot(weight[~back], lagged[at[~back]], 1)
-    if back.any():
-        total = total + np.tensordot(weight[back], lagged[-at[back]], 1).T
+    # Covariances at a negative lag are those at the positive one, transposed.
+    back = max(steps - 1 - lag, 0)
+    total = _weighted(weight[back:], lagged[lag + 1 - steps + back : lag + steps])
+    return total + _weighted(weight[:back][::-1], lagged[1 : back + 1]).T if back else total
+
+
+def _weighted(weight: C128, matrices: F64) -> C128:
+    """Return a weighted sum of real matrices; two real products, because a mixed one would copy all of them."""
+    flat = matrices.reshape(len(matrices), -1)
+    total: C128 = (weight.real @ flat + 1j * (weight.imag @ flat)).reshape(matrices.shape[1:])
     return total
 
 
