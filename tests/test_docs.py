@@ -132,7 +132,8 @@ def test_the_page_on_reports_lists_their_sections(tmp_path):
     tripletree.TripleTree(5).fit(log).report(log, tmp_path / "road.html")
     sections = re.findall(r"<h2[^>]*>([^<]+)</h2>", (tmp_path / "road.html").read_text(encoding="utf-8"))
     page = (ROOT / "docs/report.md").read_text(encoding="utf-8").split("| section |")[1].split("##")[0]
-    assert ["Contents", *re.findall(r"^\| ([^|-]+?) \|", page, re.MULTILINE)] == sections
+    behind = sections[sections.index("More") + 1 :]
+    assert re.findall(r"^\| ([^|-]+?) \|", page, re.MULTILINE) == behind
 
 
 def test_the_reference_has_every_public_name():

@@ -35,6 +35,7 @@ from tripletree.answers.refined import Refined
 from tripletree.answers.rules import Rules
 from tripletree.answers.stability import Stability
 from tripletree.answers.story import Story
+from tripletree.answers.summary import Summary
 from tripletree.answers.trajectories import Trajectories
 from tripletree.answers.weights import Weights
 from tripletree.answers.world import World
@@ -47,7 +48,7 @@ from tripletree.log.log import Log
 from tripletree.log.record import record
 from tripletree.markup import notebook_box, tag
 from tripletree.model.card import tree_card
-from tripletree.model.evaluate import check_log, in_labels, losses, score, transitions_on
+from tripletree.model.evaluate import check_log, check_same_schema, in_labels, losses, score, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
@@ -76,6 +77,8 @@ from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
 from tripletree.questions.stability import banded, stability, steady_counterfactual, steady_factual
 from tripletree.questions.story import story
+from tripletree.questions.study import Study
+from tripletree.questions.summary import summary
 from tripletree.questions.world import world as find_world
 from tripletree.text import Message, Option
 from tripletree.tree.structure import Tree
@@ -1142,7 +1145,25 @@ class TripleTree:
         )
 
     @question
-    def report(self, log: Log, path: str | os.PathLike[str], *, title: str | None = None) -> None:
+    def summary(self, log: Log, *, success: str | None = None) -> Summary:
+        """Return the first page of a report: what the agent does, whether it succeeds, what to watch and to believe.
+
+        Parameters
+        ----------
+        log : Log
+            The log that the tree was grown on, or another with the same features and actions.
+        success : str or None
+            Which episodes succeed, as a condition on episodes such as ``"return > 200"``; None: as far as the log says.
+        """
+        fitted = self.fitted_
+        check_log(log, "log")
+        check_same_schema(fitted.schema, log, "log")
+        return summary(Study(fitted, in_labels(fitted.schema, log), self._threads(), success))
+
+    @question
+    def report(
+        self, log: Log, path: str | os.PathLike[str], *, title: str | None = None, success: str | None = None
+    ) -> None:
         """Write one HTML file that shows what the agent does, and answers questions without a network.
 
         Parameters
@@ -1153,12 +1174,14 @@ class TripleTree:
             The file, whose name ends in ``.html``; what was there before is replaced in one step.
         title : str or None
             The heading.
+        success : str or None
+            As in :meth:`summary`.
         """
         from tripletree.report.write import write_report  # a browser's part, large, and seldom wanted
 
         fitted = self.fitted_
         check_log(log, "log")
-        write_report(fitted, log, path, title, self._threads())
+        write_report(fitted, log, path, title, self._threads(), success)
 
     def as_policy(self, leaf_model: str | None = None, *, env: Any = None) -> TreePolicy:
         """Return the tree as a function from a state, or several, to actions that the environment takes.

@@ -87,6 +87,19 @@ def test_a_log_on_a_map_needs_both_axes(run, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_first_page_can_be_read_in_the_shell(run, tmp_path):
+    told = run("report", MODEL, "--log", "run.csv", "--summary", "--success", "length > 1")
+    assert told.code == 0
+    assert "What it does" in told.out
+    assert "Success means length > 1." in told.out
+    nowhere = run("report", MODEL, "--log", "run.csv")
+    assert nowhere.code == 2
+    assert "Give -o FILE.html, or --summary" in nowhere.err
+    wrong = run("report", MODEL, "--log", "run.csv", "--summary", "--success", "retrun > 1")
+    assert wrong.code == 1
+    assert "Did you mean `return`?" in wrong.err
+
+
 def test_a_report_is_html(run):
     told = run("report", "run.tripletree", "--log", "run.csv", "-o", "x.pdf")
     assert told.code == 1

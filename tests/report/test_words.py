@@ -201,21 +201,20 @@ def judged(losses, constant, discrete, margin=(0.05, 0.05, 0.05)):
 
 
 def test_key_facts_are_those_of_unseen_episodes():
-    tree, log = of_road()
+    _, log = of_road()
     returns = np.add.reduceat(log.rewards, log.starts[:-1])
-    facts = dict(words.key_facts(tree.fitted_, log, returns, judged([0.1, 0.5, 1], [0.4, 2, 2], True)))
+    facts = dict(words.key_facts(log, returns, judged([0.1, 0.5, 1], [0.4, 2, 2], True)))
     assert facts["steps"] == f"{log.n_samples:,}"
-    assert facts["leaves"] == "80"
     assert (facts["of unseen actions right"], facts["right without looking at the state"]) == ("90 %", "60 %")
-    assert facts["of the value loss on unseen episodes explained"] == "75 %"
+    assert facts[words.LESS_ERROR.format("the value")] == "75 %"
     assert facts["median return"] == words.rounded(float(np.median(returns)), 3)
-    worse = dict(words.key_facts(tree.fitted_, log, returns, judged([1.5, 3, 1], [2, 2, 2], False)))
-    assert worse["of the action loss on unseen episodes explained"] == "25 %"
-    assert worse["of the value loss on unseen episodes explained"] == "none"
-    same = dict(words.key_facts(tree.fitted_, log, returns, judged([0, 0, 1], [0, 0, 2], False)))
-    assert list(same) == ["steps", "episodes", "leaves", "median return"]
-    alone = dict(words.key_facts(tree.fitted_, log, returns, judged(None, None, True)))
-    assert list(alone) == ["steps", "episodes", "leaves", "median return"]
+    worse = dict(words.key_facts(log, returns, judged([1.5, 3, 1], [2, 2, 2], False)))
+    assert worse[words.LESS_ERROR.format("the action")] == "25 %"
+    assert worse[words.LESS_ERROR.format("the value")] == "none"
+    same = dict(words.key_facts(log, returns, judged([0, 0, 1], [0, 0, 2], False)))
+    assert list(same) == ["steps", "episodes", "median return"]
+    alone = dict(words.key_facts(log, returns, judged(None, None, True)))
+    assert list(alone) == ["steps", "episodes", "median return"]
 
 
 def test_what_is_only_chance_is_said_before_what_matters():

@@ -175,7 +175,7 @@ def test_headline_numbers_are_those_on_unseen_episodes():
     page = report_html(tree.fitted_, noise)
     facts = dict(re.findall(r"<dt>([^<]+)</dt><dd>([^<]+)</dd>", page))
     assert 35 < float(facts["of unseen actions right"].split("\N{NO-BREAK SPACE}")[0]) < 65
-    assert facts["of the value loss on unseen episodes explained"] == "none"
+    assert facts["of the error about the value gone by looking at the state (unseen episodes)"] == "none"
     assert "tells no more about action or value" in page
 
 

@@ -21,6 +21,7 @@ from tripletree.answers.rhythm import Break, CyclePart, Rhythm
 from tripletree.answers.rules import Rule, Rules
 from tripletree.answers.stability import Bound, FirstSplit, Likeness, Stability, Steadiness
 from tripletree.answers.story import Phase, Story
+from tripletree.answers.summary import Part, Summary
 from tripletree.answers.terms import Terms
 from tripletree.answers.trajectories import Source, Trajectories, Trajectory
 from tripletree.answers.weights import Weights
@@ -62,6 +63,7 @@ __all__ = [
     "Move",
     "Outcome",
     "Outline",
+    "Part",
     "Phase",
     "Place",
     "Prediction",
@@ -82,6 +84,7 @@ __all__ = [
     "Steadiness",
     "Stop",
     "Story",
+    "Summary",
     "Terms",
     "Trajectories",
     "Trajectory",

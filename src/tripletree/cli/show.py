@@ -232,16 +232,34 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
 @command(
     "tripletree report run.tripletree --log run.csv -o run.html",
     'tripletree report run.tripletree --log run.csv -o run.html --title "The agent of run 7"',
+    'tripletree report run.tripletree --log run.csv --summary --success "return > 200"',
 )
 @model_argument
 @log_option("The log to report on: the one that the model was grown on, or another.", required=True)
-@out_option("Where the report goes, as FILE.html.", required=True)
+@out_option("Where the report goes, as FILE.html.")
 @click.option("--title", metavar="TEXT", help="The heading.")
-def report(model: Path, log: Path, describe: Path | None, out: Path, title: str | None) -> None:
+@click.option("--success", metavar="CONDITION", help='Which episodes succeed, such as "return > 200".')
+@click.option("--summary", is_flag=True, help="Print the first page of it here.")
+def report(
+    model: Path,
+    log: Path,
+    describe: Path | None,
+    out: Path | None,
+    title: str | None,
+    success: str | None,
+    summary: bool,
+) -> None:
     """Write one HTML file that shows what the agent does.
 
-    It needs no network, and its map of the leaves answers questions.
+    Its first page answers most questions in words. It needs no network, and its map of the leaves answers more.
     """
+    if out is None and not summary:
+        raise click.UsageError("Where should it go? Give -o FILE.html, or --summary to read its first page here.")
     tree = open_model(model)
-    tree.report(required_log(tree, log, describe), out, title=title)
+    recorded = required_log(tree, log, describe)
+    if summary:
+        console.say(str(tree.summary(recorded, success=success)))
+    if out is None:
+        return
+    tree.report(recorded, out, title=title, success=success)
     console.say(f"The report is in {out} ({out.stat().st_size / 1000:,.0f} kB). Open it in a browser.")

@@ -19,9 +19,11 @@ from tripletree.language.numbers import FEW, measured, percent, rounded
 from tripletree.log.derive import derivative
 from tripletree.log.endings import TERMINATED
 from tripletree.markup import Markup, fold, paragraphs, region, table, tag, together, with_names
+from tripletree.model.fitted import Fitted
 from tripletree.questions.attribute import attribute, sample
 from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.criticality import criticality
+from tripletree.questions.effects import effects
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
 from tripletree.report import words
@@ -32,6 +34,7 @@ from tripletree.scenes.attribution import swarm_of
 from tripletree.scenes.charts import importances
 from tripletree.scenes.colours import HERE, THERE
 from tripletree.scenes.cycle import cycle
+from tripletree.scenes.effects import effects_sheet
 from tripletree.scenes.fan import after
 from tripletree.scenes.graph import regions as regions_graph
 from tripletree.scenes.leaf_map import leaf_map
@@ -45,6 +48,8 @@ MOST_ALONG = 6
 """Features that are drawn along a cycle."""
 MOST_FEATURES = 8
 """Features whose means are shown in each region."""
+MOST_CURVES = 6
+"""Effect curves that are drawn, the strongest."""
 WORST = 6
 """Leaves and episodes listed as the worst."""
 # Typical, best and worst differ in dashes as well, because two colours are all that stand out on any map.
@@ -65,6 +70,7 @@ def behaviour_section(case: Case) -> Section:
         tag("h3", "What matters"),
         _importance(case),
         *_attribution(case),
+        _effects(case),
         tag("h3", "Ask it"),
         tag("p", words.ASK),
         _explorer(case),
@@ -79,15 +85,36 @@ def _importance(case: Case) -> Markup:
     return region("wide", scene.title, case.draw.figure(scene, 640, 70 + 46 * round(scene.y.high - scene.y.low)))
 
 
-def _attribution(case: Case) -> list[Markup]:
-    """Return what moves the first number that a reader asks about: of a discrete action, the commonest label."""
-    fitted = case.fitted
+def _asked_first(fitted: Fitted) -> str | None:
+    """Return the first number that a reader asks about: of a discrete action, the commonest label."""
     about = next(iter(main_attributes(fitted)), None)
+    commonest = fitted.attributes.mode
+    if about is not None and fitted.schema.has_action and commonest is not None:
+        return f"action = {fitted.schema.action.labels[int(commonest[0])]}"
+    return about
+
+
+def _effects(case: Case) -> Markup:
+    """Return how that number moves with each feature, all else fixed."""
+    about = next(iter(main_attributes(case.fitted)), None)
+    if about is None:
+        return Markup()
+    found = effects(case.fitted, case.log, about, threads=case.threads)
+    if not any(found.shown(None if found.labels else column) for column in range(len(found.names))):
+        return Markup()
+    sheet = effects_sheet(found)
+    scenes = [scene for row in sheet.rows for scene in row][:MOST_CURVES]
+    pictures = tag("div", *(case.draw.figure(scene, 320, 220) for scene in scenes), class_="figures three")
+    legend = case.draw.legend(sheet.legend) if sheet.legend else Markup()
+    return fold("How it moves with each feature, all else fixed", paragraphs(str(found).splitlines()), pictures, legend)
+
+
+def _attribution(case: Case) -> list[Markup]:
+    """Return what the first number that a reader asks about comes from."""
+    fitted = case.fitted
+    about = _asked_first(fitted)
     if about is None:
         return []
-    commonest = fitted.attributes.mode
-    if fitted.schema.has_action and commonest is not None:
-        about = f"action = {fitted.schema.action.labels[int(commonest[0])]}"
     states = np.ascontiguousarray(sample(case.log.states, DOTS))
     found = attribute(fitted, states, about, None, None, case.threads)
     if not found.contributions.any():
@@ -321,7 +348,7 @@ def episodes_section(case: Case) -> Section:
     """Return a typical episode, the best and the worst, with their stories."""
     order = case.by_return
     paid = case.log.schema.has_reward
-    chosen = {f"Typical: the median {'return' if paid else 'length'}": int(order[len(order) // 2])}
+    chosen = {f"Typical: the median {'return' if paid else 'length'}": case.typical}
     # With one or two episodes, the typical one is also the best or the worst.
     if len(order) > 2:
         most, least = ("The highest return", "The lowest return") if paid else ("The longest", "The shortest")
@@ -333,11 +360,9 @@ def episodes_section(case: Case) -> Section:
         parts.append(region("wide", scene.title, case.draw.figure(scene, 640, 400)))
     for title, episode in chosen.items():
         strip = episode_strip(case.fitted, case.log, episode, about=case.told_about)
-        parts += [
-            tag("h3", title),
-            region("wide", strip.title, case.draw.stack(strip)),
-            _told(case.story(episode), str(case.log.episode_ids[episode])),
-        ]
+        # The picture of the typical episode is on the first page.
+        drawn = [] if episode == case.typical else [region("wide", strip.title, case.draw.stack(strip))]
+        parts += [tag("h3", title), *drawn, _told(case.story(episode), str(case.log.episode_ids[episode]))]
     return Section("episodes", "Typical and extreme episodes", together(parts))
 
 

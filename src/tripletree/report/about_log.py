@@ -18,7 +18,8 @@ def log_section(case: Case) -> Section:
     returns = words.log_returns(case.returns) if log.schema.has_reward else words.NO_REWARD
     said = paragraphs([words.log_size(log), f"{words.log_episodes(log)} {returns}"])
     ranges = fold("Features and actions, with their ranges", _features(case), _actions(case))
-    return Section("log", "The log", together([said, _pictures(case), ranges, _findings(case)]))
+    world = [tag("h3", "What the world is like"), paragraphs(str(case.world).splitlines())]
+    return Section("log", "The log", together([said, _pictures(case), *world, ranges, _findings(case)]))
 
 
 def _pictures(case: Case) -> Markup:

@@ -58,20 +58,32 @@ class Drawer:
         drawn = [(scene, share) for scene, share in zip(scenes, tall, strict=True) if scene.x.shown or scene.y.shown]
         # All rows leave the same room, so that a step is at the same place in each of them.
         left = max(_left(_marked(scene), width) for scene, _ in drawn)
+        right = max(_right(_marked(scene)) for scene, _ in drawn)
         pictures = [
-            self.svg(scene, width, height * share + (BELOW if scene.x.shown else 10), left) for scene, share in drawn
+            self.svg(scene, width, height * share + (BELOW if scene.x.shown else 10), left, right)
+            for scene, share in drawn
         ]
         caption = tag("figcaption", tag("strong", f"{sheet.title}."), f" {sheet.subtitle.rstrip('.')}.")
         return tag("figure", *pictures, self.legend(sheet.legend), caption, class_="stack")
 
-    def svg(self, scene: Scene, width: float = WIDTH, height: float = HEIGHT, left: float | None = None) -> Markup:
-        """Return the picture alone; ``left`` is the room for labels of the y axis, None for what they need."""
+    def svg(
+        self,
+        scene: Scene,
+        width: float = WIDTH,
+        height: float = HEIGHT,
+        left: float | None = None,
+        right: float = 0.0,
+    ) -> Markup:
+        """Return the picture alone; ``left`` is the room for labels of the y axis, None for what they need.
+
+        ``right`` is the least room at the other end.
+        """
         self._drawn += 1
         # In this order: ticks may divide an axis by a power of ten and change its label, but words do not.
         said, scene = _said(scene), _marked(scene)
         name = f"picture-{self._drawn}"
         bar = scene.colours if scene.colours is not None and scene.colours.kind != "categories" else None
-        x, y, right = _room(scene, bar, width, height, _left(scene, width) if left is None else left)
+        x, y, beside = _room(scene, bar, width, height, _left(scene, width) if left is None else left, right)
         clip = f"{name}-clip"
         canvas = Canvas(x, y, scene.colours, _has_tiles(scene))
         marks = together(part for mark in scene.marks for part in DRAWERS[type(mark)](mark, canvas))
@@ -85,7 +97,7 @@ class Drawer:
             tag("clipPath", empty("rect", **{key: round(size, 1) for key, size in frame.items()}), id=clip),
             tag("g", marks, clip_path=f"url(#{clip})"),
             _axes(scene, x, y, height),
-            _bar(bar, name, right, y) if bar is not None else Markup(),
+            _bar(bar, name, beside, y) if bar is not None else Markup(),
             viewBox=f"0 0 {width:g} {height:g}",
             role="img",
             aria_labelledby=f"{name}-title {name}-text",
@@ -131,16 +143,18 @@ def _wrapped(label: str) -> list[str]:
     return textwrap.wrap(visible(label), 16, max_lines=3, placeholder="…") or [""]
 
 
+def _right(scene: Scene) -> float:
+    """Return the room that labels of the x axis need at its end."""
+    # The text of a tick at the very end of the axis is centred there, so half of it is beyond.
+    last = Scale(scene.x, 0, 1).ticks()[-1:] if scene.x.shown else []
+    return 6 + (CHARACTER * len(last[0][1]) / 2 if last and last[0][0] > 0.93 else 0)
+
+
 def _room(
-    scene: Scene, bar: ColourScale | None, width: float, height: float, left: float
+    scene: Scene, bar: ColourScale | None, width: float, height: float, left: float, least: float
 ) -> tuple[Scale, Scale, float]:
     """Return both axes, after leaving room for labels and a colour bar, and where the bar begins."""
-    bottom, right = 4.0, 6.0
-    if scene.x.shown:
-        bottom = BELOW
-        # The text of a tick at the very end of the axis is centred there, so half of it is beyond.
-        last = Scale(scene.x, 0, 1).ticks()[-1:]
-        right = 6 + (CHARACTER * len(last[0][1]) / 2 if last and last[0][0] > 0.93 else 0)
+    bottom, right = BELOW if scene.x.shown else 4.0, max(_right(scene), least)
     if bar is not None:
         longest = max(len(label) for _, label in Scale(bar_axis(bar), 0, 1).ticks())
         right = 46 + CHARACTER * longest

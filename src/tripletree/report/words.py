@@ -192,13 +192,16 @@ def lead(fitted: Fitted, log: Log) -> str:
     )
 
 
-def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[tuple[str, str]]:
+LESS_ERROR = "of the error about {} gone by looking at the state (unseen episodes)"
+
+
+def key_facts(log: Log, returns: F64, judged: HeldOut, succeed: float | None = None) -> list[tuple[str, str]]:
     """Return the headline numbers at the top of a report, with their names."""
     facts = [
         ("steps", f"{log.n_samples:,}"),
         ("episodes", f"{log.n_episodes:,}"),
-        ("leaves", f"{fitted.tree.n_leaves:,}"),
         *([("median return", rounded(float(np.median(returns)), 3))] if log.schema.has_reward else []),
+        *([("of the episodes succeed", percent(succeed))] if succeed is not None else []),
     ]
     if judged.judged is None:  # how well a tree fits its own log is not how good it is
         return facts
@@ -208,9 +211,9 @@ def key_facts(fitted: Fitted, log: Log, returns: F64, judged: HeldOut) -> list[t
         if action is not None:
             facts.append(("right without looking at the state", percent(1 - judged.judged.constant[0])))
     elif action is not None:
-        facts.append(("of the action loss on unseen episodes explained", percent(action) if action else "none"))
+        facts.append((LESS_ERROR.format("the action"), percent(action) if action else "none"))
     if value is not None:
-        facts.append(("of the value loss on unseen episodes explained", percent(value) if value else "none"))
+        facts.append((LESS_ERROR.format("the value"), percent(value) if value else "none"))
     return facts
 
 

@@ -24,7 +24,7 @@ from tripletree.report.about_agent import (
 from tripletree.report.about_log import log_section
 from tripletree.report.about_tree import belief_section, made_section
 from tripletree.report.case import Case, Section
-from tripletree.report.svg import Drawer
+from tripletree.report.front import front_page
 from tripletree.text import Message, Option
 from tripletree.writing import reason, replace_file
 
@@ -41,7 +41,9 @@ SECTIONS = (
 )
 
 
-def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int = 1) -> str:
+def report_html(
+    fitted: Fitted, log: Log, title: str | None = None, threads: int = 1, success: str | None = None
+) -> str:
     """Return the report as text.
 
     Parameters
@@ -54,19 +56,28 @@ def report_html(fitted: Fitted, log: Log, title: str | None = None, threads: int
         The heading.
     threads : int
         Threads to use.
+    success : str or None
+        Which episodes succeed, as a condition; None: as far as the log says.
     """
     check_same_schema(fitted.schema, log, "log")
-    case = Case(fitted, in_labels(fitted.schema, log), Drawer(), threads)
+    case = Case(fitted, in_labels(fitted.schema, log), threads, success)
     sections = [section(case) for section in SECTIONS]
     return page(title or words.TITLE, case, [one for one in sections if one is not None])
 
 
-def write_report(fitted: Fitted, log: Log, path: str | os.PathLike[str], title: Any = None, threads: int = 1) -> None:
+def write_report(
+    fitted: Fitted,
+    log: Log,
+    path: str | os.PathLike[str],
+    title: Any = None,
+    threads: int = 1,
+    success: str | None = None,
+) -> None:
     """Write the report to a file, whole or not at all."""
     if title is not None and not isinstance(title, str):
         raise ParameterError(Message("{} must be text; got {}.", Option("title"), type(title).__name__))
     target = check_ending(path, (".html", ".htm"))
-    text = report_html(fitted, log, title, threads)
+    text = report_html(fitted, log, title, threads, success)
     try:
         replace_file(target, text.encode())
     except OSError as error:
@@ -94,13 +105,18 @@ def page(title: str, case: Case, sections: Sequence[Section]) -> str:
                 "dl",
                 *(
                     tag("div", tag("dt", name), tag("dd", fact))
-                    for name, fact in words.key_facts(case.fitted, case.log, case.returns, case.held_out)
+                    for name, fact in words.key_facts(case.log, case.returns, case.held_out, case.outcome.share)
                 ),
                 class_="facts",
             ),
         ),
-        tag("nav", tag("h2", "Contents", id="contents"), contents, aria_labelledby="contents"),
-        tag("main", *(_section(one) for one in sections), id="text"),
+        tag(
+            "main",
+            front_page(case),
+            tag("nav", tag("h2", "More", id="contents"), contents, aria_labelledby="contents"),
+            *(_section(one) for one in sections),
+            id="text",
+        ),
         tag("footer", tag("p", words.FOOTER)),
         Markup(f'<script type="module">{script}</script>'),
     )
