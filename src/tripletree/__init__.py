@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tripletree import answers as answers
     from tripletree import demos as demos
     from tripletree import plot as plot
-    from tripletree.api import TripleTree, compare_weights, explain_agent, load, outcome, rhythm, world
+    from tripletree.api import TripleTree, compare_weights, drift, explain_agent, load, memory, outcome, rhythm, world
     from tripletree.cli.console import progress_bar
     from tripletree.errors import (
         LogError,
@@ -46,8 +46,10 @@ __all__ = [
     "__version__",
     "check",
     "compare_weights",
+    "drift",
     "explain_agent",
     "load",
+    "memory",
     "outcome",
     "progress_bar",
     "read_description",

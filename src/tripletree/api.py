@@ -28,6 +28,7 @@ from tripletree.answers.fidelity import Fidelity
 from tripletree.answers.futures import Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
+from tripletree.answers.memory import Drift, Memory
 from tripletree.answers.outcome import Outcome
 from tripletree.answers.outline import Outline
 from tripletree.answers.prediction import Prediction
@@ -41,7 +42,7 @@ from tripletree.answers.weights import Weights
 from tripletree.answers.world import World
 from tripletree.asking.levels import Wanted
 from tripletree.asking.states import complete
-from tripletree.checks import check_flag, check_names, check_parameters
+from tripletree.checks import check_flag, check_names, check_parameters, check_whole
 from tripletree.errors import NotFittedError, ParameterError, TripleTreeWarning
 from tripletree.graph.transitions import Transitions
 from tripletree.log.log import Log
@@ -57,6 +58,7 @@ from tripletree.policy.policy import TreePolicy, as_policy
 from tripletree.policy.refine import refine
 from tripletree.questions import chance
 from tripletree.questions import compare_weights as weights
+from tripletree.questions import memory as remembers
 from tripletree.questions.attribute import attribute
 from tripletree.questions.counterfactuals import counterfactual, counterfactuals
 from tripletree.questions.criticality import criticality, moments, state_criticality
@@ -1442,6 +1444,64 @@ def compare_weights(
     merged = {**defaults, **parameters}
     check_parameters(merged)
     return weights.compare_weights(log, validation, leaves, steps, progress, merged)
+
+
+def memory(log: Log, *, quick: bool = False, seed: int = 0) -> Memory:
+    """Return whether what the agent does depends on what came before, or on the state alone.
+
+    What earlier actions and states, events and the time since them tell about the action, beyond the state, is measured
+    on unseen episodes. Every model of the state is too coarse, so the past helps to predict any agent. The same is
+    therefore measured on stand-ins that remember nothing and act in the same states, and only what goes beyond them
+    counts. The p value comes from flipping the signs of whole episodes, and minds all clues that were tried.
+
+    Parameters
+    ----------
+    log : Log
+        What was recorded; at least 8 episodes.
+    quick : bool
+        Look at 2,000 steps rather than 6,000; weaker dependences are missed.
+    seed : int
+        Seed of what is drawn.
+
+    Examples
+    --------
+    >>> from tripletree import memory
+    >>> from tripletree.demos import road
+    >>> memory(road.record("left", n_samples=2000), quick=True).found
+    False
+    """
+    check_log(log, "log")
+    check_flag(quick, "quick")
+    check_whole(seed, "seed", 0)
+    return remembers.memory(log, seed, quick)
+
+
+def drift(log: Log, *, quick: bool = False, seed: int = 0) -> Drift:
+    """Return whether the agent changes within the log: from early to late episodes, or from group to group.
+
+    Episodes are compared in like states: what other episodes say of each state is taken away first. The p value comes
+    from shuffling whole episodes among the two halves of the log, or among its groups (pilots, vehicles).
+
+    Parameters
+    ----------
+    log : Log
+        What was recorded, in order of time; at least 8 episodes.
+    quick : bool
+        Look at 2,000 steps rather than 6,000.
+    seed : int
+        Seed of the shuffles.
+
+    Examples
+    --------
+    >>> from tripletree import drift
+    >>> from tripletree.demos import road
+    >>> drift(road.record("left", n_samples=2000), quick=True).found
+    False
+    """
+    check_log(log, "log")
+    check_flag(quick, "quick")
+    check_whole(seed, "seed", 0)
+    return remembers.drift(log, seed, quick)
 
 
 def outcome(log: Log, success: Any = None) -> Outcome:

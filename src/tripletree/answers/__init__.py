@@ -13,6 +13,7 @@ from tripletree.answers.fidelity import Agreement, Estimate, Fidelity
 from tripletree.answers.futures import Future, Futures
 from tripletree.answers.importance import Importance
 from tripletree.answers.judgement import Calibration, HeldOut, Trust
+from tripletree.answers.memory import Drift, Memory
 from tripletree.answers.outcome import Outcome, Shared, Side
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.answers.prediction import Prediction
@@ -43,6 +44,7 @@ __all__ = [
     "Counterfactuals",
     "Criticality",
     "CyclePart",
+    "Drift",
     "Duration",
     "Effect",
     "Effects",
@@ -58,6 +60,7 @@ __all__ = [
     "Likeness",
     "Limit",
     "MarkovCheck",
+    "Memory",
     "Moment",
     "Moments",
     "Move",

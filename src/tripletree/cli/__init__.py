@@ -26,6 +26,8 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "explain-agent": ("agents", "Record an agent, grow a tree on the log and write a report, in one go."),
         "record": ("agents", "Record an agent in an environment, as a log of whole episodes."),
         "check": ("logs", "List every problem in a log at once."),
+        "memory": ("logs", "Show whether the agent remembers: does what it does depend on what came before?"),
+        "drift": ("logs", "Show whether the agent changes within the log, from early to late episodes."),
         "outcome": ("logs", "Show how many episodes succeed, and what failures share."),
         "world": ("logs", "Show what the log tells of the world: rates, limits, and how episodes begin and end."),
         "grow": ("trees", "Grow a tree on a log and save it."),

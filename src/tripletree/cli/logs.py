@@ -1,4 +1,4 @@
-"""Logs at the command line: ``check`` examines one, ``rhythm``, ``outcome`` and ``world`` tell what it shows."""
+"""Logs at the command line: ``check`` examines one, the others tell what it shows of agent and world."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from tripletree.checks import check_ending
 from tripletree.cli import console
-from tripletree.cli.command import command, json_option, out_option
+from tripletree.cli.command import command, json_option, out_option, seed_option
 from tripletree.cli.inputs import FILE, log_options, mind_names, reading
 from tripletree.cli.wording import for_shell
 from tripletree.errors import LogError, TripleTreeWarning
@@ -168,6 +168,35 @@ def world(log: Path, as_json: bool, **options: Any) -> None:
     from tripletree.api import world as ask
 
     console.answer(ask(_read(log, options)), as_json)
+
+
+quick_option = click.option("--quick", is_flag=True, help="Look at 2,000 steps rather than 6,000.")
+
+
+@command("tripletree memory run.csv", "tripletree memory run.csv --quick --json")
+@click.argument("log", type=FILE)
+@log_options
+@quick_option
+@seed_option
+@json_option
+def memory(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> None:
+    """Show whether what the agent does depends on what came before, or on the state alone."""
+    from tripletree.api import memory as ask
+
+    console.answer(ask(_read(log, options), quick=quick, seed=seed), as_json)
+
+
+@command("tripletree drift run.csv", "tripletree drift run.csv --quick --json")
+@click.argument("log", type=FILE)
+@log_options
+@quick_option
+@seed_option
+@json_option
+def drift(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> None:
+    """Show whether the agent changes within the log: from early to late episodes, or from group to group."""
+    from tripletree.api import drift as ask
+
+    console.answer(ask(_read(log, options), quick=quick, seed=seed), as_json)
 
 
 def _read(path: Path, options: dict[str, Any]) -> Log:
