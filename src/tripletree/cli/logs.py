@@ -180,7 +180,10 @@ quick_option = click.option("--quick", is_flag=True, help="Look at 2,000 steps r
 @seed_option
 @json_option
 def memory(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> None:
-    """Show whether what the agent does depends on what came before, or on the state alone."""
+    """Show whether what the agent does depends on what came before.
+
+    If it does not, the state alone determines the action, and a tree can tell the whole story.
+    """
     from tripletree.api import memory as ask
 
     console.answer(ask(_read(log, options), quick=quick, seed=seed), as_json)
@@ -193,7 +196,10 @@ def memory(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> 
 @seed_option
 @json_option
 def drift(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> None:
-    """Show whether the agent changes within the log: from early to late episodes, or from group to group."""
+    """Show whether the agent changes within the log.
+
+    From early to late episodes; or from group to group, where the log has groups.
+    """
     from tripletree.api import drift as ask
 
     console.answer(ask(_read(log, options), quick=quick, seed=seed), as_json)
