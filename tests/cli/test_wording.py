@@ -96,6 +96,8 @@ FEW = ["--rounds", "1", "--episodes", "2", "--judge", "2"]
 # What is asked of each command when one of its options is wrong, so that the option is looked at ...
 ASKED = {
     "check": ["run.csv"],
+    "memory": ["run.csv"],
+    "drift": ["run.csv"],
     "rhythm": ["run.csv"],
     "outcome": ["run.csv"],
     "world": ["run.csv"],
