@@ -1454,6 +1454,9 @@ def memory(log: Log, *, quick: bool = False, seed: int = 0) -> Memory:
     therefore measured on stand-ins that remember nothing and act in the same states, and only what goes beyond them
     counts. The p value comes from flipping the signs of whole episodes, and minds all clues that were tried.
 
+    It seldom raises a false alarm, and it misses a lot: with 20 episodes it finds about half of the hidden modes and a
+    quarter of the delays. So no sign of memory is no proof that there is none.
+
     Parameters
     ----------
     log : Log

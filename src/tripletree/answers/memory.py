@@ -70,7 +70,8 @@ class Memory(Answer):
             )
         return (
             f"{told}. The state alone explains {percent(1 - self.unexplained)} of the variation of its actions on "
-            f"unseen episodes, so memory can be behind {percent(self.unexplained)} at most."
+            f"unseen episodes, so memory can be behind {percent(self.unexplained)} at most. This is no proof "
+            "that it has none: many memories are too faint for a log to show."
         )
 
 
