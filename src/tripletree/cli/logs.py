@@ -182,8 +182,8 @@ quick_option = click.option("--quick", is_flag=True, help="Look at 2,000 steps r
 def memory(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> None:
     """Show whether what the agent does depends on what came before.
 
-    If it does, a tree that sees states alone misses something. No sign of memory is no proof that there is none: with few
-    episodes, at most half of what there is gets found.
+    If it does, a tree that sees states alone misses something. No sign of memory is no proof that there is none:
+    with 20 episodes, half of it or more is missed.
     """
     from tripletree.api import memory as ask
 
