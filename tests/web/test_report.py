@@ -51,7 +51,7 @@ def answers(page):
 @pytest.mark.parametrize("name", REPORTS)
 def test_it_opens_without_an_error_or_a_request(opened, name):
     page = opened(name)
-    assert len(page.locator("main > section").all()) == 7
+    assert len(page.locator("main > section").all()) == 8
     assert page.locator("figure svg[role=img]").count() > 8
     for link in page.locator("nav a").all():
         assert page.locator(link.get_attribute("href")).count() == 1
