@@ -170,7 +170,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     ),
     "lander-y-vy": partial(projections, "y", "v_y", ("main engine", "value", None)),
     "lander-phi": partial(projections, "phi", "v_phi", ("side engine", "value", None)),
-    "lander-why-not-main": partial(why_not, [0.0, 0.6, 0.0, -0.2, 0.0, 0.0, 0, 0], {"main engine": (None, 0)}, "y"),
+    "lander-why-not-main": partial(why_not, [0.0, 0.6, 0.0, -0.3, 0.0, 0.0, 0, 0], {"main engine": (None, 0)}, "y"),
     "lander-why-not-side": partial(
         why_not, [0.05, 0.4, 0.0, -0.3, 0.1, 0.0, 0, 0], {"side engine": (None, -0.2)}, "phi"
     ),
