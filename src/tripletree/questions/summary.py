@@ -203,8 +203,7 @@ def _belief(study: Study) -> Part:
     action, value, derivative = judged.explained
     told = []
     if study.fitted.schema.has_action and answer.discrete and action is not None:
-        right, blind = 1 - judged.losses[0], 1 - judged.constant[0]
-        told.append(f"it predicts {percent(right)} of the actions ({percent(blind)} without looking at the state)")
+        told.append(f"the whole tree predicts {percent(1 - judged.losses[0])} of the actions")
     shares = [
         (name, share)
         for name, share in (

@@ -208,8 +208,6 @@ def key_facts(log: Log, returns: F64, judged: HeldOut, succeed: float | None = N
     action, value, _ = judged.judged.explained
     if judged.discrete and log.schema.has_action:
         facts.append(("of unseen actions right", percent(1 - judged.judged.losses[0])))
-        if action is not None:
-            facts.append(("right without looking at the state", percent(1 - judged.judged.constant[0])))
     elif action is not None:
         facts.append((LESS_ERROR.format("the action"), percent(action) if action else "none"))
     if value is not None:
