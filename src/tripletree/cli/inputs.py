@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -224,6 +225,7 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
         return None
     roles = {} if described is None else read_description(described)
     schema = tree.fitted_.schema
+    columns = replace(schema, features=tuple(one for one in schema.features if not one.lag)).columns
     if path.suffix.lower() != ".npz":
         if schema.has_action:
             roles.setdefault("action_kind", schema.action.kind)
@@ -234,11 +236,13 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
         if not schema.has_reward:
             roles["reward"] = "none"
         if not {"features", "ignore"} & set(roles):
-            roles["features"] = list(schema.columns)
-        categories = {column: known for column, known in schema.columns.items() if known}
+            roles["features"] = list(columns)
+        categories = {column: known for column, known in columns.items() if known}
         if categories:
             roles["kinds"] = {**roles.get("kinds", {}), **categories}
     log = in_labels(schema, read_log(path, **roles))
+    if schema.lags and not log.schema.lags:
+        log = log.with_lags(schema.lags)
     mind_names(log.schema, log)
     known, given = schema.action.labels, log.schema.action.labels
     if known and given and not set(known) & set(given):

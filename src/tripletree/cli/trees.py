@@ -33,6 +33,13 @@ def _theta(_: click.Context, __: click.Parameter, given: str) -> tuple[float, ..
         raise click.BadParameter(f"`{given}` is not three numbers with commas, such as 0.2,0.6,0.2.") from None
 
 
+def _lags(_: click.Context, __: click.Parameter, given: str | None) -> tuple[int, ...]:
+    try:
+        return tuple(int(lag) for lag in given.split(",")) if given else ()
+    except ValueError:
+        raise click.BadParameter(f"`{given}` is not whole numbers with commas, such as 1,5.") from None
+
+
 def _choice(name: str) -> click.Choice[str]:
     return click.Choice(PARAMETERS[name].choices)
 
@@ -42,6 +49,7 @@ def _choice(name: str) -> click.Choice[str]:
     "tripletree grow run.csv -o run.tripletree --validation 0.2 --max-leaves 500",
     "tripletree grow run.csv -o run.tripletree --theta 0.2,0.6,0.2 --gamma 0.95 --describe run.toml",
     "tripletree grow run.csv -o run.tripletree --weights episode",
+    "tripletree grow run.csv -o run.tripletree --lags 1,5",
 )
 @click.argument("log", type=FILE)
 @out_option("Where the model goes; an existing file is replaced.", required=True)
@@ -62,6 +70,12 @@ def _choice(name: str) -> click.Choice[str]:
     "--weights",
     metavar="COLUMN|episode",
     help="How much each row counts: a column of the log, or episode: every episode counts the same in total.",
+)
+@click.option(
+    "--lags",
+    callback=_lags,
+    metavar="N,N",
+    help="Put the past into the state: what features and actions were so many steps ago.",
 )
 @click.option("--min-samples-leaf", type=int, default=1, show_default=True, help="Minimum samples per leaf.")
 @click.option("--max-depth", type=int, help="Maximum depth: splits above a leaf.  [default: no limit]")
@@ -119,7 +133,16 @@ def _choice(name: str) -> click.Choice[str]:
 @click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
 @log_options
 @json_option
-def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, weights: str | None, **options: Any) -> None:
+def grow(
+    log: Path,
+    out: Path,
+    validation: str,
+    seed: int,
+    as_json: bool,
+    weights: str | None,
+    lags: tuple[int, ...],
+    **options: Any,
+) -> None:
     """Grow a tree on a log and save it.
 
     LOG is a .csv, .tsv, .parquet, .npz or .hdf5 file with one row per step, a folder of such tables, or the name of a
@@ -133,7 +156,9 @@ def grow(log: Path, out: Path, validation: str, seed: int, as_json: bool, weight
     recorded = read_log(log, **roles)
     mind_names(recorded.schema)
     recorded = recorded.weighted(EPISODE) if weights == EPISODE else recorded
+    recorded = recorded.with_lags(lags) if lags else recorded
     training, held_out = _held_out(recorded, validation, seed, roles)
+    held_out = held_out.with_lags(lags) if held_out and lags and not held_out.schema.lags else held_out
     held_out = held_out.weighted(EPISODE) if held_out and weights == EPISODE else held_out
     with console.growing() as progress:
         tree = TripleTree(**options, progress=progress).fit(training, held_out)
@@ -298,8 +323,11 @@ def _facts(tree: TripleTree, model: Path) -> None:
     from tripletree.answers.importance import lines
 
     shares = fitted.judged.explained if fitted.judged is not None else (None,) * len(ATTRIBUTES)
-    for name, line, share, varies in zip(ATTRIBUTES, lines(tree.importance()), shares, fitted.varies, strict=True):
-        if not varies:
+    important = tree.importance()
+    told = iter(lines(important))
+    for name, known, share, varies in zip(ATTRIBUTES, important.recorded, shares, fitted.varies, strict=True):
+        line = next(told) if known else ""
+        if not (known and varies):
             continue
         chance = f"{name.capitalize()}: nothing that tells more about unseen episodes than chance."
         console.say(chance if share == 0 else line)

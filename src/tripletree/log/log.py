@@ -492,6 +492,33 @@ class Log:
             weights=None if self.weights is None else freeze(self.weights[rows]),
         )
 
+    def with_lags(self, lags: Sequence[int]) -> Log:
+        """Return the log with what features and actions were some steps ago, for an agent that remembers.
+
+        Each feature becomes one more for each lag, such as "v_y 5 steps ago". So does each dimension of the action; a
+        discrete action becomes a feature for each label, such as "action 1 step ago is left". Before an episode is so
+        old, features are those of its first state, and actions are 0 or "none yet".
+
+        How such features change plays no part in growth and losses: they are copies of the past.
+
+        Parameters
+        ----------
+        lags : list of int
+            How many steps ago, each at least 1.
+
+        Examples
+        --------
+        >>> log = Log.from_arrays([[0.5], [1.5], [0.0]], [[1.0], [2.0], [3.0]], [0, 1, 0], episodes=[7, 7, 8])
+        >>> lagged = log.with_lags([1])
+        >>> lagged.schema.feature_names
+        ('s0', 's0 1 step ago', 'action 1 step ago')
+        >>> lagged.states[:2].tolist()
+        [[0.5, 0.5, 0.0], [1.5, 0.5, 1.0]]
+        """
+        from tripletree.log.lagging import with_lags
+
+        return with_lags(self, lags)
+
     def weighted(self, weights: Any) -> Log:
         """Return the log with other weights: what growth, statistics and losses count each step with.
 

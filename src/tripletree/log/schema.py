@@ -30,7 +30,8 @@ class Feature:
     """One state feature: its name, its unit (may be empty) and its kind.
 
     A feature that stands for one category of a text, such as "mode is auto", also has the ``column`` that the text is
-    in and the ``category``; both are empty for all others.
+    in and the ``category``; both are empty for all others. A feature that tells what was ``lag`` steps ago is a copy of
+    the past: how it changes is no news, and plays no part in growth and losses.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Feature:
     kind: str = "real"
     column: str = ""
     category: str = ""
+    lag: int = 0
 
     @property
     def period(self) -> float:
@@ -61,6 +63,8 @@ class Feature:
         _check_text(f"The unit of feature `{self.name}`", self.unit, may_be_empty=True)
         if wrong := choice(FEATURE_KINDS).objection(self.kind, "kind"):
             raise LogError(Message("Feature `{}`: {}", self.name, wrong))
+        if not isinstance(self.lag, int) or self.lag < 0:
+            raise LogError(f"Feature `{self.name}` is {self.lag!r} steps old; it must be a whole number of at least 0.")
 
 
 def kind_seen(feature: Feature, low: float, high: float) -> str:
@@ -182,6 +186,11 @@ class Schema:
         return tuple(feature.name for feature in self.features)
 
     @property
+    def lags(self) -> tuple[int, ...]:
+        """How many steps ago the features that tell the past were; each number once, and 0 is no such number."""
+        return tuple(dict.fromkeys(feature.lag for feature in self.features if feature.lag))
+
+    @property
     def columns(self) -> dict[str, list[str]]:
         """The columns that states are read from, each with its categories; none for numbers."""
         found: dict[str, list[str]] = {}
@@ -203,7 +212,7 @@ class Schema:
                 del action[usual]
         # What most logs do not have is left out, so that their files stay as they were.
         features = [
-            {key: value for key, value in asdict(feature).items() if value or key not in ("column", "category")}
+            {key: value for key, value in asdict(feature).items() if value or key not in ("column", "category", "lag")}
             for feature in self.features
         ]
         flags = {name: getattr(self, name) for name, usual in FLAGS.items() if getattr(self, name) != usual}

@@ -14,6 +14,7 @@ from tripletree.store.strict_json import show
 from tripletree.text import count
 
 KEYS = ("name", "unit", "kind", "column", "category")
+MAX_LAG = 2**31 - 1
 """What a schema says about a feature; the last two are left out where they are empty."""
 
 
@@ -71,7 +72,7 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
     if not isinstance(features, list) or not features:
         raise ModelFileError(f"the schema's features must be a list of at least one, got {show(features)}.")
     for number, feature in enumerate(features):
-        _check_keys(feature, KEYS[:3], f"feature {number} of its schema", unknown, optional=KEYS[3:])
+        _check_keys(feature, KEYS[:3], f"feature {number} of its schema", unknown, optional=(*KEYS[3:], "lag"))
     _check_keys(action, ("kind", "names", "labels", "units"), "the schema's action", unknown, optional=("codes",))
     codes = _texts(action.get("codes", []), "the action's codes")
     labels = _texts(action["labels"], "the action's labels")
@@ -87,6 +88,9 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
         )
     for feature in features:
         _texts([feature.get(key, "") for key in KEYS], "a feature's name, unit, kind, column and category")
+        lag = feature.get("lag", 0)
+        if type(lag) is not int or not 0 <= lag <= MAX_LAG:
+            raise ModelFileError(f"a feature's lag must be a whole number from 0 to {MAX_LAG:,}, got {show(lag)}.")
         if feature["kind"] not in FEATURE_KINDS:
             raise ModelFileError(f"a feature's kind must be one of {FEATURE_KINDS}, got {show(feature['kind'])}.")
     flags = {name: value.get(name, usual) for name, usual in FLAGS.items()}
@@ -99,7 +103,7 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
     _check_distinct(codes, "code")
     try:
         return Schema(
-            tuple(Feature(*(feature.get(key, "") for key in KEYS)) for feature in features),
+            tuple(Feature(*(feature.get(key, "") for key in KEYS), lag=feature.get("lag", 0)) for feature in features),
             Action(action["kind"], names, labels, units, codes),
             **flags,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -100,7 +100,7 @@ def make_targets(
     spreads = (
         measure(sources[0], weights=weights),
         measure(sources[1], weights=weights),
-        measure(sources[2], weighing.columns(state_columns(log)), weights),
+        _news(measure(sources[2], weighing.columns(state_columns(log)), weights), log.schema),
     )
     factors = (
         _action_factors(spreads[0], log.schema.action.kind) * math.sqrt(theta[0]),
@@ -252,6 +252,14 @@ def _action_factors(spread: Spread, kind: str) -> F64:
         # The two 0/1 columns mirror each other: one of them with twice the variance does.
         std, gini = np.array([0.0, std[1]]), gini / 2
     return _factors(std, math.sqrt(gini)) * np.ldexp(1.0, spread.exponent)
+
+
+def _news(spread: Spread, schema: Schema) -> Spread:
+    """Return the spread of derivatives with those of past features as constant, which drops them everywhere."""
+    if not schema.lags:
+        return spread
+    now = np.array([not feature.lag for feature in schema.features])
+    return replace(spread, unit_std=spread.unit_std * now, unit_reach=spread.unit_reach * now)
 
 
 def _derivative_factors(spread: Spread, derivative_scale: str) -> F64:
