@@ -84,7 +84,8 @@ def _actions(log: Log) -> F64:
     """Return the actions as numbers: 0 or 1 for each label, or one for each dimension."""
     if log.schema.action.kind == "continuous":
         return np.asarray(log.actions, np.float64)
-    return (log.actions[:, None] == np.arange(len(log.schema.action.labels) + 1)).astype(np.float64)
+    codes = np.arange(len(log.schema.action.labels) + 1)
+    return np.asarray(log.actions[:, None] == codes, np.float64)
 
 
 def _taken(done: F64, rows: npt.NDArray[np.int64], begin: npt.NDArray[np.int64], schema: Schema) -> F64:

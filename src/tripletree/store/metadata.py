@@ -96,6 +96,7 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
     flags = {name: value.get(name, usual) for name, usual in FLAGS.items()}
     if wrong := next((name for name, flag in flags.items() if not isinstance(flag, bool)), ""):
         raise ModelFileError(f"its schema's `{wrong}` must be true or false, got {show(flags[wrong])}.")
+    known = [{key: feature[key] for key in (*KEYS, "lag") if key in feature} for feature in features]
     # Schema checks this too, but in a time that a hostile file could stretch.
     _check_distinct([feature["name"] for feature in features], "feature")
     _check_distinct(names, "action")
@@ -103,7 +104,7 @@ def _schema(value: Any, unknown: list[str]) -> Schema:
     _check_distinct(codes, "code")
     try:
         return Schema(
-            tuple(Feature(*(feature.get(key, "") for key in KEYS), lag=feature.get("lag", 0)) for feature in features),
+            tuple(Feature(**feature) for feature in known),
             Action(action["kind"], names, labels, units, codes),
             **flags,
         )
