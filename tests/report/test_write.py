@@ -11,6 +11,7 @@ import pytest
 from tests.logs import make_log
 from tests.report.models import REPORTS, fitted, of_lander, of_one_feature, of_road
 from tripletree import Log, LogError, ParameterError, TripleTree
+from tripletree.answers.summary import MOST_WORDS
 from tripletree.demos import road
 from tripletree.markup import text as text_of
 from tripletree.markup import with_names
@@ -56,6 +57,16 @@ def test_every_report_is_whole_and_loads_nothing(name):
     assert "default-src 'none'" in text
     words = " ".join(page.said)
     assert not re.search(r"\bnan\b|\binf\b|\bNone\b|array\(", words)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_the_first_page_has_at_most_600_words_and_three_pictures(name):
+    tree, log = REPORTS[name]()
+    front = re.search(r'<section id="summary".*?</section>', report_html(tree.fitted_, log), re.DOTALL)[0]
+    # A strip of many rows is one picture.
+    assert front.count("<figure") <= 3
+    said = Outline(re.sub(r"<svg.*?</svg>", "", front, flags=re.DOTALL)).said
+    assert len(" ".join(said).split()) <= MOST_WORDS
 
 
 def spoilt(states, actions, rewards, starts=None, labels=("a", "b"), **more):

@@ -15,7 +15,7 @@ from tripletree.questions.importance import importance
 from tripletree.questions.study import LOWEST, Study
 from tripletree.text import count, plural
 
-ROOM = 250
+ROOM = 200
 """Words that rules may take of all that a page has."""
 MOST_PLACES = 5
 """Regions of a route that are told one by one."""
@@ -226,6 +226,6 @@ def _belief(study: Study) -> Part:
     where = f"Judged on {count(judged.episodes, 'episode')} {whose}"
     doubtful = [one.name for one in study.rules.lists if one.agreement is not None and one.agreement < 0.8]
     words = f"The words for {all_of(doubtful)} fit the log in fewer than 80 % of the steps." if doubtful else ""
-    caution = "It is a model of the log, not the agent: beyond the recorded states nothing here is known to hold."
+    caution = "All of it models the log; beyond the recorded states nothing here is known to hold."
     sentences = (f"{where}: {'; '.join(told)}.", study.stability, words, caution)
     return Part("belief", heading, tuple(filter(None, sentences)))
