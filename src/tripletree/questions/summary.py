@@ -47,7 +47,7 @@ def _does(study: Study) -> Part:
             left += 1
     further = f"Rules about {count(left, 'more dimension')} of the action are further down." if left else ""
     cycle = str(study.rhythm).splitlines()[0] if study.rhythm else ""
-    sentences = (_course(study), cycle, _matters(study), *study.rules.together[:1], further)
+    sentences = (_course(study), cycle, _matters(study), further)
     return Part("does", "What it does", tuple(filter(None, sentences)), tuple(told))
 
 
