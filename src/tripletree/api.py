@@ -83,6 +83,7 @@ from tripletree.questions.study import Study
 from tripletree.questions.summary import summary
 from tripletree.questions.world import world as find_world
 from tripletree.text import Message, Option
+from tripletree.tree.costs import named_costs
 from tripletree.tree.structure import Tree
 from tripletree.writing import reason
 
@@ -148,6 +149,11 @@ class TripleTree:
         out, or the mean of its samples (the paper's). Boxes, maps, chains and rules are those of the means either way.
     leaf_features : int or None
         Maximum number of features in each linear model, for short sentences; None: all of them.
+    costs : dict, square array or None
+        What it costs to take one label of a discrete action for another, in growth and in the action loss:
+        ``{("left", "right"): 3}`` for the true label and the predicted one. Pairs that are not named cost 1, what is
+        right costs 0. Or an array with a row for each true label, in the order of the log's labels. None: every wrong
+        label costs 1. What a leaf predicts stays what the agent does most there.
     keep : {"track", "leaves", "nothing"}
         What the tree, and so its file, keeps of the log: the states of its episodes, one byte a feature and step (of
         a log with more than 4 MB of them, random episodes); how it goes from leaf to leaf; or neither, so that
@@ -187,6 +193,7 @@ class TripleTree:
         early_stopping: bool = True,
         leaf_model: str = "linear",
         leaf_features: int | None = None,
+        costs: Any = None,
         keep: str = "track",
         threads: int | None = None,
         progress: Callable[[int, int], None] | None = None,
@@ -206,6 +213,7 @@ class TripleTree:
         self.early_stopping = early_stopping
         self.leaf_model = leaf_model
         self.leaf_features = leaf_features
+        self.costs = costs
         self.keep = keep
         self.threads = threads
         self.progress = progress
@@ -267,7 +275,7 @@ class TripleTree:
         if weights is not None:
             log = log.weighted(weights)
             validation = validation.weighted("episode") if validation and isinstance(weights, str) else validation
-        self._fitted = fit(log, validation, self.get_params())
+        self._fitted = fit(log, validation, {**self.get_params(), "costs": named_costs(self.costs, log.schema)})
         return self
 
     @property
@@ -806,8 +814,9 @@ class TripleTree:
     def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
         """Return action, value and derivative loss on a log.
 
-        The action loss is the share of wrong labels, or the sum over dimensions of RMSE / sigma; the value loss is the
-        RMSE; the derivative loss is the sum over features of RMSE / sigma. Sigma is the training log's.
+        The action loss is the share of wrong labels (with ``costs``, what they cost on average), or the sum over
+        dimensions of RMSE / sigma; the value loss is the RMSE; the derivative loss is the sum over features of
+        RMSE / sigma. Sigma is the training log's.
 
         Parameters
         ----------
@@ -1368,7 +1377,9 @@ class TripleTree:
     @classmethod
     def _of(cls, fitted: Fitted) -> TripleTree:
         """Return a tree with the parameters that it was grown with."""
-        return cls._with(fitted, **{**fitted.options, "theta": tuple(fitted.options["theta"])})
+        costs = fitted.options.get("costs")
+        pairs = None if costs is None else {(a, b): cost for a, row in costs.items() for b, cost in row.items()}
+        return cls._with(fitted, **{**fitted.options, "theta": tuple(fitted.options["theta"]), "costs": pairs})
 
     @classmethod
     def _with(cls, fitted: Fitted, **parameters: Any) -> TripleTree:
@@ -1443,6 +1454,7 @@ def compare_weights(
     check_names(parameters, [name for name in defaults if name not in fixed], "compare_weights")
     merged = {**defaults, **parameters}
     check_parameters(merged)
+    merged["costs"] = named_costs(merged["costs"], log.schema)
     return weights.compare_weights(log, validation, leaves, steps, progress, merged)
 
 

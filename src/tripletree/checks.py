@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import numbers
 import os
@@ -238,6 +239,26 @@ def _is_theta(value: Any) -> bool:
     return len(weights) == 3 and all(is_number(w) and 0 <= w <= 1e100 for w in weights) and any(w > 0 for w in weights)
 
 
+def _is_costs(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, Mapping):
+        # By pairs of labels, or as model files have them: by the true label, then by the predicted one.
+        nested = all(isinstance(row, Mapping) for row in value.values())
+        if not nested and not all(isinstance(key, tuple) and len(key) == 2 for key in value):
+            return False
+        rows = [list(row.values()) for row in value.values()] if nested else [list(value.values())]
+        return all(map(_is_cost, itertools.chain(*rows)))
+    rows = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(rows, list | tuple) or not rows:
+        return False
+    return all(isinstance(row, list | tuple) and len(row) == len(rows) and all(map(_is_cost, row)) for row in rows)
+
+
+def _is_cost(value: Any) -> bool:
+    return is_number(value) and 0 <= value <= 1e100
+
+
 MOST_THREADS = 1024
 """More threads than any machine has cores would only take memory."""
 
@@ -260,6 +281,12 @@ PARAMETERS: dict[str, Rule] = {
     "early_stopping": flag(),
     "leaf_model": choice(("linear", "mean")),
     "leaf_features": whole(1, MOST_SAMPLES, 2, none="all of them"),
+    "costs": Rule(
+        _is_costs,
+        "a dict of (true label, predicted label) to a number from 0 to 1e100, or a square array of such numbers",
+        {("left", "right"): 3},
+        none="every wrong label costs 1",
+    ),
     "keep": choice(("track", "leaves", "nothing")),
     "threads": whole(1, MOST_THREADS, 2, none="all cores"),
     "progress": Rule(

@@ -7,6 +7,7 @@ import re
 import pytest
 
 import tripletree
+from tripletree.cli.trees import _costs
 
 
 def test_grow_writes_a_model_and_says_how_good(run, tmp_path):
@@ -53,6 +54,49 @@ def test_grow_with_weights(run, tmp_path):
         assert tree.fitted_.attributes.weight is not None
     told = run("grow", "run.csv", "-o", model, "--weights", "how_much")
     assert "There is no column `how_much` (given as --column weight)." in told.err.replace("\n", " ")
+
+
+def test_grow_with_costs(run, tmp_path):
+    model, given = tmp_path / "m.tripletree", ["--costs", "left, right = 5", "--costs", "right,left=2"]
+    told = run("grow", "run.csv", "-o", model, "--max-leaves", 20, *given)
+    assert told.code == 0, told.err
+    assert "mean cost of the actions" in told.out
+    assert "share of actions" not in told.out
+    assert tripletree.load(model).costs == {("left", "right"): 5.0, ("right", "left"): 2.0}
+    shown = run("info", model).out
+    assert "5 for right in place of left, 2 for left in place of right" in " ".join(shown.split())
+    assert run("info", model, "--json").json()["options"]["costs"] == {"left": {"right": 5}, "right": {"left": 2}}
+    page = tmp_path / "report.html"
+    assert run("report", model, "--log", "run.csv", "-o", page).code == 0
+    text = page.read_text()
+    assert "mean cost of unseen actions" in text
+    assert "of unseen actions right" not in text
+    assert "what wrong labels cost on average over all steps" in text
+    assert "5 for right in place of left" in text
+
+
+@pytest.mark.parametrize(
+    ("costs", "message"),
+    [
+        (["left,right"], "`left,right` is not TRUE,TOLD=COST, such as left,right=3"),
+        (["left=3"], "`left=3` is not TRUE,TOLD=COST"),
+        (["left,right=much"], "is not TRUE,TOLD=COST"),
+        (["left,rihgt=3"], "--costs names the action `rihgt`; this log has `left`, `right`. Did you mean `right`?"),
+        (["left,right=-3"], "Try --costs left,right=3."),
+        (["left,left=3"], "what is right costs 0. Leave it out, or type --costs left,left=0."),
+        (["left,right=3", "left,right=4"], "--costs has two costs for `right` in place of `left`"),
+    ],
+)
+def test_wrong_costs(run, tmp_path, costs, message):
+    given = [part for cost in costs for part in ("--costs", cost)]
+    told = run("grow", "run.csv", "-o", tmp_path / "m.tripletree", *given)
+    assert told.code != 0
+    assert message in " ".join(told.err.split())
+
+
+def test_labels_of_costs_may_have_commas():
+    labels = ("go, fast", "a=b", "stop")
+    assert _costs(["go, fast,stop=3", "a=b,go, fast=2"], labels) == {("go, fast", "stop"): 3, ("a=b", "go, fast"): 2}
 
 
 @pytest.mark.parametrize(

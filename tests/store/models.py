@@ -79,6 +79,7 @@ OPTIONS: dict[str, Any] = {
     "keep": "track",
     "leaf_model": "linear",
     "leaf_features": None,
+    "costs": None,
 }
 LEFT_RIGHT = Action("discrete", labels=("left", "right"))
 

@@ -87,6 +87,8 @@ class HeldOut(Answer):
         numbers of episodes and samples judged; None when none could be.
     calibrations : tuple of Calibration
         One for each attribute.
+    costs : bool
+        Whether labels have costs: then the action loss is a mean cost, not a share of wrong labels.
     """
 
     how: str
@@ -96,6 +98,7 @@ class HeldOut(Answer):
     discrete: bool
     judged: Judged | None
     calibrations: tuple[Calibration, ...]
+    costs: bool = False
 
     def __str__(self) -> str:
         return _held_out(self)

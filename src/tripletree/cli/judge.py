@@ -84,8 +84,8 @@ def held_out(model: Path, log: Path, describe: Path | None, as_json: bool) -> No
 def losses(model: Path, log: Path, describe: Path | None, n_leaves: int | None, every: bool, as_json: bool) -> None:
     """Print action, value and derivative loss on a log, as CSV.
 
-    The action loss is the share of wrong labels, or the sum of RMSE / sigma; the value loss is the RMSE; the derivative
-    loss is the sum of RMSE / sigma over the features.
+    The action loss is the share of wrong labels (or what they cost on average), or the sum of RMSE / sigma; the value
+    loss is the RMSE; the derivative loss is the sum of RMSE / sigma over the features.
     """
     if every and n_leaves is not None:
         raise click.UsageError("Give --leaves or --all, not both.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ def _choice(name: str) -> click.Choice[str]:
     "tripletree grow run.csv -o run.tripletree --theta 0.2,0.6,0.2 --gamma 0.95 --describe run.toml",
     "tripletree grow run.csv -o run.tripletree --weights episode",
     "tripletree grow run.csv -o run.tripletree --lags 1,5",
+    "tripletree grow run.csv -o run.tripletree --costs left,right=5",
 )
 @click.argument("log", type=FILE)
 @out_option("Where the model goes; an existing file is replaced.", required=True)
@@ -70,6 +72,13 @@ def _choice(name: str) -> click.Choice[str]:
     "--weights",
     metavar="COLUMN|episode",
     help="How much each row counts: a column of the log, or episode: every episode counts the same in total.",
+)
+@click.option(
+    "--costs",
+    multiple=True,
+    metavar="TRUE,TOLD=COST",
+    help="What it costs to take one action for another, such as left,right=3; pairs that are not named cost 1. "
+    "Repeatable.",
 )
 @click.option(
     "--lags",
@@ -160,6 +169,7 @@ def grow(
     training, held_out = _held_out(recorded, validation, seed, roles)
     held_out = held_out.with_lags(lags) if held_out and lags and not held_out.schema.lags else held_out
     held_out = held_out.weighted(EPISODE) if held_out and weights == EPISODE else held_out
+    options["costs"] = _costs(options["costs"], recorded.schema.action.labels)
     with console.growing() as progress:
         tree = TripleTree(**options, progress=progress).fit(training, held_out)
     judged = tree.held_out(recorded)
@@ -181,6 +191,27 @@ def grow(
             f"episodes that choose the size. Try --max-leaves {4 * limit}."
         )
     console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
+
+
+def _costs(given: Sequence[str], labels: Sequence[str]) -> dict[tuple[str, str], float] | None:
+    """Read TRUE,TOLD=COST, several times; labels may have commas and = in them."""
+    found: dict[tuple[str, str], float] = {}
+    for text in given:
+        names, _, number = text.rpartition("=")
+        parts = names.split(",")
+        pairs = [(",".join(parts[:k]).strip(), ",".join(parts[k:]).strip()) for k in range(1, len(parts))]
+        # Of several commas, the one between two labels; otherwise the first, and the library says what is wrong.
+        pair = next((pair for pair in pairs if set(pair) <= set(labels)), pairs[0] if pairs else ("", ""))
+        try:
+            cost = float(number)
+        except ValueError:
+            cost = float("nan")
+        if not all(pair) or cost != cost:
+            raise click.UsageError(f"--costs `{text}` is not TRUE,TOLD=COST, such as left,right=3.")
+        if pair in found:
+            raise click.UsageError(f"--costs has two costs for `{pair[1]}` in place of `{pair[0]}`: give one.")
+        found[pair] = cost
+    return found or None
 
 
 def _held_out(log: Log, validation: str, seed: int, roles: dict[str, Any]) -> tuple[Log, Log | None]:
@@ -289,6 +320,7 @@ def _facts(tree: TripleTree, model: Path) -> None:
 
     fitted = tree.fitted_
     from tripletree.answers.leaf_model import leaf_sentence
+    from tripletree.tree.costs import in_words
 
     schema, made, options = fitted.schema, fitted.provenance, fitted.options
     action = schema.action
@@ -312,6 +344,7 @@ def _facts(tree: TripleTree, model: Path) -> None:
             ("action", f"{acts} ({action.kind})" if schema.has_action else "not in the log"),
             *([] if schema.has_reward else [("reward", "not in the log")]),
             ("grown with", f"theta={theta}, gamma={options['gamma']:g}, {', '.join(rest)}"),
+            *([] if fitted.costs is None else [("costs", in_words(options["costs"]))]),
             ("leaves", leaf_sentence(fitted)),
             ("made by", ", ".join(f"{name} {made[name]}" for name in ("tripletree", "numpy") if name in made)),
             ("holds", held(fitted)),
@@ -401,7 +434,9 @@ def goodness(tree: TripleTree) -> list[Any]:
     from rich.text import Text
 
     fitted = tree.fitted_
-    discrete, judged = fitted.schema.action.kind == "discrete", fitted.judged
+    judged = fitted.judged
+    shares = fitted.schema.action.kind == "discrete" and fitted.costs is None
+    wrong = "wrong" if shares else "action" if fitted.costs is None else "cost"
     parts: list[Any] = []
     if judged is None:
         parts += [
@@ -412,7 +447,7 @@ def goodness(tree: TripleTree) -> list[Any]:
         rows = [(("the tree", "bold"), judged.losses), (("one leaf", ""), judged.constant)]
         kept = [whole > 0 for whole in judged.constant]
         title = f"What it gets wrong on {count(judged.episodes, 'unseen episode')}"
-        parts += [Text(title, "bold"), _losses("", rows, kept, discrete), ""]
+        parts += [Text(title, "bold"), _losses("", rows, kept, wrong), ""]
     if fitted.curve_validation is not None:
         most = len(fitted.curve_validation)
         sizes = sorted({*(size for size in SIZES if size < most), tree.n_leaves_, most})
@@ -421,9 +456,10 @@ def goodness(tree: TripleTree) -> list[Any]:
             for size in sizes
         ]
         kept = [bool(whole > 0) for whole in fitted.curve_validation[0]]
-        parts += [Text("On the episodes that chose its size", "bold"), _losses("leaves", rows, kept, discrete), ""]
+        parts += [Text("On the episodes that chose its size", "bold"), _losses("leaves", rows, kept, wrong), ""]
     if len(parts) > 2 or judged is not None:
-        action = "share of actions" if discrete else "sum of RMSE / sigma of the actions"
+        action = "share of actions" if shares else "sum of RMSE / sigma of the actions"
+        action = action if fitted.costs is None else "mean cost of the actions"
         names = (action, "RMSE of the value", "sum of RMSE / sigma of the derivatives")
         says = ", ".join(name for name, keep in zip(names, kept, strict=True) if keep)
         if fitted.curve_validation is not None:
@@ -432,8 +468,8 @@ def goodness(tree: TripleTree) -> list[Any]:
     return parts
 
 
-def _losses(head: str, rows: list[Any], kept: list[bool], discrete: bool) -> Any:
-    names = ("wrong" if discrete else "action", "value", "deriv.")
+def _losses(head: str, rows: list[Any], kept: list[bool], action: str) -> Any:
+    names = (action, "value", "deriv.")
     table = console.table("", head, *(name for name, keep in zip(names, kept, strict=True) if keep))
     for (label, style), losses in rows:
         cells = [

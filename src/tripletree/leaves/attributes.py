@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tripletree.log.log import Log
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.costs import growth_costs
 from tripletree.tree.spread import Spread
 from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Scales
@@ -43,7 +44,8 @@ class Attributes:
         Mean and standard deviation of the derivative over the samples that have one. A node without any inherits its
         parent's (``count_derivative`` is then 0). None when no sample of the log has a successor.
     impurity : float64 array of shape (nodes, 3)
-        Impurity of action (Gini, or the sum of scaled variances), value (variance) and derivative (scaled variances).
+        Impurity of action (Gini, with costs the generalised one that growth uses, or the sum of scaled variances),
+        value (variance) and derivative (scaled variances).
     state_mean : float64 array of shape (nodes, features), or None
         Mean state of the samples: where in its box a node's samples are. None in models saved before it was kept.
     weight, weight_derivative : int64 arrays of shape (nodes,), or None
@@ -119,6 +121,7 @@ def describe(
     scales: Scales,
     derivative_scale: str,
     weighing: Weighing | None = None,
+    costs: F64 | None = None,
 ) -> Attributes:
     """Return the attributes of every node.
 
@@ -138,6 +141,8 @@ def describe(
         Which impurity of derivatives.
     weighing : Weighing or None
         Which samples count, and how much; None: all, and the same.
+    costs : float64 array of shape (labels, labels), or None
+        What it costs to take one label for another (discrete actions only); None: 1.
     """
     weighing = weighing or Weighing()
     where = weighing.take(node).astype(np.intp)  # once, instead of in every bincount
@@ -153,7 +158,10 @@ def describe(
         action_weight = None if weighing.counts is None else _table(tree, place, labels, weighing.numbers)
         counted = action_count if action_weight is None else action_weight
         share = counted / counted.sum(axis=1, keepdims=True)
-        action_impurity = (share * (1 - share)).sum(axis=1)
+        if costs is None:
+            action_impurity = (share * (1 - share)).sum(axis=1)
+        else:
+            action_impurity = (share @ growth_costs(costs).matrix * share).sum(axis=1)
     else:
         _, _, action_mean, action_std = moments(action_columns(log), scales.action)
         action_impurity = _scaled_variance(action_std, scales.action.std, "sigma")

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree._kernel import Policy
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.linear import LinearLeaves, target_matrix
 from tripletree.log.log import Log
+from tripletree.tree.costs import lost
 from tripletree.tree.structure import Tree
 from tripletree.tree.weights import Weighing
 
@@ -26,6 +28,7 @@ def linear_curve(
     values: F64,
     codes: npt.NDArray[np.int32] | None,
     threads: int,
+    costs: F64 | None = None,
 ) -> F64:
     """Return the loss curve on a log; arguments and result as in :func:`tripletree.leaves.losses.loss_curve`.
 
@@ -42,6 +45,10 @@ def linear_curve(
         per_unit = np.where(scale >= np.finfo(np.float64).tiny, 1.0 / scale, 0.0)
     weights = np.empty(0) if log.weights is None else log.weights / log.weights.mean()
     squares, wrong = asked.errors(log.states, matrix, per_unit, weights, labels, threads)
+    if codes is not None and costs is not None:
+        wrong = _paid(
+            tree, asked, log.states, codes, labels, costs, log.weights if log.weights is None else weights, threads
+        )
     has = ~np.isnan(matrix[:, -1])
     known = float(np.count_nonzero(has) if log.weights is None else weights[has].sum())
     return _curve(tree, squares, wrong if labels else None, len(action), (float(len(matrix)), known), unit)
@@ -55,6 +62,7 @@ def linear_training_curve(
     log: Log,
     threads: int,
     weighing: Weighing | None = None,
+    costs: F64 | None = None,
 ) -> F64:
     """Return the loss curve on the training log, from the squared errors that `fit_linear` has found.
 
@@ -66,10 +74,35 @@ def linear_training_curve(
         known = (weighing.take(log.actions)[:, None] == np.arange(labels)).astype(np.float64)
         asked = linear.asked(tree, np.asarray(attributes.state_mean), slice(0, labels))
         states = weighing.take(log.states)
-        wrong = asked.errors(states, known, np.ones(labels), weighing.given, labels, threads)[1]
+        if costs is None:
+            wrong = asked.errors(states, known, np.ones(labels), weighing.given, labels, threads)[1]
+        else:
+            codes = weighing.take(log.actions)
+            wrong = _paid(tree, asked, states, codes, labels, costs, weighing.numbers, threads)
     actions = labels or np.asarray(attributes.action_mean).shape[1]
     counted = float(attributes.mass[0]), float(attributes.mass_derivative[0])
     return _curve(tree, squares, wrong, actions, counted, float(attributes.value_std[0]))
+
+
+def _paid(
+    tree: Tree,
+    asked: Policy,
+    states: F64,
+    codes: npt.NDArray[np.int32],
+    labels: int,
+    costs: F64,
+    weights: F64 | None,
+    threads: int,
+) -> F64:
+    """Return what the labels cost that each node tells its samples, shape (nodes,)."""
+    total, table = np.zeros(tree.n_nodes), lost(costs)
+    row, node = np.arange(len(states)), tree.leaf_nodes[tree.apply(states, threads)]
+    while len(row):  # from the leaves to the root, all samples at once
+        told = asked.many(np.ascontiguousarray(states[row]), node.astype(np.int32), threads)[:, :labels].argmax(axis=1)
+        cost = table[codes[row], told]
+        total += np.bincount(node, cost if weights is None else cost * weights[row], tree.n_nodes)
+        row, node = row[node > 0], tree.parent[node[node > 0]]
+    return total
 
 
 def _labels(attributes: Attributes) -> int:
@@ -86,7 +119,7 @@ def _curve(tree: Tree, squares: F64, wrong: F64 | None, actions: int, counted: t
     squares : float64 array of shape (nodes, targets)
         Sum of squared errors of the samples in each node, in units.
     wrong : float64 array of shape (nodes,), or None
-        How many of their labels are wrong (discrete actions only).
+        How many of their labels are wrong, or what these cost (discrete actions only).
     actions : int
         Columns of the action.
     counted : two ints
@@ -95,14 +128,14 @@ def _curve(tree: Tree, squares: F64, wrong: F64 | None, actions: int, counted: t
         The unit of the value.
     """
     rows, known = counted
-    roots = np.sqrt(np.maximum(_at_every_size(tree, squares), 0.0))
-    action = roots[:, :actions].sum(axis=1) / np.sqrt(rows) if wrong is None else _at_every_size(tree, wrong) / rows
+    roots = np.sqrt(np.maximum(at_every_size(tree, squares), 0.0))
+    action = roots[:, :actions].sum(axis=1) / np.sqrt(rows) if wrong is None else at_every_size(tree, wrong) / rows
     value = roots[:, actions] * unit / np.sqrt(rows)
     derivative = roots[:, actions + 1 :].sum(axis=1) / np.sqrt(known or 1.0)
     return np.stack([action, value, derivative], axis=1)
 
 
-def _at_every_size(tree: Tree, sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def at_every_size(tree: Tree, sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the sum over the leaves of the tree when it had 1, 2, ... leaves."""
     # From the leaves back to the root: small sums stay exact, and undoing a split adds what it had removed.
     undone = sums[tree.split_order] - sums[1::2] - sums[2::2]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.linear import LinearLeaves
-from tripletree.leaves.linear_losses import linear_curve
+from tripletree.leaves.linear_losses import at_every_size, linear_curve
 from tripletree.log.log import Log
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
 from tripletree.tree.structure import Tree
@@ -28,12 +28,13 @@ def loss_curve(
     values: F64,
     codes: npt.NDArray[np.int32] | None,
     threads: int = 1,
+    costs: F64 | None = None,
 ) -> F64:
     """Return action, value and derivative loss on ``log`` with 1, 2, ... leaves, shape (leaf counts, 3).
 
-    Action: share of wrong labels, or the sum over dimensions of RMSE / sigma. Value: RMSE. Derivative: the sum over
-    features of RMSE / sigma, over the samples that have a derivative; 0 when none has. Sigma is the training log's,
-    and a column whose sigma is 0 contributes nothing.
+    Action: share of wrong labels (with costs, what they cost on average), or the sum over dimensions of RMSE / sigma.
+    Value: RMSE. Derivative: the sum over features of RMSE / sigma, over the samples that have a derivative; 0 when none
+    has. Sigma is the training log's, and a column whose sigma is 0 contributes nothing.
 
     Parameters
     ----------
@@ -51,9 +52,14 @@ def loss_curve(
         Action of each sample as a label number of the tree, -1 for a label that it does not know (discrete only).
     threads : int
         Threads that find the leaf of each sample.
+    costs : float64 array of shape (labels, labels), or None
+        What each true label (rows) costs where another (columns) is told; one that the tree does not know costs the
+        most. None: 1.
     """
     if linear is not None:
-        return linear_curve(tree, attributes, linear, action_scale, derivative_scale, log, values, codes, threads)
+        return linear_curve(
+            tree, attributes, linear, action_scale, derivative_scale, log, values, codes, threads, costs
+        )
     node = tree.leaf_nodes[tree.apply(log.states, threads)]
     weights = None if log.weights is None else log.weights / log.weights.mean()
 
@@ -70,7 +76,7 @@ def loss_curve(
         place = node[known] * shape[1] + codes[known]
         table = np.bincount(place, None if weights is None else weights[known], shape[0] * shape[1]).reshape(shape)
         tree.add_up(table)
-        action = _share_wrong(tree, np.asarray(attributes.mode), table, len(codes))
+        action = _action_loss(tree, np.asarray(attributes.mode), table, len(codes), costs)
     elif attributes.action_mean is not None and action_scale is not None:
         mean = attributes.action_mean
         sums = residuals(action_columns(log), mean, action_scale)
@@ -82,7 +88,9 @@ def loss_curve(
     return np.stack([action, value[:, 0], derivative], axis=1)
 
 
-def training_curve(tree: Tree, attributes: Attributes, action_scale: F64 | None, derivative_scale: F64) -> F64:
+def training_curve(
+    tree: Tree, attributes: Attributes, action_scale: F64 | None, derivative_scale: F64, costs: F64 | None = None
+) -> F64:
     """Return the loss curve on the training log: the attributes say it all, no pass over the log is needed."""
 
     def rmse(mean: F64, std: F64, unit: F64, count: npt.NDArray[Any]) -> F64:
@@ -93,7 +101,9 @@ def training_curve(tree: Tree, attributes: Attributes, action_scale: F64 | None,
     value = rmse(attributes.value_mean[:, None], attributes.value_std[:, None], unit, count) * unit
     action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
     if attributes.action_count is not None:
-        action = _share_wrong(tree, np.asarray(attributes.mode), np.asarray(attributes.action_mass), int(count[0]))
+        action = _action_loss(
+            tree, np.asarray(attributes.mode), np.asarray(attributes.action_mass), int(count[0]), costs
+        )
     elif attributes.action_mean is not None and attributes.action_std is not None and action_scale is not None:
         action = rmse(attributes.action_mean, attributes.action_std, action_scale, count).sum(axis=1)
     if attributes.derivative_mean is not None and attributes.derivative_std is not None:
@@ -161,11 +171,16 @@ def _rmse(tree: Tree, mean: F64, unit: F64, count: npt.NDArray[Any], residuals: 
     return np.sqrt(np.maximum(total, 0.0) / (float(count[0]) or 1.0))
 
 
-def _share_wrong(tree: Tree, mode: I64, table: npt.NDArray[Any], n_samples: int) -> F64:
-    """Return the share of samples whose label is not their leaf's, at every leaf count.
+def _action_loss(tree: Tree, mode: I64, table: npt.NDArray[Any], n_samples: int, costs: F64 | None) -> F64:
+    """Return the share of samples whose label is not their leaf's, or the mean cost of that, at every leaf count.
 
     ``mode`` is the label that each node predicts, and ``table`` counts the labels of the log, shape (nodes, labels).
     """
+    if costs is not None:
+        paid = np.take_along_axis(table @ costs, mode[:, None], axis=1)[:, 0]
+        unknown = max(n_samples - float(table[0].sum()), 0.0) * costs.max()
+        mean: F64 = np.maximum(at_every_size(tree, paid) + unknown, 0.0) / n_samples
+        return mean
     right = np.take_along_axis(table, mode[:, None], axis=1)[:, 0]
     gained = right[1::2] + right[2::2] - right[tree.split_order]
     return (n_samples - np.concatenate([right[:1], gained]).cumsum()) / n_samples

@@ -11,6 +11,7 @@ from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.linear import LinearLeaves, node_means
 from tripletree.log.log import Log
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.costs import lost
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -32,6 +33,7 @@ def margins(
     values: F64,
     codes: npt.NDArray[np.int32] | None,
     threads: int = 1,
+    costs: F64 | None = None,
 ) -> F64:
     """Return the half width of a 95 % interval around the share of each loss that the tree takes away, shape (3,).
 
@@ -64,7 +66,10 @@ def margins(
     if codes is not None and attributes.action_count is not None:
         sizes = np.bincount(group, weights, groups)
         said = told[:, :actions].argmax(axis=1), mean[:1, :actions].argmax(axis=1)
-        missed = ((codes != one) * (1.0 if weights is None else weights) for one in said)
+        missed = (
+            (codes != one if costs is None else lost(costs)[codes, one]) * (1.0 if weights is None else weights)
+            for one in said
+        )
         wrong = np.stack([np.bincount(group, some, groups) for some in missed])[:, :, None]
         action = _margin((wrong[0], wrong[1], sizes), 1.0)
     else:

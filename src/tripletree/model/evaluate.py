@@ -70,13 +70,13 @@ def judge(fitted: Fitted, log: Log, threads: int) -> F64:
     check_same_schema(fitted.schema, log, "log")
     if log.weights is not None and not log.weights.any():
         raise LogError("All steps of this log have the weight 0: there is nothing to judge the tree by.")
-    return loss_curve(*_measured(fitted, log), threads)
+    return loss_curve(*_measured(fitted, log), threads, fitted.costs)
 
 
 def on_unseen(fitted: Fitted, log: Log, threads: int) -> Judged:
     """Return how a tree does on a log that it has not seen."""
     curve = judge(fitted, log, threads).tolist()
-    margin = margins(*_measured(fitted, log), threads).tolist()
+    margin = margins(*_measured(fitted, log), threads, fitted.costs).tolist()
     return Judged(tuple(curve[-1]), tuple(curve[0]), tuple(margin), log.n_episodes, log.n_samples)
 
 

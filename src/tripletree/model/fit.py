@@ -29,6 +29,7 @@ from tripletree.model.levels import find_levels, to_json, trial_of
 from tripletree.model.track import Track, room
 from tripletree.text import Message, Option, count, plural
 from tripletree.tree.columns import state_columns
+from tripletree.tree.costs import cost_matrix
 from tripletree.tree.grow import encode, grow
 from tripletree.tree.spread import ranges
 from tripletree.tree.structure import Tree
@@ -74,7 +75,7 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
     validation : Log or None
         Held-out episodes.
     parameters : mapping
-        All parameters of TripleTree, checked.
+        All parameters of TripleTree, checked; costs by name.
     """
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
@@ -161,7 +162,8 @@ def grow_settled(
 def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fitted:
     """Return a grown tree with what its nodes predict and its losses on the log, but not yet how the log moves."""
     tree, scales, weighing = grown.tree, grown.scales, grown.weighing
-    attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"], weighing)
+    costs = cost_matrix(parameters["costs"], log.schema.action.labels)
+    attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"], weighing, costs)
     action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
     lowest, highest = ranges(state_columns(log))
     linear = None
@@ -174,9 +176,9 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
     else:
         parameters = {**parameters, "leaf_model": "mean"}
     if linear is not None and parameters["leaf_model"] == "linear":
-        curve = linear_training_curve(tree, attributes, linear, squares, log, threads, weighing)
+        curve = linear_training_curve(tree, attributes, linear, squares, log, threads, weighing, costs)
     else:
-        curve = training_curve(tree, attributes, action_scale, scales.derivative.std)
+        curve = training_curve(tree, attributes, action_scale, scales.derivative.std, costs)
     # Words for the numbers of an action are kept with the levels that they became.
     schema = replace(log.schema, action=replace(log.schema.action, levels=()), success="")
     return Fitted(
@@ -267,7 +269,8 @@ def _grow(
     """Return tree, node of each sample, scales and notes; targets are gone by then, and values while the tree grows."""
     action, worth, derivative = map(float, parameters["theta"])
     value = values(log, float(parameters["gamma"]), tail)
-    targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"], weighing)
+    costs = cost_matrix(parameters["costs"], log.schema.action.labels)
+    targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"], weighing, costs)
     del value
     given = {name: parameters[name] for name in GROWTH}
     tree, node = grow(log, codes, targets, threads=threads, weighing=weighing, **given)

@@ -18,6 +18,7 @@ from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.leaves.linear import LinearLeaves, node_means, node_spreads
 from tripletree.log.schema import Schema
 from tripletree.model.track import Track
+from tripletree.tree.costs import cost_matrix
 from tripletree.tree.structure import Tree
 
 
@@ -137,6 +138,11 @@ class Fitted:
     def leaves(self) -> Attributes:
         """What each leaf predicts: the rows of :attr:`attributes` at the leaves, counted from left to right."""
         return self.attributes.at(self.tree.leaf_nodes)
+
+    @cached_property
+    def costs(self) -> npt.NDArray[np.float64] | None:
+        """What each true label (rows) costs where another (columns) is predicted; None where all errors cost 1."""
+        return cost_matrix(self.options.get("costs"), self.schema.action.labels)
 
     @property
     def model(self) -> LinearLeaves | None:

@@ -208,6 +208,7 @@ def _growing(fitted: Fitted, theta: Sequence[float] | None, given: Mapping[str, 
         found["max_leaves"] = fitted.tree.n_leaves
     if theta is not None:
         found["theta"] = theta
+    found["costs"] = fitted.options.get("costs")  # by name: flights may add labels
     check_parameters(found)
     return found
 

@@ -120,6 +120,7 @@ def held_out(fitted: Fitted, log: Log, threads: int = 1) -> HeldOut:
             for about in attributes(judged)
             if judged.varies[1 if about == "value" else 0]
         ),
+        costs=fitted.costs is not None,
     )
 
 

@@ -22,6 +22,7 @@ from tripletree.model.evaluate import check_same_schema, in_labels, log_values
 from tripletree.model.fit import GROWTH
 from tripletree.model.fitted import Fitted
 from tripletree.text import Message, Option, count, plural
+from tripletree.tree.costs import cost_matrix
 from tripletree.tree.grow import encode, grow
 from tripletree.tree.targets import Targets, empty_rows, make_targets
 from tripletree.tree.weights import Weighing, weigh
@@ -110,7 +111,8 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
     codes = encode(log, options["mode"], options["bins"], threads, weighing)
     value = log_values(fitted, log)
     theta = tuple(map(float, options["theta"]))
-    targets = make_targets(log, value, theta, options["derivative_scale"], weighing)  # type: ignore[arg-type]
+    costs = cost_matrix(options.get("costs"), log.schema.action.labels)
+    targets = make_targets(log, value, theta, options["derivative_scale"], weighing, costs)  # type: ignore[arg-type]
     growth: dict[str, Any] = {name: options.get(name) for name in GROWTH} | {
         "max_leaves": fitted.tree.n_leaves,
         "progress": None,
@@ -125,7 +127,7 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
             None if len(counts) == len(rows) else counts, None if weighing.counts is None else weighing.counts[kept]
         )
         tree, node = grow(part, codes[kept], _some(targets, kept), threads=1, weighing=own, **growth)
-        attributes = describe(tree, node, part, value[rows], targets.scales, options["derivative_scale"], own)
+        attributes = describe(tree, node, part, value[rows], targets.scales, options["derivative_scale"], own, costs)
         linear = None
         if fitted.model is not None:
             most = options["leaf_features"]

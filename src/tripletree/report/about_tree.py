@@ -58,7 +58,7 @@ def _judged(case: Case, answer: HeldOut) -> list[Markup]:
     if judged is None:
         return []
     rows = [
-        (name, *(_loss(number, answer.discrete and name == "action") for number in numbers))
+        (name, *(_loss(number, answer.discrete and not answer.costs and name == "action") for number in numbers))
         for name, *numbers in zip(ATTRIBUTES, judged.losses, judged.constant, strict=True)
         if numbers[1] > 0
     ]
@@ -66,7 +66,7 @@ def _judged(case: Case, answer: HeldOut) -> list[Markup]:
     calibrations = [case.draw.figure(calibration_scene(one), width, width * 0.7) for one in answer.calibrations]
     return [
         table("Losses on unseen episodes", ("loss of", "the tree", "one leaf"), rows, numbers=(1, 2)),
-        tag("p", words.losses_note(answer.discrete), class_="note"),
+        tag("p", words.losses_note(answer.discrete, answer.costs), class_="note"),
         tag("p", leaf_sentence(case.fitted)),
         fold(
             "Calibration: do predictions match what was observed?",
@@ -77,7 +77,7 @@ def _judged(case: Case, answer: HeldOut) -> list[Markup]:
 
 
 def _loss(number: float, share: bool) -> str:
-    # The action loss of labels is a share of wrong ones; all other losses have units of their own.
+    # The action loss of labels without costs is a share of wrong ones; all other losses have units of their own.
     return percent(float(number)) if share else rounded(number, 3)
 
 

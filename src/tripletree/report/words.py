@@ -20,6 +20,7 @@ from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.text import count
+from tripletree.tree.costs import in_words
 
 F64 = npt.NDArray[np.float64]
 
@@ -81,9 +82,10 @@ def findings(number: int) -> str:
     return f"What stands out in the log ({number})" if number else "Nothing in the log is cause for concern."
 
 
-def losses_note(discrete: bool) -> str:
+def losses_note(discrete: bool, costs: bool) -> str:
     """Return what the three losses are."""
-    action = "the share of wrong labels" if discrete else "the sum over dimensions of RMSE / σ"
+    labels = "what wrong labels cost on average over all steps" if costs else "the share of wrong labels"
+    action = labels if discrete else "the sum over dimensions of RMSE / σ"
     return (
         f"Action loss is {action}, value loss the root of the mean squared error (RMSE), derivative loss the sum over "
         "features of RMSE / σ, where σ is the standard deviation over the training log. One leaf shows what can be "
@@ -206,7 +208,11 @@ def key_facts(log: Log, returns: F64, judged: HeldOut, succeed: float | None = N
     if judged.judged is None:  # how well a tree fits its own log is not how good it is
         return facts
     action, value, _ = judged.judged.explained
-    if judged.discrete and log.schema.has_action:
+    if judged.costs:
+        facts.append(("mean cost of unseen actions", rounded(judged.judged.losses[0], 3)))
+        if action is not None:
+            facts.append(("mean cost without looking at the state", rounded(judged.judged.constant[0], 3)))
+    elif judged.discrete and log.schema.has_action:
         facts.append(("of unseen actions right", percent(1 - judged.judged.losses[0])))
     elif action is not None:
         facts.append((LESS_ERROR.format("the action"), percent(action) if action else "none"))
@@ -294,6 +300,8 @@ def option(value: Any) -> str:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, list | tuple):
         return ", ".join(option(part) for part in value)
+    if isinstance(value, dict):
+        return in_words(value)
     return exact(value) if isinstance(value, float) else str(value)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -145,12 +145,18 @@ def _scene(g: int, named: Mapping[str, Fitted], held_out: Mapping[str, F64 | Non
         if _chosen(fitted) and size <= len(shown):
             here = np.array([float(size)]), np.array([shown[size - 1]])
             marks.append(Points(*here, size=5.0, colour=colour, edge=PAPER))
-    schema = next(iter(named.values())).schema
-    discrete = schema.action.kind == "discrete"
-    label = ("share of wrong actions" if discrete else "sum of RMSE / σ", "RMSE", "sum of RMSE / σ")[g]
+    label = (_action_label(list(named.values())), "RMSE", "sum of RMSE / σ")[g]
     x = Axis("leaves", 0.0, float(end) * 1.02)
     # From 0, so that curves of different trees can be compared by eye; losses of 0 alone would give no height.
     return Scene(NAMES[g], x, Axis(label, 0.0, 1.05 * top or 1.0), tuple(marks))
+
+
+def _action_label(trees: Sequence[Fitted]) -> str:
+    if trees[0].schema.action.kind != "discrete":
+        return "sum of RMSE / σ"
+    costs = {tree.costs is not None for tree in trees}
+    # Trees with and without costs in one picture: each in its own unit.
+    return "share of wrong actions" if costs == {False} else "mean cost of actions"
 
 
 def _line(curve: F64) -> F64:

@@ -94,8 +94,13 @@ def _facts(fitted: Fitted) -> str:
     if fitted.judged is None:
         return text
     action, value, derivative = fitted.judged.losses
+    if fitted.costs is not None:
+        acted = f"actions cost {action:.3g} on average"
+    else:
+        discrete = fitted.schema.action.kind == "discrete"
+        acted = f"{percent(action)} of actions wrong" if discrete else f"action {action:.2f}"
     told = (
-        f"{percent(action)} of actions wrong" if fitted.schema.action.kind == "discrete" else f"action {action:.2f}",
+        acted,
         f"value {value:.3g} (RMSE)",
         f"derivative {derivative:.2f} (sum of RMSE / sigma)",
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.errors import ModelFileError
+from tripletree.errors import ModelFileError, ParameterError
 from tripletree.graph.transitions import Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.log.identity import MOST_KEPT
 from tripletree.log.log import TRUNCATED
 from tripletree.model.fitted import Fitted
 from tripletree.model.track import LONGEST_ID, MOST_BYTES, MOST_EPISODES, Track, unpacked
+from tripletree.tree.costs import named_costs
 from tripletree.tree.structure import Tree
 
 # Sums of counts over all labels that fit into a header stay below 2^63, so no sum below can wrap around.
@@ -26,6 +27,7 @@ def check_model(fitted: Fitted) -> None:
     """Raise ModelFileError when a model, right in shapes and dtypes, contradicts itself."""
     # In this order: each check may rely on what those before it have found to be so.
     _check_range(fitted)
+    _check_costs(fitted)
     _check_tree(fitted.tree, len(fitted.schema.features))
     _check_thresholds(fitted)
     _check_counts(fitted.tree, fitted.attributes)
@@ -45,6 +47,16 @@ def _check_range(fitted: Fitted) -> None:
         raise ModelFileError("`feature_min` and `feature_max` must be finite.")
     if (low > high).any():
         raise ModelFileError("`feature_min` is above `feature_max`.")
+
+
+def _check_costs(fitted: Fitted) -> None:
+    costs = fitted.options["costs"]
+    try:
+        known = named_costs(costs, fitted.schema)
+    except ParameterError as error:
+        raise ModelFileError(f"its option `costs` does not fit its actions: {error}") from None
+    if known != costs:
+        raise ModelFileError("its option `costs` must name true label, predicted label and a cost other than 1.")
 
 
 def _check_tree(tree: Tree, n_features: int) -> None:

@@ -18,7 +18,7 @@ from tripletree.store import strict_json
 from tripletree.store.strict_json import show
 from tripletree.text import count
 
-FORMAT = (1, 5)
+FORMAT = (1, 6)
 """Major and minor number: files of another major are refused, later minors may hold things that are left out."""
 # What a file claims is believed only up to here, so that a few bytes cannot ask for all memory.
 MAX_HEADER = 2**20

@@ -27,7 +27,12 @@ def to_texts(schema: Schema, options: dict[str, Any], provenance: dict[str, Any]
     }
 
 
-ADDED: dict[str, tuple[int, Any]] = {"keep": (3, "leaves"), "leaf_model": (4, "mean"), "leaf_features": (4, None)}
+ADDED: dict[str, tuple[int, Any]] = {
+    "keep": (3, "leaves"),
+    "leaf_model": (4, "mean"),
+    "leaf_features": (4, None),
+    "costs": (6, None),
+}
 """Options that the first formats did not have: the minor format that brought them, and what was done before."""
 
 

@@ -56,8 +56,14 @@ def state_columns(log: Log) -> Columns:
     return Columns(log.n_samples, log.n_features, lambda a, b: log.states[a:b].T)
 
 
-def action_columns(log: Log) -> Columns:
-    """Return the dimensions of a continuous action, or a 0/1 column for each label of a discrete one."""
+def action_columns(log: Log, points: F64 | None = None) -> Columns:
+    """Return the dimensions of a continuous action, or a 0/1 column for each label of a discrete one.
+
+    With ``points``, of shape (labels, columns), a discrete action is the point of its label.
+    """
+    if points is not None:
+        across = np.ascontiguousarray(points.T)
+        return Columns(log.n_samples, len(across), lambda a, b: across[:, log.actions[a:b]])
     if log.schema.action.kind == "continuous":
         return Columns(log.n_samples, log.actions.shape[1], lambda a, b: log.actions[a:b].T)
     labels = np.arange(len(log.schema.action.labels), dtype=np.int32)[:, None]

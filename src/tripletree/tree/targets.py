@@ -14,6 +14,7 @@ from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.text import some_of
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, state_columns, value_column
+from tripletree.tree.costs import GrowthCosts, embedded, growth_costs
 from tripletree.tree.resolution import ENOUGH, LIMB, middle_spans
 from tripletree.tree.rotation import WORTHWHILE, rotated
 from tripletree.tree.spread import Spread, measure
@@ -77,6 +78,7 @@ def make_targets(
     theta: tuple[float, float, float],
     derivative_scale: str,
     weighing: Weighing | None = None,
+    costs: F64 | None = None,
 ) -> Targets:
     """Scale and round the columns of a log; every attribute has impurity ``theta_g`` over the whole log.
 
@@ -92,9 +94,13 @@ def make_targets(
         Divide derivatives by their standard deviation, or by its root (the paper's printed formula).
     weighing : Weighing or None
         Which samples count, and how much; the rows are those of the samples that count. None: all, and the same.
+    costs : float64 array of shape (labels, labels), or None
+        What it costs to take one label for another (discrete actions only); None: 1.
     """
     weighing = weighing or Weighing()
-    columns = (action_columns(log), value_column(values), derivative_columns(log))
+    reconciled = None if costs is None else growth_costs(costs)
+    points = None if reconciled is None else embedded(reconciled.matrix)
+    columns = (action_columns(log, points), value_column(values), derivative_columns(log))
     sources = (weighing.columns(columns[0]), weighing.columns(columns[1]), weighing.columns(columns[2]))
     n_rows, weights = sources[1].n_rows, weighing.numbers
     spreads = (
@@ -103,7 +109,7 @@ def make_targets(
         _news(measure(sources[2], weighing.columns(state_columns(log)), weights), log.schema),
     )
     factors = (
-        _action_factors(spreads[0], log.schema.action.kind) * math.sqrt(theta[0]),
+        _action_factors(spreads[0], log.schema.action.kind, points) * math.sqrt(theta[0]),
         _factors(spreads[1].unit_std, spreads[1].unit_std) * math.sqrt(theta[1]),
         _derivative_factors(spreads[2], derivative_scale) * math.sqrt(theta[2]),
     )
@@ -111,7 +117,12 @@ def make_targets(
     n_plain, n_derivative = len(used[0]) + len(used[1]), len(used[2])
     reach = max(float((factor * spread.unit_reach).max()) for factor, spread in zip(factors, spreads, strict=True))
     notes = _notes(theta, used, spreads[2].count, log.schema)
-    names = _column_names(log)
+    if reconciled is not None and theta[0]:
+        notes += _cost_notes(reconciled)
+    names = _column_names(log, points)
+    # Scores of linear leaves are about 0/1 columns, whatever confusing labels costs.
+    plain = spreads[0] if points is None else measure(weighing.columns(action_columns(log)), weights=weights)
+    scales = Scales(plain, spreads[1], spreads[2])
 
     def coarse(narrow: list[npt.NDArray[np.bool_]], steps: list[F64]) -> list[str]:
         """Return a note where not even a fine grid tells usual samples apart."""
@@ -119,7 +130,8 @@ def make_targets(
 
     def steps_of(narrow: list[npt.NDArray[np.bool_]], scale: float) -> list[F64]:
         return [
-            _steps(log, g, sources[g], used[g][narrow[g]], spreads[g].per_unit, factors[g] * scale) for g in range(3)
+            _steps(log, g, sources[g], used[g][narrow[g]], spreads[g].per_unit, factors[g] * scale, points)
+            for g in range(3)
         ]
 
     if weights is not None:
@@ -135,7 +147,7 @@ def make_targets(
         rows[:, rows.shape[1] // 2 + lane + 1] = 1
         every = [np.ones(len(kept), bool) for kept in used]
         notes += coarse(every, steps_of(every, scale))
-        return Targets(rows, True, True, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+        return Targets(rows, True, True, n_plain, n_derivative, scale, scales, tuple(notes))
     scale = _common_scale(reach=reach, squares=sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])))
 
     def quantised(fine: bool) -> npt.NDArray[np.int32]:
@@ -177,7 +189,7 @@ def make_targets(
         fewer[:, : n_plain + n_rows] = np.rint(np.hstack([rows[:, :n_plain], turned]) * 2.0**-bits)
         fewer[:, n_plain + n_rows] = rows[:, lanes]
         rows, n_derivative, scale = fewer, n_rows, scale * 2.0**-bits
-    return Targets(rows, fine, False, n_plain, n_derivative, scale, Scales(*spreads), tuple(notes))
+    return Targets(rows, fine, False, n_plain, n_derivative, scale, scales, tuple(notes))
 
 
 def _put_weighted(
@@ -208,23 +220,36 @@ def empty_rows(samples: int, targets: int, fine: bool = False) -> npt.NDArray[np
     return room[start : start + samples * width].reshape(samples, width)
 
 
-def _steps(log: Log, attribute: int, source: Columns, wanted: npt.NDArray[np.int64], per_unit: F64, scale: F64) -> F64:
+def _steps(
+    log: Log,
+    attribute: int,
+    source: Columns,
+    wanted: npt.NDArray[np.int64],
+    per_unit: F64,
+    scale: F64,
+    points: F64 | None,
+) -> F64:
     """Return how many steps of the grid the middle of some columns spans."""
     if attribute == 0 and log.schema.action.kind == "discrete":
-        return per_unit[wanted] * scale[wanted]  # from 0 to 1, however rare the label is
+        # From one label to another, however rare they are: from 0 to 1, or as far as their points are apart.
+        apart = 1.0 if points is None else np.ptp(points, axis=0)[wanted]
+        return per_unit[wanted] * scale[wanted] * apart
     return middle_spans(source, wanted, per_unit) * scale[wanted]
 
 
-def _column_names(log: Log) -> tuple[list[str], list[str], list[str]]:
+def _column_names(log: Log, points: F64 | None) -> tuple[list[str], list[str], list[str]]:
     action = log.schema.action
     return (
-        [f"the action `{name}`" for name in (action.labels if action.kind == "discrete" else action.names)],
+        [f"the action `{name}`" for name in (action.labels if action.kind == "discrete" else action.names)]
+        if points is None
+        else ["the action"] * points.shape[1],
         ["the value"],
         [f"the derivative of `{name}`" for name in log.schema.feature_names],
     )
 
 
 def _outlier_notes(coarse: list[str]) -> list[str]:
+    coarse = list(dict.fromkeys(coarse))  # with costs, several columns are one action
     if not coarse:
         return []
     return [
@@ -243,9 +268,12 @@ def _even_factors(spread: Spread) -> F64:
     return _factors(spread.unit_std, spread.unit_std * math.sqrt(max(int(np.count_nonzero(spread.unit_std)), 1)))
 
 
-def _action_factors(spread: Spread, kind: str) -> F64:
+def _action_factors(spread: Spread, kind: str, points: F64 | None) -> F64:
     if kind == "continuous":
         return _even_factors(spread)
+    if points is not None:
+        # The generalised Gini index of the whole log.
+        return _factors(spread.unit_std, math.sqrt((spread.std**2).sum())) * np.ldexp(1.0, spread.exponent)
     gini = float((spread.mean * (1 - spread.mean)).sum())
     std = spread.unit_std
     if len(std) == 2:
@@ -283,6 +311,15 @@ def _common_scale(reach: float, squares: float) -> float:
 def _ceil_log2(number: float) -> int:
     mantissa, exponent = math.frexp(number)
     return exponent - 1 if mantissa == 0.5 else exponent
+
+
+def _cost_notes(costs: GrowthCosts) -> list[str]:
+    if not costs.added:
+        return []
+    return [
+        f"No impurity has exactly these costs between actions: growth adds {costs.added:.4g} to each of them, the "
+        "least that will do. Losses count the costs as given."
+    ]
 
 
 def _notes(

@@ -39,6 +39,7 @@ OPTIONS = {
     "keep": "track",
     "leaf_model": "linear",
     "leaf_features": 2,
+    "costs": None,
 }
 FOLDER = Path(__file__).parent
 
@@ -79,7 +80,7 @@ def discrete() -> Fitted:
         derivative_scale=np.array([0.05, 0.001, 0.0]),
         curve_training=np.array([[0.4, 0.6, 2.0], [0.1, 0.3, 1.5], [0.0, 0.2, 1.25], [0.0, 0.1, 1.0]]),
         curve_validation=np.array([[0.5, 0.7, 2.5], [0.2, 0.4, 1.75], [0.1, 0.3, 1.5], [0.1, 0.4, 1.5]]),
-        options=OPTIONS,
+        options=OPTIONS | {"costs": {"brake": {"accelerate": 2.0}}},
         provenance={"tripletree": "0.1.0", "samples": 10, "log_sha256": "ab" * 32},
         # Two episodes: leaves 0 0 2 2 2, then terminated; 0 0 1 2 2, then cut off in leaf 2.
         transitions=Transitions(
