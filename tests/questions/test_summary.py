@@ -10,6 +10,7 @@ import pytest
 
 from tests.logs import make_log, random_log
 from tests.report.models import REPORTS, fitted, of_lander, of_road
+from tests.test_api import quietly_fitted
 from tripletree import ParameterError
 from tripletree.answers.summary import MOST_WORDS
 from tripletree.log.log import TERMINATED
@@ -88,6 +89,15 @@ def test_quality_is_that_of_unseen_episodes():
     few, short = fitted(random_log(5, lengths=(60, 50), dimensions=1), 4)
     alone = few.summary(short)["belief"]
     assert "too few episodes" in " ".join(alone.sentences)
+
+
+def test_with_costs_no_share_of_the_actions_is_claimed():
+    log = of_road()[1]
+    one, other = log.schema.action.labels
+    tree = quietly_fitted(log, max_leaves=20, costs={(one, other): 5})
+    said = " ".join(tree.summary(log)["belief"].sentences)
+    assert re.search(r"the whole tree's actions cost [\d.]+ on average \([\d.]+ without looking at the state\)", said)
+    assert "of the actions" not in said
 
 
 def test_noise_is_called_no_more_than_chance():

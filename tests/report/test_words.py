@@ -195,9 +195,9 @@ def test_what_a_picture_shows_for_those_who_do_not_see_it():
     assert words.colours("value", 0.0, 2.0, ()) == "value, from 0 to 2"
 
 
-def judged(losses, constant, discrete, margin=(0.05, 0.05, 0.05)):
+def judged(losses, constant, discrete, margin=(0.05, 0.05, 0.05), costs=False):
     numbers = None if losses is None else Judged(tuple(losses), tuple(constant), margin, 3, 90)
-    return SimpleNamespace(judged=numbers, discrete=discrete)
+    return SimpleNamespace(judged=numbers, discrete=discrete, costs=costs)
 
 
 def test_key_facts_are_those_of_unseen_episodes():
@@ -208,6 +208,9 @@ def test_key_facts_are_those_of_unseen_episodes():
     assert facts["of unseen actions right"] == "90 %"
     assert facts[words.LESS_ERROR.format("the value")] == "75 %"
     assert facts["median return"] == words.rounded(float(np.median(returns)), 3)
+    costly = dict(words.key_facts(log, returns, judged([1.5, 0.5, 1], [4, 2, 2], True, costs=True)))
+    assert (costly["mean cost of unseen actions"], costly["mean cost without looking at the state"]) == ("1.5", "4")
+    assert "of unseen actions right" not in costly
     worse = dict(words.key_facts(log, returns, judged([1.5, 3, 1], [2, 2, 2], False)))
     assert worse[words.LESS_ERROR.format("the action")] == "25 %"
     assert worse[words.LESS_ERROR.format("the value")] == "none"

@@ -203,7 +203,12 @@ def _belief(study: Study) -> Part:
     action, value, derivative = judged.explained
     told = []
     if study.fitted.schema.has_action and answer.discrete and action is not None:
-        told.append(f"the whole tree predicts {percent(1 - judged.losses[0])} of the actions")
+        if answer.costs:
+            # Costs have a unit of their own: only beside another does a number tell something.
+            cost, blind = (rounded(loss[0], 2) for loss in (judged.losses, judged.constant))
+            told.append(f"the whole tree's actions cost {cost} on average ({blind} without looking at the state)")
+        else:
+            told.append(f"the whole tree predicts {percent(1 - judged.losses[0])} of the actions")
     shares = [
         (name, share)
         for name, share in (
