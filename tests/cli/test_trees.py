@@ -78,7 +78,7 @@ def test_grow_with_costs(run, tmp_path):
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        (["left,right"], "`left,right` is not TRUE,TOLD=COST, such as left,right=3"),
+        (["left,right"], "`left,right` is not TRUE,TOLD=COST: an action, what it is taken for, and a number"),
         (["left=3"], "`left=3` is not TRUE,TOLD=COST"),
         (["left,right=much"], "is not TRUE,TOLD=COST"),
         (["left,rihgt=3"], "--costs names the action `rihgt`; this log has `left`, `right`. Did you mean `right`?"),

@@ -207,7 +207,9 @@ def _costs(given: Sequence[str], labels: Sequence[str]) -> dict[tuple[str, str],
         except ValueError:
             cost = float("nan")
         if not all(pair) or cost != cost:
-            raise click.UsageError(f"--costs `{text}` is not TRUE,TOLD=COST, such as left,right=3.")
+            raise click.UsageError(
+                f"--costs `{text}` is not TRUE,TOLD=COST: an action, what it is taken for, and a number."
+            )
         if pair in found:
             raise click.UsageError(f"--costs has two costs for `{pair[1]}` in place of `{pair[0]}`: give one.")
         found[pair] = cost
