@@ -17,11 +17,19 @@ from tripletree.store import load, save
 
 @pytest.fixture(scope="session")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A small discrete model with everything in it."""
+    """A small discrete model with everything in it but weights."""
     path = tmp_path_factory.mktemp("good") / "good.tripletree"
-    model = random_model(11, leaves=6)
+    model = random_model(11, leaves=6, weighted=False)
     assert model.tree.n_leaves == 6
     save(model, path)
+    return path.read_bytes()
+
+
+@pytest.fixture(scope="session")
+def weighted(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A small discrete model of a log with weights."""
+    path = tmp_path_factory.mktemp("good") / "weighted.tripletree"
+    save(random_model(11, leaves=6, weighted=True), path)
     return path.read_bytes()
 
 

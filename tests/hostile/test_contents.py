@@ -124,17 +124,17 @@ def test_counts_that_do_not_add_up(name: str, change: int, good: bytes, refused:
         refused(with_array(good, f"attributes.{name}", new), "count")
 
 
-def test_weights_that_do_not_fit(good: bytes, refused: Refused) -> None:
+def test_weights_that_do_not_fit(weighted: bytes, refused: Refused) -> None:
     for name in ("weight", "weight_derivative", "action_weight"):
-        weights = array(good, f"attributes.{name}")
+        weights = array(weighted, f"attributes.{name}")
         for change in (1, -1, 2**40, 2**62, -(2**63) + 1):
             for node in range(len(weights)):
                 new = weights.copy()
                 new[node] += change
-                refused(with_array(good, f"attributes.{name}", new), "weight")
-    refused(spoiled(good, "transitions.weight", 0, 0.0), "a transition has the weight 0")
-    refused(spoiled(good, "transitions.weighted_starts", 0, 1e9), "`transitions.weighted_starts` must hold finite")
-    refused(spoiled(good, "track.weights", 0, -1.0), "`track.weights` must hold finite numbers from 0")
+                refused(with_array(weighted, f"attributes.{name}", new), "weight")
+    refused(spoiled(weighted, "transitions.weight", 0, 0.0), "a transition has the weight 0")
+    refused(spoiled(weighted, "transitions.weighted_starts", 0, 1e9), "`transitions.weighted_starts` must hold finite")
+    refused(spoiled(weighted, "track.weights", 0, -1.0), "`track.weights` must hold finite numbers from 0")
 
 
 def test_counts_that_would_wrap_around(good: bytes, refused: Refused) -> None:

@@ -128,6 +128,7 @@ def random_model(
     transitions: bool = True,
     track: bool = True,
     linear: bool = True,
+    weighted: bool | None = None,
 ) -> Fitted:
     """Grow a tree by random splits of a random box; it has fewer leaves when nothing can be split any more."""
     rng = np.random.default_rng(seed)
@@ -165,7 +166,7 @@ def random_model(
         quality += [0.0, 0.0]
     n = len(left)
     steps = (n + 1) // 2 + int(rng.integers(0, 3))
-    weighted = bool(rng.random() < 0.5)
+    weighted = bool(rng.random() < 0.5) if weighted is None else weighted
     discrete = action.kind == "discrete"
     tree = Tree(
         np.array(feature, np.int32), np.array(threshold), np.array(left, np.int32), np.array(quality, np.float64)
