@@ -133,6 +133,15 @@ def test_yes_or_no_has_two_points():
     assert np.diff(curve.curve[:, 0]) == pytest.approx(1, abs=0.1)
 
 
+@pytest.mark.parametrize("states", [2, 3])
+def test_a_few_states_are_all_usual(states):
+    tree = grown(world(lambda s: 2.0 * s[:, 1], kinds=("real", "binary")), 2)
+    rows = np.stack([np.linspace(-1, 1, states), np.arange(states) % 2], 1)
+    found = tree.effects(make_log(rows, 2.0 * rows[:, 1], np.zeros(states), [0, states], kinds=("real", "binary")))
+    assert all(curve.usual.all() for curve in found.curves)
+    assert "rises by 2 with x1" in str(found)
+
+
 def test_where_no_states_are_is_known():
     rng = np.random.default_rng(0)
     states = np.concatenate([rng.uniform(-2, -1, 500), rng.uniform(1, 2, 500)])[:, None]

@@ -40,7 +40,7 @@ def importance(model: Path, as_json: bool) -> None:
 def effects(
     model: Path, about: str, features: list[str], log: Path | None, describe: Path | None, as_json: bool
 ) -> None:
-    """Show how the prediction moves with each feature, all else fixed.
+    """Show which way, and how far, each feature moves the prediction, all else fixed.
 
     `tripletree plot effects` draws the curves, with --stability and bands around them.
     """

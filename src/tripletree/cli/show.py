@@ -206,7 +206,7 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
                  --from     with -x and -y, on a map
                  -x -y --colour --log
     importance              how much each feature matters
-    effects      --about    how each feature moves the prediction
+    effects      --about    how features move predictions
                  --features --stability --log
     attribution  --state    what a prediction comes from
                  --about

@@ -173,7 +173,11 @@ def effect(fitted: Fitted, states: F64, f: int, tell: Callable[[F64], F64]) -> E
         few=few,
         strength=at.std(axis=0),
         one_way=np.divide(moved[0], moved[1], out=np.ones(line.shape[1]), where=moved[1] > 0),
-        middle=(float(np.quantile(column, MIDDLE[0])), float(np.quantile(column, MIDDLE[1]))),
+        # Values that occur: of a few states, none may lie between two quantiles.
+        middle=(
+            float(np.quantile(column, MIDDLE[0], method="lower")),
+            float(np.quantile(column, MIDDLE[1], method="higher")),
+        ),
     )
 
 
