@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +17,6 @@ from tripletree.model.evaluate import log_values, on_unseen
 from tripletree.model.fit import fit
 from tripletree.questions import judge
 from tripletree.questions.judge import attributes, calibration, held_out, trust
-from tripletree.questions.outline import outline
 
 
 def test_calibration_groups_by_prediction_and_averages_what_the_log_shows():
@@ -181,46 +178,6 @@ def test_on_noise_nothing_is_claimed_about_action_and_value():
         assert derivative > 0
     assert np.mean(own) > 0.05  # what trees would claim of their own logs
     assert claimed <= 3  # of 40, each with a chance of 2.5 %
-
-
-def test_regions_are_the_leaves_of_a_small_tree_with_the_moves_of_the_log():
-    tree, log = of_road()
-    found = outline(tree.fitted_, log, regions=6)
-    small = tree.truncate(6)
-    leaf = small.apply(log.states)
-    assert [one.share for one in found.regions] == sorted((one.share for one in found.regions), reverse=True)
-    for one in found.regions:
-        inside = leaf == one.leaf
-        assert one.share == pytest.approx(inside.mean())
-        assert one.begins == pytest.approx((leaf[log.starts[:-1]] == one.leaf).mean())
-        assert sum(p for _, p in one.following) <= 1 + 1e-9
-    assert sum(one.ends for one in found.regions) == pytest.approx(1)
-    # The most frequent move, counted by hand.
-    first = found.regions[0]
-    follows = {}
-    for begin, end in zip(log.starts[:-1], log.starts[1:], strict=True):
-        path = leaf[begin:end]
-        for here, there in pairwise(path):
-            if here == first.leaf != there:
-                follows[there] = follows.get(there, 0) + 1
-        if path[-1] == first.leaf and log.endings[np.searchsorted(log.starts, begin)] == 1:
-            follows["end"] = follows.get("end", 0) + 1
-    most = max(follows, key=follows.get)
-    to, p = first.following[0]
-    assert (most == "end") if to is None else found.regions[to].leaf == most
-    assert p == pytest.approx(follows[most] / sum(follows.values()), abs=0.02)
-
-
-def test_routes_lead_from_where_episodes_begin_to_the_end():
-    tree, log = of_road()
-    found = outline(tree.fitted_, log, regions=6)
-    begins = max(found.regions, key=lambda one: one.begins).number
-    assert found.routes
-    for route in found.routes:
-        assert route.regions[0] == begins
-        assert 0 < route.probability <= 1
-        assert "then the end" in str(route)
-    json.dumps(found.to_dict())
 
 
 def test_trust_names_leaves_with_few_samples_and_those_that_are_torn():

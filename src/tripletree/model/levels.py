@@ -213,8 +213,8 @@ def _candidates(action: F64) -> list[list[tuple[float, ...]]]:
 
 def _peaks(action: F64, low: float, high: float) -> list[tuple[float, ...]]:
     """Return the edges of values that the agent prefers: many samples in a narrow range, and few beside it."""
-    if not low < high:
-        return []
+    if not (np.diff(np.linspace(low, high, BINS + 1)) > 0).all():
+        return []  # numbers that are the same, or differ by their last digits only
     count, ends = np.histogram(action, BINS, (low, high))
     width = max(round(NARROW * BINS), 1)
     places = 3 - math.ceil(math.log10(high - low))
