@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.log.rememberers import steered
 from tests.logs import make_log, random_log
 from tests.report.models import REPORTS, fitted, of_lander, of_road
 from tests.test_api import quietly_fitted
-from tripletree import ParameterError
+from tripletree import ParameterError, TripleTree
 from tripletree.answers.summary import MOST_WORDS
 from tripletree.log.log import TERMINATED
 
@@ -134,3 +135,12 @@ def test_a_wrong_condition_is_one_clear_error():
     tree, log = of_road()
     with pytest.raises(ParameterError, match="retrun"):
         tree.summary(log, success="retrun > 1")
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+@pytest.mark.parametrize("pilots", [1, 2])
+def test_a_page_says_that_the_agent_changes_only_where_it_does(pilots):
+    log = steered(episodes=40, length=40, pilots=pilots)
+    told = str(TripleTree(20).fit(log).summary(log))
+    assert ("The agent changes from early to late episodes (p < 0.0" in told) == (pilots == 2)
+    assert "No sign" not in told

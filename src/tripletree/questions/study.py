@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tripletree.answers.criticality import Criticality
 from tripletree.answers.few_rules import FewRules
 from tripletree.answers.judgement import HeldOut, Trust
+from tripletree.answers.memory import Drift
 from tripletree.answers.outcome import Outcome
 from tripletree.answers.outline import Outline
 from tripletree.answers.rhythm import Rhythm
@@ -24,6 +25,7 @@ from tripletree.questions.criticality import criticality
 from tripletree.questions.evidence import Evidence
 from tripletree.questions.few_rules import few_rules
 from tripletree.questions.judge import held_out, trust
+from tripletree.questions.memory import drift
 from tripletree.questions.outcome import outcome
 from tripletree.questions.outline import outline
 from tripletree.questions.regrown import FEW_UNITS
@@ -133,6 +135,11 @@ class Study:
         if self.log.n_samples > MOST_REGROWN or int(self.log.units.max()) + 1 < FEW_UNITS:
             return ""
         return stability(self.fitted, self.log, LEAST_TREES, threads=self.threads).short
+
+    @cached_property
+    def drift(self) -> Drift:
+        """Whether the agent changes within the log, at a quick look."""
+        return drift(self.log, seed=0, quick=True)
 
     @cached_property
     def world(self) -> World:
