@@ -277,3 +277,11 @@ def test_parts_are_cut_at_the_best_places_of_all():
         )
         assert wrong(found) == pytest.approx(least)
         assert total > 0
+
+
+@pytest.mark.parametrize("turn", [0.0, 1.0, 3.0, -2.0])
+def test_a_direction_is_the_same_however_it_was_turned(turn):
+    # Two numbers of the same size, as sines and cosines have.
+    direction = np.array([1 + 1j, 0.5, 2j, 2 + 0j])
+    wanted = np.array([1 - 1j, -0.5j, 2, -2j])
+    np.testing.assert_allclose(periods._upright(direction * np.exp(1j * turn)), wanted, atol=1e-12)

@@ -205,7 +205,7 @@ def _directions(lagged: F64, steps: int, ridges: Sequence[float]) -> Iterator[_D
         whiten = basis / np.sqrt(np.maximum(strength, 0) + ridge)
         found, vectors = np.linalg.eigh(whiten.conj().T @ ((after + after.conj().T) / 2) @ whiten)
         for k in range(1, min(DIRECTIONS, len(found)) + 1):
-            vector: C128 = whiten @ vectors[:, -k]
+            vector = _upright(whiten @ vectors[:, -k])
             size = max(float(np.real(vector.conj() @ now @ vector)), 1e-12)
             turned = complex(vector.conj() @ after @ vector)
             step = float(np.angle(vector.conj() @ next_step @ vector))
@@ -216,6 +216,14 @@ def _directions(lagged: F64, steps: int, ridges: Sequence[float]) -> Iterator[_D
                 speed=2 * np.pi / step if step > 0 else np.inf,
                 period=steps * 2 * np.pi / (2 * np.pi + float(np.angle(turned))),
             )
+
+
+def _upright(vector: C128) -> C128:
+    """Return a direction turned so that its first large number is positive: where phase 0 is, rounding must not say."""
+    size = np.abs(vector)
+    first = vector[np.flatnonzero(size >= 0.99 * size.max())[0]]
+    turned: C128 = vector * (np.conj(first) / max(float(np.abs(first)), 1e-300))
+    return turned
 
 
 def _tested(lagged: F64, steps: int, seen: Sequence[F64], unseen: Sequence[F64]) -> Candidate | None:
