@@ -24,6 +24,7 @@ ASKED_BY = {
     "criticality": "criticality",
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
     "importance": "importance",
+    "summary": "report",
     "held_out": "held-out",
     "apply": "predict",
     "counterfactuals": "explain",
