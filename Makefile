@@ -38,7 +38,7 @@ docs: .venv/.docs  ## build the manual into docs/_build (no network; warnings ar
 	$(PY) -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "Open docs/_build/index.html"
 
-sanitize: .venv/.test  ## tests of growth, linear leaves and CSV on a build with AddressSanitizer and UndefinedBehaviorSanitizer
+sanitize: .venv/.test  ## tests of growth, linear leaves, contributions and CSV on a build with AddressSanitizer and UndefinedBehaviorSanitizer
 	@sh scripts/sanitize.sh $(ARGS)
 
 wheel: .venv/.wheel  ## wheels for every Python at hand, into dist/; each is installed and tried without a compiler
