@@ -14,6 +14,8 @@ from hypothesis import settings
 
 # Pictures are drawn without a screen.
 os.environ.setdefault("MPLBACKEND", "agg")
+# Tests run side by side: threads that wait for each other over small matrices take ten times as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # No deadlines: a busy machine is not a bug. The sanitized build is several times slower, so it gets fewer examples.
 settings.register_profile("house", deadline=None, print_blob=True)
