@@ -41,7 +41,9 @@ def test_twenty_logs_of_noise_claim_nothing(run, tmp_path):
         for name, share in (("Action", action), ("Value", value)):
             assert (f"{name}: nothing that tells more about unseen episodes than chance." in told) == (share == 0)
             assert (f"of the {name.lower()} loss" in grown) == (share > 0)
-        assert (said["of the value loss on unseen episodes explained"] == "none") == (value == 0)
+        assert (said["of the error about the value gone by looking at the state (unseen episodes)"] == "none") == (
+            value == 0
+        )
         if not action and not value:
             assert "tells no more about action or value" in page
     assert sum(claims) <= 3  # of 40, each with a chance of 2.5 %

@@ -136,6 +136,13 @@ def test_a_log_comes_back_from_minari_as_it_was(need: Any, datasets: Path) -> No
         log.to_minari("my/log-v0")
 
 
+def test_minari_has_no_place_for_weights(need: Any, datasets: Path) -> None:
+    need("minari")
+    weighted = random_log(3, lengths=(4, 2)).weighted([1, 2, 3, 4, 0, 5])
+    with pytest.raises(LogError, match="no place for the weights of steps"):
+        weighted.to_minari("weighted/test-v0")
+
+
 def test_unknown_endings_come_back_from_minari(need: Any, datasets: Path) -> None:
     need("minari")
     log = random_log(dimensions=2)

@@ -137,7 +137,7 @@ def test_higher_minor_is_read_and_what_is_new_in_it_left_out_aloud(good: bytes, 
     header["__metadata__"]["options"]["speed"] = "fast"
     path = tmp_path / "new"
     path.write_bytes(with_arrays(header, all_arrays(good) | {"tree.flags": np.zeros(5, np.uint8)}))
-    text = "later format than 1.5, .* left out 'colours', 'latex', 'extra', 'speed', 'tree.flags'.*pip install"
+    text = "later format than 1.6, .* left out 'colours', 'latex', 'extra', 'speed', 'tree.flags'.*pip install"
     with pytest.warns(TripleTreeWarning, match=text) as caught:
         assert load(path).options == OPTIONS
     assert len(caught) == 1

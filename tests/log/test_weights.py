@@ -106,9 +106,3 @@ def test_wrong_columns(wrong: float, said: str) -> None:
         Log.from_arrays(np.zeros((5, 1)), [0] * 5, np.zeros(5), starts=[0], weights=[1, 2, 3, 4])
     with pytest.raises(LogError, match=r"Log\.weights must hold finite numbers of at least 0"):
         replace(WEIGHTED, weights=np.full(9, -1.0))
-
-
-def test_minari_has_no_place_for_them() -> None:
-    pytest.importorskip("minari")
-    with pytest.raises(LogError, match="no place for the weights of steps"):
-        WEIGHTED.to_minari("weighted/test-v0")

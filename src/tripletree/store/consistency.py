@@ -56,7 +56,9 @@ def _check_costs(fitted: Fitted) -> None:
     except ParameterError as error:
         raise ModelFileError(f"its option `costs` does not fit its actions: {error}") from None
     if known != costs:
-        raise ModelFileError("its option `costs` must name true label, predicted label and a cost other than 1.")
+        raise ModelFileError(
+            "its option `costs` must be a list of true label, predicted label and a cost other than 1."
+        )
 
 
 def _check_tree(tree: Tree, n_features: int) -> None:
