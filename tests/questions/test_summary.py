@@ -104,7 +104,9 @@ def test_with_costs_no_share_of_the_actions_is_claimed():
 def test_noise_is_called_no_more_than_chance():
     noise = random_log(11, lengths=(50,) * 20, labels=2)
     tree, _ = fitted(noise, 10)
-    assert "no more than chance" in " ".join(tree.summary(noise)["belief"].sentences)
+    found = tree.summary(noise)
+    assert "no more than chance" in " ".join(found["belief"].sentences)
+    assert "may be chance, too" in " ".join(found["does"].sentences)
 
 
 def test_logs_without_rewards_or_actions_have_a_page():

@@ -24,6 +24,9 @@ MATTER = 3
 HARDLY = 0.02
 """Share of the steps about which little is known from which on it is worth a line."""
 MOST_WATCHED = 4
+CHANCE = (
+    "Episode by episode, the state tells no more about its actions than chance: the rules below may be chance, too."
+)
 
 
 def summary(study: Study) -> Summary:
@@ -47,7 +50,9 @@ def _does(study: Study) -> Part:
             left += 1
     further = f"Rules about {count(left, 'more dimension')} of the action are further down." if left else ""
     cycle = str(study.rhythm).splitlines()[0] if study.rhythm else ""
-    sentences = (_course(study), cycle, _matters(study), further)
+    judged = study.held_out.judged
+    doubt = judged is not None and study.fitted.schema.has_action and judged.explained[0] == 0
+    sentences = (CHANCE if doubt else "", _course(study), cycle, _matters(study), further)
     return Part("does", "What it does", tuple(filter(None, sentences)), tuple(told))
 
 
