@@ -4,28 +4,51 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Options, Report, say
+from benchmarks.memory_worlds import EPISODES, play
 
 TITLE = "Memory found in agents that have some, and in agents that have none"
 KINDS = {
     "none": "none",
-    "sticky": "repeats its action at 1 of 4 steps",
-    "delay": "acts on the state 2 to 5 steps ago",
-    "hysteresis": "switches at one threshold, back at another",
     "mode": "one of two modes in each episode",
-    "switching": "changes its mode at 1 of 50 steps",
+    "delay": "acts on the state 2 to 6 steps ago",
+    "hysteresis": "switches at one threshold, back at another",
+    "switching": "changes its mode now and then",
     "latch": "changes for good once a feature was high",
+    "sticky": "repeats its action now and then",
+    "smooth": "takes a part of its last action over",
 }
+RIGHT = {
+    "mode": {"mode"},
+    "delay": {"state"},
+    "hysteresis": {"hysteresis", "event"},
+    "switching": {"mode", "action", "change"},
+    "latch": {"event", "hysteresis"},
+    "sticky": {"repeat", "action", "change"},
+    "smooth": {"action", "change", "repeat"},
+}
+"""Kinds of clue that name the memory rightly."""
 TRAINED = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCar-v0", "LunarLander-v3")
-EPISODES = 20
-LOGS = 5
-WITHOUT = 3
-"""So many times more logs of agents without memory: their false alarms should be rare."""
+LOGS, WITHOUT = 20, 150
+"""Logs of each kind, and of agents without memory, whose false alarms should be rare."""
+MANY = 40
+"""Episodes that tell how much of a memory shows in what is done."""
+WANDERING, RANDOM, TRAINED_AGENT = "states that wander", "random world", "trained agent"
+RANGES = [(0.15, np.inf, "15 % or more"), (0.05, 0.15, "5 to 15 %"), (0.02, 0.05, "2 to 5 %"), (-np.inf, 0.02, "less")]
+"""Shares of the variation that memory explains beyond the state: below 2 % it hardly shows in any log."""
+NOTES = [
+    f"{EPISODES} episodes a log. Without memory, every finding is a false alarm. No agent changes from early to late "
+    "episodes, so every change found is one, too (at a quick look).",
+    "What a memory explains is the share of the variation of the actions that trees explain in addition, on "
+    f"{MANY} unseen episodes, if they are told what the agent meant to do; less what that adds for the same agent "
+    "without memory. It says too much where features are many.",
+]
 
 F64 = npt.NDArray[np.float64]
 Policy = Callable[[F64], Any]
@@ -65,39 +88,6 @@ class Remembering:
             action[again] = self.before[again]
         self.before = action
         return action
-
-
-def simulated(kind: str, seed: int) -> Any:
-    """Record an agent in a random world: 2 to 24 features, labels or numbers, sharp or smooth, noisy or not."""
-    rng = np.random.default_rng(seed)
-    d = int(rng.choice([2, 3, 4, 6, 8, 12, 16, 24] if kind == "none" else [2, 3, 4, 6, 8]))
-    labelled, noisy, form = rng.random() < 0.5, rng.random() < 0.35, rng.choice(["linear", "network", "sign"])
-    width = int(rng.choice([2, 3, 4])) if labelled else 1
-    flow = rng.normal(size=(d, d)) / np.sqrt(d)
-    flow -= np.eye(d) * (np.linalg.eigvals(flow).real.max() + 0.05)
-    push, bend = rng.normal(size=(width, d)), rng.uniform() * rng.normal(size=(d, d)) / np.sqrt(d)
-    first, second = 1.8 * rng.normal(size=(d, 16)) / np.sqrt(d), rng.normal(size=(16, width)) / 2
-    plain, offset = 1.5 * rng.normal(size=(d, width)) / np.sqrt(d), 0.3 * rng.normal(size=16)
-    shift = np.eye(d)[rng.integers(d)] * rng.choice([-1, 1])
-
-    def policy(states: F64) -> Any:
-        out = np.tanh(states @ first + offset) @ second if form == "network" else states @ plain
-        if labelled:
-            return (out + 0.3 * noisy * rng.gumbel(size=out.shape)).argmax(axis=1)
-        return (np.sign(out) if form == "sign" else np.clip(out, -1, 1)) + 0.15 * noisy * rng.normal(size=out.shape)
-
-    agent = Remembering(kind, policy, lambda states: policy(states + shift), int(rng.integers(d)), -0.3, 0.5, seed)
-    agent.begin(np.arange(EPISODES) % 2 == 1)
-    steps, step, noise = int(rng.choice([60, 120, 250])), rng.choice([0.05, 0.15]), rng.choice([0, 0.01, 0.05])
-    x, states, actions = rng.normal(size=(EPISODES, d)), [], []
-    for _ in range(steps):
-        action = agent(x)
-        states.append(x)
-        actions.append(action)
-        force = np.eye(width)[action] if labelled else action
-        x = x + step * (x @ flow.T + force @ push + np.tanh(x @ bend)) + noise * rng.normal(size=x.shape)
-        x = np.clip(x, -4, 4)
-    return _log(np.concatenate(np.stack(states, 1)), np.concatenate(np.stack(actions, 1)), [steps] * EPISODES)
 
 
 def trained(kind: str, seed: int) -> Any:
@@ -147,28 +137,87 @@ def _log(states: F64, actions: Any, lengths: list[int]) -> Any:
     return Log.from_arrays(states, actions, np.zeros(len(states)), starts=starts, ending="truncated")
 
 
+def visible(kind: str, seed: int, wander: bool) -> float:
+    """Return the share of the variation that knowing the memory explains beyond the state, of many episodes.
+
+    Trees predict the actions, with and without what the agent meant to do. What that adds for the same agent without
+    memory is how coarse trees are, and is taken off.
+    """
+    from tripletree.log.forest import forest
+
+    added = []
+    for each in (kind, "none"):
+        played = play(each, seed, MANY, wander)
+        episode = np.repeat(np.arange(MANY), played.lengths)
+        meant = _columns(played.meant, played.actions)
+        targets = _columns(played.actions, played.actions)
+        targets = targets - targets.mean(axis=0)
+        errors = [
+            float(((targets - forest(columns, targets, episode % 4, episode, 4, 5, 0)) ** 2).sum())
+            for columns in (played.states, np.concatenate([played.states, meant], axis=1))
+        ]
+        added.append((errors[0] - errors[1]) / max(float((targets**2).sum()), 1e-12))
+    return added[0] - added[1]
+
+
+def _columns(actions: Any, all_actions: Any) -> F64:
+    if np.ndim(actions) == 2:
+        return np.asarray(actions, np.float64)
+    return np.asarray(actions[:, None] == np.unique(all_actions), np.float64)
+
+
 def run(options: Options, report: Report) -> None:
     """Ask logs of agents without memory, and of agents with some."""
-    from tripletree import drift, memory
-
     each = 1 if options.quick else options.repetitions(LOGS)
-    for where, make in (("random world", simulated), ("trained agent", trained)):
-        for place, (kind, words) in enumerate(KINDS.items()):
+    for where in (WANDERING, RANDOM, TRAINED_AGENT):
+        for place, kind in enumerate(KINDS):
             if not options.wants(f"{where} {kind}"):
                 continue
             say(f"{where}, {kind}")
-            many = each * (1 if kind != "none" or options.quick else WITHOUT)
-            found, changed = [], []
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                for seed in range(many):
-                    log = make(kind, 5000 + options.seed + 13 * place + seed)
-                    found.append(memory(log, quick=options.quick).found)
-                    changed.append(drift(log, quick=True).found)
-            row = {"agent": where, "memory": words, "logs": many}
-            report.rows.append({**row, "memory found": sum(found), "change found": sum(changed)})
-    report.notes += [
-        f"{EPISODES} episodes a log. Without memory, every finding is a false alarm. No agent changes from early to "
-        "late episodes, so every change found is one, too.",
-        "Few logs: of 2 found in 5, the true rate may be anything from 5 to 85 %.",
-    ]
+            number = each if kind != "none" or options.quick else each * WITHOUT // LOGS
+            first = 50_000 + 1_000 * place + options.seed
+            report.rows += rows(
+                where, kind, [ask(where, kind, seed, options.quick) for seed in range(first, first + number)]
+            )
+    report.notes += NOTES
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was found out about one log: how much of the memory shows, whether it was found, and as what."""
+
+    shows: float
+    found: bool
+    named: str
+    changed: bool | None
+
+
+def ask(where: str, kind: str, seed: int, quick: bool) -> Asked:
+    """Ask one log. Whether the agent changes is asked where it has no memory: it never does."""
+    from tripletree import drift, memory
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        log = trained(kind, seed) if where == TRAINED_AGENT else play(kind, seed, wander=where == WANDERING).log()
+        answer = memory(log, quick=quick)
+        shows = 0.0 if where == TRAINED_AGENT or kind == "none" else visible(kind, seed, where == WANDERING)
+        # What the state tells needs no memory.
+        shows = min(shows, answer.unexplained)
+        changed = drift(log, quick=True).found if kind == "none" else None
+        return Asked(shows, answer.found, answer.clues[0].kind if answer.clues else "", changed)
+
+
+def rows(where: str, kind: str, asked: list[Asked]) -> list[dict[str, Any]]:
+    """Return the rows of a kind: one, or one for each range of what shows of the memory."""
+    ranges = [(-np.inf, np.inf, "")] if kind == "none" or where == TRAINED_AGENT else RANGES
+    table = []
+    for low, high, words in ranges:
+        some = [one for one in asked if low <= one.shows < high]
+        found = [one for one in some if one.found]
+        row: dict[str, Any] = {"agent": where, "memory": KINDS[kind], "it explains": words, "logs": len(some)}
+        row["found"] = len(found)
+        row["named rightly"] = None if kind == "none" else sum(one.named in RIGHT[kind] for one in found)
+        known = [one.changed for one in some if one.changed is not None]
+        row["change found"] = sum(known) if known else None
+        table.append(row)
+    return table

@@ -55,3 +55,43 @@ def steered(
         action_names=["push"],
         ending="truncated",
     )
+
+
+def thermostat(memory: bool, seed: int = 0, episodes: int = 20, length: int = 60) -> Log:
+    """Return a log of a room that is heated: from one temperature to another, or below a line of two features."""
+    rng = np.random.default_rng(seed)
+    states, actions = [], []
+    for _ in range(episodes):
+        room, outside, on = rng.uniform(-1.5, 1.5), rng.uniform(-0.5, 0.5), False
+        for _ in range(length):
+            on = (room < -0.5 or (on and room < 0.5)) if memory else room + 0.3 * outside < 0
+            states.append((room, outside))
+            actions.append(int(on))
+            room += 0.15 * ((1.0 if on else -1.0) + 0.3 * outside) + 0.05 * rng.normal()
+            outside += 0.1 * rng.normal()
+    return Log.from_arrays(
+        states,
+        actions,
+        np.zeros(len(states)),
+        starts=np.arange(episodes) * length,
+        feature_names=["room", "outside"],
+        ending="truncated",
+    )
+
+
+def late(lag: int, seed: int = 0, episodes: int = 20, length: int = 60) -> Log:
+    """Return a log of four features that wander, and of an agent that acts on what they were some steps ago."""
+    rng = np.random.default_rng(seed)
+    states = np.empty((episodes, length, 4))
+    states[:, 0] = rng.normal(size=(episodes, 4))
+    for step in range(1, length):
+        states[:, step] = 0.9 * states[:, step - 1] + 0.4 * rng.normal(size=(episodes, 4))
+    seen = states[:, np.maximum(np.arange(length) - lag, 0)]
+    push = np.tanh(seen[..., 0] - seen[..., 1] * seen[..., 2]) + 0.1 * rng.normal(size=(episodes, length))
+    return Log.from_arrays(
+        states.reshape(-1, 4),
+        push.reshape(-1, 1),
+        np.zeros(episodes * length),
+        starts=np.arange(episodes) * length,
+        ending="truncated",
+    )

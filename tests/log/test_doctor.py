@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tests.log.rememberers import thermostat
 from tests.logs import random_log
 from tripletree.errors import ParameterError
 from tripletree.log import Log, Report, check, doctor
@@ -385,3 +386,12 @@ def test_truncation_touches_the_last_298_steps_of_an_episode(steps: int, share: 
     )
     (found,) = [finding for finding in report if finding.code == "truncated"]
     assert f"matters for {share} of the samples with gamma = 0.99" in found.text
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_an_agent_that_remembers_is_noted(memory: bool) -> None:
+    found = [finding for finding in thermostat(memory).check() if finding.code == "memory"]
+    assert len(found) == memory
+    if memory:
+        assert "depend on what came before: whether `room` was last above 0." in found[0].text
+        assert "log.with_lags([1])" in found[0].fix

@@ -4,33 +4,56 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.memory_worlds import play
 
-from tests.log.rememberers import steered
+from tests.log.rememberers import late, steered, thermostat
 from tripletree.log.drifting import drifting
 from tripletree.log.remembering import remembering
 from tripletree.log.telling import ridge
 
 
-@pytest.mark.parametrize(("labels", "noise"), [(False, 0.0), (True, 0.0), (False, 0.4)])
-def test_agents_without_memory_show_none(labels, noise):
-    evidence = remembering(steered(labels=labels, noise=noise), quick=True)
+@pytest.mark.parametrize(
+    "log",
+    [
+        steered(),
+        steered(labels=True),
+        steered(noise=0.4, seed=1),
+        thermostat(memory=False),
+        late(0),
+        play("none", 3).log(),
+        play("none", 8).log(),
+    ],
+)
+def test_agents_without_memory_show_none(log):
+    evidence = remembering(log, quick=True)
     assert not evidence.found
     assert evidence.episodes == 20
 
 
 @pytest.mark.parametrize(
-    ("kind", "clues"),
+    ("log", "kinds", "text"),
     [
-        ("mode", {"mode", "action"}),
-        ("latch", {"event", "action", "mode"}),
+        (steered("mode"), {"mode", "action"}, ""),
+        (steered("sticky"), {"repeat"}, "what it did 1 step ago"),
+        (thermostat(memory=True), {"hysteresis"}, "whether `room` was last above"),
+        (thermostat(memory=True, seed=1), {"hysteresis"}, "whether `room` was last above"),
+        (late(4), {"state"}, "the state 4 steps ago"),
+        (late(2, seed=1), {"state"}, "the state 2 steps ago"),
     ],
 )
-def test_memory_is_found_and_named(kind, clues):
-    evidence = remembering(steered(kind), quick=True)
+def test_memory_is_found_and_named(log, kinds, text):
+    evidence = remembering(log, quick=True)
     assert evidence.found
-    assert evidence.clues[0].kind in clues
-    assert evidence.clues[0].p < 0.03
-    assert evidence.clues[0].gain > evidence.clues[0].stand_in
+    clue = evidence.clues[0]
+    assert clue.kind in kinds
+    assert clue.text.startswith(text)
+    assert clue.p < 0.05
+    assert 0.02 < clue.gain <= max(evidence.unexplained, 0.3)
+
+
+def test_a_past_that_is_put_into_the_state_is_remembered_no_more():
+    log = thermostat(memory=True).with_lags([1])
+    assert not remembering(log, quick=True).found
 
 
 def test_the_same_seed_gives_the_same_answer():

@@ -22,9 +22,9 @@ class Memory(Answer):
     Attributes
     ----------
     found : bool
-        Whether it does, beyond what an agent without memory would show in the same states.
+        Whether it does, on unseen episodes and beyond chance.
     clues : tuple of Clue
-        What tells most of the past, the best of each kind; ``clues[0]`` is named in the sentence.
+        What tells most of the past, the best of each family; ``clues[0]`` is named in the sentence.
     unexplained : float
         Share of the variation of the actions that the state does not explain, on unseen episodes; NaN where untested.
     episodes, samples : int
@@ -77,15 +77,19 @@ class Memory(Answer):
 
 def _remembers(answer: Memory) -> str:
     clue = answer.clues[0]
-    told = (
-        f"What it does depends on what came before: {clue.text} explains {percent(clue.gain)} of the variation of its "
-        f"actions beyond the state (p {_chance(clue.p)}; {percent(clue.stand_in)} for an agent without memory)."
-    )
-    return f"{told} {ADVICE[clue.kind]}"
+    if clue.kind == "repeat":
+        told = f"in {percent(clue.gain)} of the steps it does exactly what it did the step before, in another state."
+    else:
+        told = (
+            f"{clue.text} explains {percent(clue.gain)} of the variation of its actions beyond the state "
+            f"(p {_chance(clue.p)})."
+        )
+    return f"What it does depends on what came before: {told} {ADVICE[clue.kind]}"
 
 
 ADVICE = {
     "action": "It may repeat or smooth its actions, or have a mode that the log does not show.",
+    "repeat": "It may hold or repeat its actions.",
     "state": "It may act on a delayed or filtered state.",
     "mode": "It may have a mode that the log does not show.",
     "clock": "It may follow a schedule.",

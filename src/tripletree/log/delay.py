@@ -74,16 +74,27 @@ def _targets(log: Log, rows: I64) -> F64 | None:
 
 
 def _errors(states: F64, targets: F64, side: npt.NDArray[np.bool_]) -> F64:
-    """Return the squared error of each row, predicted by a small tree that was grown on the other side."""
+    """Return the squared error of each row, predicted by a line and a small tree from the other side."""
     edges = [np.unique(np.quantile(column, np.linspace(0, 1, BINS + 1)[1:-1])) for column in states.T]
     codes = np.stack(
         [np.searchsorted(edge, column, side="right") for edge, column in zip(edges, states.T, strict=True)]
     )
+    # From edge to edge, so that neither outliers nor huge numbers tilt the line.
+    spans = [edge[-1] / 2 - edge[0] / 2 for edge in edges]
+    scaled = [
+        (np.clip(column, edge[0], edge[-1]) / 2 - edge[0] / 2) / span
+        for edge, span, column in zip(edges, spans, states.T, strict=True)
+        if span > 0
+    ]
+    inputs = np.column_stack([np.ones(len(states)), *scaled])
     error = np.empty(len(targets))
     for test in (side, ~side):
+        # A line first: steps of a small tree fit a smooth agent badly enough for a neighbouring row to look better.
+        line = np.linalg.lstsq(inputs[~test], targets[~test], rcond=1e-6)[0]
+        bent = targets - inputs @ line
         predicted = np.zeros_like(targets)
-        _grow(codes, targets, ~test, np.ones(len(targets), bool), predicted, DEPTH)
-        error[test] = ((targets[test] - predicted[test]) ** 2).sum(axis=1)
+        _grow(codes, bent, ~test, np.ones(len(targets), bool), predicted, DEPTH)
+        error[test] = ((bent[test] - predicted[test]) ** 2).sum(axis=1)
     return error
 
 

@@ -68,7 +68,7 @@ def drifting(log: Log, quick: bool = False, seed: int = 0) -> Shift | None:
     rng = np.random.default_rng(seed)
     known = acts.columns[case.rows]
     model = Model(case, known, rng)
-    left = known - model.predict(known)[0]
+    left = known - model.predict(known)
     episode = case.episode[case.rows]
     number = len(case.starts) - 1
     through = model.smooth[:, : 1 + SMOOTH]

@@ -293,6 +293,8 @@ def _scale_jumps(log: Log, f: int, column: F64, change: F64) -> Iterator[Fault]:
         odd_large = len(large_ones) <= known.sum() / 2
         odd = np.zeros(log.n_episodes, bool)
         odd[large_ones if odd_large else np.flatnonzero(known)[order[:cut]]] = True
+        if _acts_alike(log, odd, factor if odd_large else 1 / factor):
+            continue
         number = int(odd.sum())
         name = log.schema.features[f].name
         how = "larger" if odd_large else "smaller"
@@ -308,6 +310,17 @@ def _scale_jumps(log: Log, f: int, column: F64, change: F64) -> Iterator[Fault]:
             scaled=odd,
         )
         return
+
+
+def _acts_alike(log: Log, odd: Bool, factor: float) -> bool:
+    """Return whether actions are larger or smaller there, too: then the episode is a wild or a quiet one."""
+    if not log.schema.has_action or log.schema.action.kind == "discrete":
+        return False
+    rows = np.repeat(odd, np.diff(log.starts))
+    there, elsewhere = (np.abs(log.actions[part]).mean(axis=0) for part in (rows, ~rows))
+    moved = (there > 0) & (elsewhere > 0)
+    ratio = np.log(there[moved] / elsewhere[moved]) / math.log(factor)
+    return bool((ratio > 0.5).any())
 
 
 def _wrong_unit(log: Log, f: int, column: F64) -> Iterator[Fault]:
