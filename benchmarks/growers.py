@@ -14,28 +14,33 @@ Grower = Callable[[np.ndarray, np.ndarray, int, int], Any]
 NO_LIMIT = 2**31 - 1
 
 
-def kernel_rows(targets: np.ndarray) -> np.ndarray:
-    """Round the targets to the common integer grid that growth works on."""
+def kernel_rows(targets: np.ndarray, threads: int = 1) -> np.ndarray:
+    """Round the targets to the common integer grid that growth works on, as the package does."""
     from tripletree import _kernel
+    from tripletree.tree.columns import matrix_columns
+    from tripletree.tree.spread import measure
     from tripletree.tree.targets import empty_rows
 
     n, k = targets.shape
-    # Several rows make one long line: NumPy is slow on short ones. No BLAS: its threads would be measured, too.
-    fold = next(f for f in (64, 32, 16, 8, 4, 2, 1) if n % f == 0)
-    lines = targets.reshape(n // fold, fold * k)
-
-    def by_column(line: np.ndarray) -> np.ndarray:
-        return line.reshape(fold, k)
-
-    centre = by_column(np.einsum("ij->j", lines)).sum(axis=0) / n
-    highest, lowest = by_column(lines.max(axis=0)).max(axis=0), by_column(lines.min(axis=0)).min(axis=0)
-    reach = max(float((highest - centre).max()), float((centre - lowest).max()))
-    squares = float(
-        np.einsum("i,i->", targets.reshape(-1), targets.reshape(-1)) - n * np.einsum("i,i->", centre, centre)
-    )
+    columns = matrix_columns(targets)
+    spread = measure(columns, threads=threads)
+    reach = float(np.ldexp(spread.unit_reach, spread.exponent).max())
+    squares = n * float((spread.std * spread.std).sum())
     exponent = min(23 - math.ceil(math.log2(reach)), math.floor((61 - math.log2(squares)) / 2))
     rows = empty_rows(n, k)
-    _kernel.quantise(targets, centre, np.ones(k), np.zeros(k), np.full(k, 2.0**exponent), rows, 0)
+    for _, source in columns.sources():
+        _kernel.quantise(
+            source,
+            np.arange(k),
+            spread.centre,
+            spread.per_unit,
+            spread.unit_mean,
+            np.ldexp(2.0**exponent, spread.exponent),
+            rows,
+            0,
+            False,
+            threads,
+        )
     rows[:, k] = 1
     return rows
 
@@ -45,13 +50,20 @@ def ours(threads: int, exact: bool, by_gain: bool = False) -> Grower:
 
     def run(states: np.ndarray, targets: np.ndarray, n_plain: int, leaves: int) -> Any:
         from tripletree import TripleTree, _kernel
+        from tripletree.tree.edges import find_edges
         from tripletree.tree.grow import exact_bins
 
-        codes = _kernel.encode(states, exact_bins(*states.shape) if exact else TripleTree().bins, exact, threads)
-        rows = kernel_rows(targets)
+        edges: dict[str, Any] = {}
+        if exact:
+            codes = _kernel.encode(states, exact_bins(*states.shape), threads)
+        else:
+            found = find_edges(states, TripleTree().bins)
+            edges = {"edges": found.numbers, "first_edge": found.first}
+            codes = _kernel.encode_edges(states, found.numbers, found.first, threads)
+        rows = kernel_rows(targets, threads)
         n_derivative = targets.shape[1] - n_plain
         return _kernel.grow(
-            states, codes, rows, n_plain, n_derivative, leaves, NO_LIMIT, 1, 0.0, by_gain, False, threads, None
+            states, codes, rows, n_plain, n_derivative, leaves, NO_LIMIT, 1, 0.0, by_gain, False, threads, None, **edges
         )
 
     return run

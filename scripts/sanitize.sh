@@ -24,7 +24,7 @@ export PYTHONPATH PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libstdc++.so)"
 "$python" -S -c 'import tripletree._kernel as k, sys; sys.exit(0 if "sanitize" in k.__file__ else "not the sanitized build: " + k.__file__)'
-[ $# -gt 0 ] || set -- tests/tree tests/leaves/test_linear.py tests/questions/test_attribute.py tests/log/test_csv_reader.py
+[ $# -gt 0 ] || set -- tests/tree tests/leaves/test_linear.py tests/leaves/test_sums.py tests/questions/test_attribute.py tests/log/test_csv_reader.py
 # --capture=sys leaves the sanitizers' own reports on standard error.
 # One test limits the address space, of which the sanitizers take all.
 exec "$python" -S -m pytest -q -p no:cacheprovider --capture=sys --hypothesis-profile=sanitize \

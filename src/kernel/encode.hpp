@@ -210,8 +210,8 @@ inline bool two_values(const uint32_t* keys, size_t n, const Column& column, dou
     return true;
 }
 
-// Codes of one feature from its keys, in place. exact: one code per cluster; else one per bin, at most `bins`.
-inline void encode_feature(uint32_t* codes, size_t n, const Column& column, double lo, double hi, size_t bins, bool exact, const Flag& cancel, Words& room) {
+// Codes of one feature from its keys, in place: one per cluster.
+inline void encode_feature(uint32_t* codes, size_t n, const Column& column, double lo, double hi, size_t bins, const Flag& cancel, Words& room) {
     if (two_values(codes, n, column, lo, hi, cancel))
         return in_steps(n, cancel, [=](size_t a, size_t b) {
             for (size_t i = a; i < b; ++i) codes[i] = codes[i] ? 1u << offset_bits : 0;
@@ -226,19 +226,10 @@ inline void encode_feature(uint32_t* codes, size_t n, const Column& column, doub
     sort_keys(codes, n, words, spare, cancel);
     auto* const starts = reinterpret_cast<uint32_t*>(spare);  // not needed any more
     const size_t k = clusters(words, n, column, cancel, starts);
-    size_t want = bins;
-    std::vector<size_t> firsts = divide_clusters(starts, k, heavy_clusters(starts, k, want), want);
-    // Bins for repeated values come on top: ask for fewer until all fit.
-    while (!exact && firsts.size() - 1 > bins) {
-        const size_t excess = firsts.size() - 1 - bins;
-        want = want > excess ? want - excess : 1;
-        firsts = divide_clusters(starts, k, heavy_clusters(starts, k, want), want);
-        stop_if(cancel);
-    }
+    const std::vector<size_t> firsts = divide_clusters(starts, k, heavy_clusters(starts, k, bins), bins);
     for (size_t bin = 0; bin + 1 < firsts.size(); ++bin) {
         const size_t first = firsts[bin], size = firsts[bin + 1] - first;
-        const uint32_t spread = size == 1 || !exact ? 0 : offset_mask / static_cast<uint32_t>(size),
-                       lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0);
+        const uint32_t spread = size == 1 ? 0 : offset_mask / static_cast<uint32_t>(size), lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0);
         const size_t from = starts[first], to = starts[first + size];
         if (to - from == size) {  // as a rule
             for (size_t q = from; q < to; ++q) codes[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(q - from) * spread;
@@ -269,8 +260,7 @@ inline Column make_column(const double* x, size_t n, size_t stride, double lo, d
 }
 
 // Codes of all features, feature after feature. Eight of them (a cache line of the states) are read at a time.
-inline void encode(const double* states, size_t n, size_t d, size_t bins, bool exact, std::vector<Words>& room, Team& team, const Flag& cancel,
-                   uint32_t* codes) {
+inline void encode(const double* states, size_t n, size_t d, size_t bins, std::vector<Words>& room, Team& team, const Flag& cancel, uint32_t* codes) {
     constexpr size_t side = 8, block = 1 << 13;
     const size_t blocks = (n + block - 1) / block;
     for (size_t f0 = 0; f0 < d; f0 += side) {
@@ -305,7 +295,7 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, bool e
         });
         team.run(static_cast<int>(width), [&](int task, int thread) {
             const auto k = static_cast<size_t>(task), t = static_cast<size_t>(thread);
-            if (columns[k].width > 0) encode_feature(codes + (f0 + k) * n, n, columns[k], lo[k], hi[k], bins, exact, cancel, room[t]);
+            if (columns[k].width > 0) encode_feature(codes + (f0 + k) * n, n, columns[k], lo[k], hi[k], bins, cancel, room[t]);
         });
     }
 }

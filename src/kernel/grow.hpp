@@ -7,8 +7,9 @@
 #include <mutex>
 #include <queue>
 
+#include "edges.hpp"
 #include "pool.hpp"
-#include "threshold.hpp"
+#include "weigher.hpp"
 
 namespace tripletree {
 
@@ -16,7 +17,9 @@ struct Options {
     int64_t max_leaves, max_depth, min_samples_leaf;
     double min_gain;  // a split must gain at least this much per sample
     bool by_gain, midpoint;
-    size_t pool;  // nodes of at most so many rows are sorted; 0: the kernel's choice. Changes the speed, not the tree
+    size_t pool;                          // nodes of at most so many rows are sorted; 0: the kernel's choice. Changes the speed, not the tree
+    const double* edges = nullptr;        // histogram mode: between the bins of each feature, one feature after the other,
+    const int64_t* first_edge = nullptr;  // and where each begins; nullptr: thresholds are put between the values
 };
 
 struct Grown {
@@ -61,11 +64,7 @@ class Grower {
         table_.weighted_squares = squares_.get();
         const auto width = static_cast<size_t>(table.lanes.width);
         for (Search& s : searches_) {
-            s.min_leaf = static_cast<double>(options.min_samples_leaf);
-            s.zero.assign(width, 0.0);
-            s.generic.resize(width / 4);
-            s.all_at_once = width <= 16 ? 128 : 32;
-            for (auto* v : {&s.centre.whole, &s.centre.rest, &s.centre.plain, &s.centre.derivative}) v->assign(width, 0.0);
+            s.prepare(width, static_cast<double>(options.min_samples_leaf));
         }
     }
 
@@ -82,7 +81,7 @@ class Grower {
         std::priority_queue<Entry> queue;
         std::vector<Entry> popped;
         std::vector<Node*> batch;
-        const size_t ahead = team_.size() == 1 ? 1 : static_cast<size_t>(team_.size()) * 4;
+        const size_t ahead = team_.size() == 1 ? 1 : static_cast<size_t>(team_.size()) * 12;
         Grown tree;
         auto add = [&](size_t id) {
             tree.feature.push_back(-1), tree.left.push_back(-1), tree.threshold.push_back(0), tree.gain.push_back(0);
@@ -149,7 +148,7 @@ class Grower {
 
   private:
     static constexpr size_t short_log = 1 << 14, usual_pool = 1 << 12;
-    static constexpr size_t alone_limit = 1 << 20;  // larger nodes are searched one at a time by the whole team
+    static constexpr size_t alone_limit = 1 << 18;  // larger nodes are searched one at a time by the whole team
     static constexpr size_t inline_work = 1 << 14;  // below this many codes a round of the team costs more than it saves
 
     void start() {
@@ -249,54 +248,10 @@ class Grower {
         }
     }
 
-    // Samples of a node, or their weight.
-    double weight(const Node& node) const {
-        return table_.lanes.weighted ? node.sums[static_cast<size_t>(table_.lanes.count())] : static_cast<double>(node.size());
-    }
-
-    double with_derivative(const Node& node) const { return table_.missing ? node.sums[static_cast<size_t>(table_.lanes.with_derivative())] : weight(node); }
-
+    Weigher weigher() const { return {table_.lanes, table_.missing, table_.least}; }
+    double weight(const Node& node) const { return weigher().weight(node.sums, static_cast<double>(node.size())); }
     Wide total(const Squares& s) const { return table_.lanes.fine ? (Wide{s.first} << 2 * limb_bits) + s.rest : s.first; }
-
-    // The mean of a target is limb x first + second + left / n, all of them whole numbers. With weights, whose sum may be larger than
-    // any number of rows, `first` is a multiple of 1 / 256: so `second` has 14 bits, and n x second 50.
-    struct Mean {
-        double first, second, left;
-    };
-    Mean mean(const std::vector<double>& sums, int k, double n) const {
-        const double sum = sums[static_cast<size_t>(k)], parts = table_.lanes.weighted ? 256 : 1, first = std::nearbyint(sum / n * parts) / parts,
-                     left = sum - n * first;
-        if (!table_.lanes.fine) return {first, 0, left};
-        // Of fewer than 2^29 rows, or of weights below 2^36, this is a whole number below 2^53.
-        const double fine = left * limb + sums[static_cast<size_t>(k + table_.lanes.second())], second = std::nearbyint(fine / n);
-        return {first, second, fine - n * second};
-    }
-
-    // Within sum of squares of one group. Whole parts of the means are taken off in integers, so a pure node gives 0 exactly.
-    double within(Wide squares, const std::vector<double>& sums, int from, int to, double n) const {
-        double rest = 0;
-        const auto whole = [](double x) { return static_cast<Wide>(static_cast<int64_t>(x)); };
-        for (int k = from; k < to; ++k) {
-            const Mean at = mean(sums, k, n);
-            Wide m = whole(at.first), s = whole(sums[static_cast<size_t>(k)]);
-            if (table_.lanes.fine)
-                m = whole(at.first * limb) + whole(at.second), s = (s << limb_bits) + whole(sums[static_cast<size_t>(k + table_.lanes.second())]);
-            squares += whole(n) * m * m - 2 * m * s;  // modulo 2^128; the result itself fits
-            rest += at.left * at.left / n;
-        }
-        return std::max(0.0, static_cast<double>(squares) - rest);
-    }
-
-    void weigh(Node& node) const {
-        const double n = weight(node);
-        if (!table_.missing) {
-            node.priority = within(node.squares + node.squares_d, node.sums, 0, table_.lanes.targets, n);
-            return;
-        }
-        const double nd = with_derivative(node);
-        node.priority = within(node.squares, node.sums, 0, table_.lanes.plain, n);
-        if (nd > 0) node.priority += within(node.squares_d, node.sums, table_.lanes.plain, table_.lanes.targets, nd) * (n / nd);
-    }
+    void weigh(Node& node) const { node.priority = weigher().priority(node.sums, node.squares, node.squares_d, static_cast<double>(node.size())); }
 
     void search(const std::vector<Node*>& batch) {
         stop_if(cancel_);
@@ -315,7 +270,7 @@ class Grower {
         node.searched = true;
         const size_t count = node.size(), least = static_cast<size_t>(options_.min_samples_leaf);
         if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
-        centre(node, s.centre);
+        weigher().centre(node.sums, static_cast<double>(count), s.centre);
         s.best.reset(std::max(table_.least, 1e-12 * node.priority), options_.min_gain * weight(node));
         const uint32_t* order = order_ + node.begin;
         if (count > pool_limit_) {
@@ -346,37 +301,19 @@ class Grower {
         const size_t count = node.size(), d = table_.d, f = static_cast<size_t>(node.feature);
         const auto line = pools_.along(node.member, node.feature, node.begin);
         auto state = [&](size_t i) { return table_.states[line.row(i) * d + f]; };
-        double lo = state(lefts - 1), hi = state(lefts);
-        for (size_t i = lefts - 1; i > 0 && line.value(i - 1) == line.value(lefts - 1); --i) lo = std::max(lo, state(i - 1));
-        for (size_t i = lefts + 1; i < count && line.value(i) == line.value(lefts); ++i) hi = std::min(hi, state(i));
-        node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
+        if (options_.edges) {
+            const uint32_t* codes = table_.codes + f * table_.n;
+            node.threshold = edge_between(f, codes[line.row(lefts - 1)], codes[line.row(lefts)]);
+        } else {
+            double lo = state(lefts - 1), hi = state(lefts);
+            for (size_t i = lefts - 1; i > 0 && line.value(i - 1) == line.value(lefts - 1); --i) lo = std::max(lo, state(i - 1));
+            for (size_t i = lefts + 1; i < count && line.value(i) == line.value(lefts); ++i) hi = std::min(hi, state(i));
+            node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
+        }
         const size_t from = count - lefts < lefts ? lefts : 0, to = from ? count : lefts;
         if (s.rows.size() < to - from) s.rows.resize(to - from);
         for (size_t i = from; i < to; ++i) s.rows[i - from] = line.row(i);
         return s.rows.data();
-    }
-
-    void centre(const Node& node, Centre& c) const {
-        c.n = weight(node);
-        c.weighted = table_.lanes.weighted, c.rows = static_cast<double>(node.size()), c.least = table_.least;
-        c.nd = with_derivative(node);
-        c.two_groups = table_.missing && c.nd < c.n;
-        double squares = 0;
-        for (int k = 0; k < table_.lanes.targets; ++k) {
-            const auto i = static_cast<size_t>(k);
-            const bool derivative = c.two_groups && k >= table_.lanes.plain;
-            const double n = derivative ? c.nd : c.n;
-            const Mean at = n > 0 ? mean(node.sums, k, n) : Mean{0, 0, 0};
-            c.whole[i] = at.first;
-            c.rest[i] = n > 0 ? at.left / n : 0;
-            squares += c.rest[i] * c.rest[i];
-            c.plain[i] = !derivative;
-            c.derivative[i] = derivative;
-            if (!table_.lanes.fine) continue;
-            const size_t second = i + static_cast<size_t>(table_.lanes.second());
-            c.whole[second] = at.second, c.plain[second] = !derivative, c.derivative[second] = derivative;
-        }
-        c.rest_length = std::sqrt(squares);
     }
 
     // Rows with code <= cut go left; the threshold is put between the values that end up next to it.
@@ -422,8 +359,13 @@ class Grower {
             lo = std::max(lo, part.lo), hi = std::min(hi, part.hi);
         }
         for (size_t k = 0, at = lefts; k < blocks; at += parts[k++].rights) std::memcpy(order + at, right + parts[k].begin, parts[k].rights * sizeof(uint32_t));
-        node.threshold = options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
+        node.threshold = options_.edges ? edge_between(f, next.lo, next.hi) : options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
         return lefts;
+    }
+
+    // The edge between two codes: of several, where the bins between are empty, the one in the middle.
+    double edge_between(size_t feature, uint32_t below, uint32_t above) const {
+        return options_.edges[options_.first_edge[feature] + static_cast<int64_t>(middle_edge(below >> offset_bits, above >> offset_bits))];
     }
 
     // Adds up the rows of a new node.

@@ -9,15 +9,17 @@
 #include "hot_sort.inl"
 #include "hot_cuts.inl"
 #include "hot_linear.inl"
+#include "hot_frontier.inl"
 #include "hot_attributing.inl"
 // clang-format on
 
 namespace tripletree {
 namespace TT_ISA {
 
-extern const Hot table = {widen_ranges,   add_sums,      quantise,     make_keys,   apply_block, add_rows,    add_part,        subtract,   scan_bins, mark_bins,
-                          bin_gain,       bin_bound,     gather_codes, codes_at,    sort_places, rank_places, sum_rows_by_run, sum_places, try_cuts,  sum_rows,
-                          largest_square, complete_rows, add_products, solve_ridge, add_errors,  tell,        attribute_eight};
+extern const Hot table = {widen_ranges,  add_sums,    quantise,        make_keys,   apply_block, add_rows,     add_part,
+                          subtract,      scan_bins,   mark_bins,       bin_gain,    bin_bound,   gather_codes, codes_at,
+                          sort_places,   rank_places, sum_rows_by_run, sum_places,  try_cuts,    sum_rows,     largest_square,
+                          complete_rows, add_wide,    add_products,    solve_ridge, add_errors,  tell,         attribute_eight};
 
 }  // namespace TT_ISA
 }  // namespace tripletree

@@ -47,6 +47,19 @@ struct Lanes {
     int derivative_squares() const { return targets + 3; }  // the same, derivative group
 };
 
+// Lanes of a record of 64-bit sums, for growth on a log in parts: targets, for fine rows what rounding leaves of each, "has a
+// derivative", the count, and the squares of both groups. Those of fine rows do not fit 64 bits: they are added up in limbs of 32.
+struct WideLanes {
+    int plain, targets;
+    bool fine;
+    int columns() const { return fine ? 2 * targets : targets; }
+    int known() const { return columns(); }
+    int count() const { return columns() + 1; }
+    int squares() const { return columns() + 2; }
+    int limbs() const { return fine ? 3 : 1; }
+    size_t width() const { return static_cast<size_t>(squares() + 2 * limbs() + 7) / 8 * 8; }
+};
+
 // One node seen by the search. Targets are integers, so `mean` is split into a whole part, which keeps sums exact, and a
 // rest of at most one half (0 in the second half of a row).
 struct Centre {

@@ -2,6 +2,7 @@
 // made in Python; here only what would read or write out of bounds is refused.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
 #include <chrono>
@@ -10,9 +11,13 @@
 #include "apply.hpp"
 #include "attributing.hpp"
 #include "csv.hpp"
+#include "edges.hpp"
 #include "encode.hpp"
+#include "frontier.hpp"
 #include "grow.hpp"
+#include "leaf_sums.hpp"
 #include "linear.hpp"
+#include "passes.hpp"
 #include "resolution.hpp"
 #include "telling.hpp"
 
@@ -142,8 +147,9 @@ uint64_t mixed(uint64_t bits) {
 }
 
 // Adds to each episode's hash those of its numbers, by column and by step. A sum, so that the order of the columns, each
-// of which has a key of its own, does not matter.
-void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> sums) {
+// of which has a key of its own, does not matter. `before` steps of the first episode came before.
+void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> sums,
+                int64_t before) {
     const size_t n = columns.shape(0), d = columns.shape(1), episodes = sums.shape(0);
     require(keys.shape(0) == d, "keys must have one entry for each column");
     require(starts.shape(0) == episodes + 1 && starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n), "starts must run from 0 to the number of rows");
@@ -153,7 +159,7 @@ void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb
         uint64_t sum = sums.data()[e];
         for (int64_t t = starts.data()[e]; t < starts.data()[e + 1]; ++t) {
             const double* row = columns.data() + t * d;
-            const uint64_t step = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(t - starts.data()[e]);
+            const uint64_t step = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(t - starts.data()[e] + (e ? 0 : before));
             for (size_t f = 0; f < d; ++f) {
                 const double number = row[f] + 0.0;  // -0 and 0 are the same number
                 uint64_t bits;
@@ -165,7 +171,7 @@ void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb
     }
 }
 
-Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int threads) {
+Out2<uint32_t> encode_array(In2<double> states, int bins, int threads) {
     const size_t n = states.shape(0), d = states.shape(1);
     require(n > 0 && d > 0, "states must not be empty");
     require(n < (size_t{1} << 29), "states has too many rows (2^29 is the limit)");
@@ -180,7 +186,59 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, bool exact, int thread
         small,
         [&](const Flag& cancel) {
             Team team(small ? 1 : useful_threads(threads));
-            encode(states.data(), n, d, static_cast<size_t>(bins), exact, room, team, cancel, codes);
+            encode(states.data(), n, d, static_cast<size_t>(bins), room, team, cancel, codes);
+        },
+        [] {});
+    return Out2<uint32_t>(codes, {n, d}, owner, {1, static_cast<int64_t>(n)});
+}
+
+// Edges between the bins of each feature, one feature after the other; first[f] is where those of f begin, closed by their number.
+void require_edges(const In1<double>& edges, const In1<int64_t>& first, size_t d) {
+    require(first.shape(0) == d + 1 && first(0) == 0 && first(d) == static_cast<int64_t>(edges.shape(0)), "first must run from 0 to the number of edges");
+    for (size_t f = 0; f < d; ++f) {
+        require(first(f) <= first(f + 1) && first(f + 1) - first(f) < (1 << (32 - offset_bits)), "a feature must have fewer than 4096 edges");
+        for (int64_t k = first(f) + 1; k < first(f + 1); ++k) require(edges.data()[k - 1] < edges.data()[k], "edges must ascend");
+    }
+}
+
+Out1<double> choose_edges_array(In1<double> sorted, int bins, bool midpoint) {
+    require(sorted.shape(0) > 0 && bins >= 2 && bins <= 1024, "there must be values, and between 2 and 1024 bins");
+    for (size_t i = 1; i < sorted.shape(0); ++i) require(sorted.data()[i - 1] <= sorted.data()[i], "values must be sorted");
+    return to_array(choose_edges(sorted.data(), sorted.shape(0), static_cast<size_t>(bins), midpoint));
+}
+
+// Bins of rows, n x d: row after row as 16 bits, or feature after feature as codes for growth.
+Out2<uint16_t> bin_rows(In2<double> states, In1<double> edges, In1<int64_t> first) {
+    const size_t n = states.shape(0), d = states.shape(1);
+    require_edges(edges, first, d);
+    nb::capsule owner;
+    uint16_t* bins = allocate<uint16_t>(n * d, owner);
+    {
+        nb::gil_scoped_release released;
+        const std::vector<Bins> finders = make_bins(edges.data(), first.data(), d);
+        find_bins(finders, states.data(), n, [=](size_t i, size_t f, size_t bin) { bins[i * d + f] = static_cast<uint16_t>(bin); });
+    }
+    return Out2<uint16_t>(bins, {n, d}, owner);
+}
+
+Out2<uint32_t> encode_edges(In2<double> states, In1<double> edges, In1<int64_t> first, int threads) {
+    const size_t n = states.shape(0), d = states.shape(1);
+    require_edges(edges, first, d);
+    nb::capsule owner;
+    uint32_t* codes = allocate<uint32_t>(n * d, owner);
+    const bool small = n * d <= small_log;
+    run_interruptibly(
+        small,
+        [&](const Flag& cancel) {
+            const std::vector<Bins> finders = make_bins(edges.data(), first.data(), d);
+            Team team(small ? 1 : useful_threads(threads));
+            constexpr size_t block = 1 << 13;
+            team.run(static_cast<int>((n + block - 1) / block), [&](int task, int) {
+                stop_if(cancel);
+                const size_t a = static_cast<size_t>(task) * block, count = std::min(n - a, block);
+                find_bins(finders, states.data() + a * d, count,
+                          [=](size_t i, size_t f, size_t bin) { codes[f * n + a + i] = static_cast<uint32_t>(bin) << offset_bits; });
+            });
         },
         [] {});
     return Out2<uint32_t>(codes, {n, d}, owner, {1, static_cast<int64_t>(n)});
@@ -190,58 +248,93 @@ using Columns = nb::ndarray<const double, nb::ndim<2>, nb::device::cpu>;  // col
 template <int Dimensions>
 using InOut = nb::ndarray<double, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
 
-// Where columns lie side by side, calls work(k, from, true) for eight of them, beginning at k, of which those before `from` were done
-// already; else work(k, k, false) for each.
-template <class Work>
-void by_eight(const Columns& columns, const Work& work) {
-    const size_t m = columns.shape(0);
-    require(columns.stride(0) == 1 || columns.stride(1) == 1 || columns.shape(1) == 1, "columns or rows must lie side by side");
-    if (m >= 8 && columns.stride(0) == 1)
-        for (size_t from = 0; from < m; from += 8) work(std::min(from, m - 8), from, true);
-    else
-        for (size_t k = 0; k < m; ++k) work(k, k, false);
+// Arrays of a log, checked: nothing that is read from them lies outside.
+LogRows log_rows(const In2<double>& states, const In1<int64_t>& starts, const In2<double>& final_states, const In1<double>& periods, const In1<double>& dt) {
+    const size_t n = states.shape(0), d = states.shape(1), episodes = final_states.shape(0);
+    require(starts.shape(0) == episodes + 1 && starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n), "starts must run from 0 to the number of rows");
+    for (size_t e = 0; e < episodes; ++e) require(starts(e) < starts(e + 1), "starts must ascend");
+    require(final_states.shape(1) == d && periods.shape(0) == d, "final_states and periods must have one entry per feature");
+    require(dt.shape(0) == n || dt.shape(0) == 0, "dt must have one entry per row, or none");
+    bool angles = false;
+    for (size_t f = 0; f < d; ++f) angles = angles || periods(f) > 0;
+    return {states.data(), n, d, starts.data(), final_states.data(), episodes, periods.data(), angles, dt.shape(0) ? dt.data() : nullptr};
 }
 
-void widen_ranges(Columns columns, InOut<1> lowest, InOut<1> highest) {
-    const size_t m = columns.shape(0), n = columns.shape(1);
+// The columns of a pass: a matrix, or the changes of a log's states, which are never all in memory.
+class Source {
+  public:
+    explicit Source(Columns columns) : columns_(columns) {
+        const auto by_row = columns.stride(1), by_column = columns.stride(0);
+        require(by_column == 1 || by_row == 1 || columns.shape(1) == 1, "columns or rows must lie side by side");
+        require(by_row >= 0 && by_column >= 0, "columns must not run backwards");
+        pass = {columns.data(), columns.shape(1), columns.shape(0), static_cast<size_t>(by_row), static_cast<size_t>(by_column), {}};
+    }
+    Source(In2<double> states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, In1<double> dt)
+        : states_(states), starts_(starts), final_states_(final_states), periods_(periods), dt_(dt) {
+        const LogRows log = log_rows(states_, starts_, final_states_, periods_, dt_);
+        pass = {nullptr, log.n, log.d, log.d, 1, log};
+    }
+    PassColumns pass;
+
+    // Runs work(team, cancel) on threads, if there is enough of it.
+    template <class Work>
+    void run(int threads, const Work& work) const {
+        const bool small = pass.n * pass.m <= 4 * small_log;
+        run_interruptibly(
+            small,
+            [&](const Flag& cancel) {
+                Team team(small ? 1 : useful_threads(threads));
+                work(team, cancel);
+            },
+            [] {});
+    }
+
+  private:
+    Columns columns_;
+    In2<double> states_;
+    In1<int64_t> starts_;
+    In2<double> final_states_;
+    In1<double> periods_, dt_;
+};
+
+void widen_ranges(const Source& source, InOut<1> lowest, InOut<1> highest, int threads) {
+    const size_t m = source.pass.m;
     require(lowest.shape(0) == m && highest.shape(0) == m, "lowest and highest must have one entry per column");
-    by_eight(columns, [&](size_t k, size_t, bool eight) {
-        hot.widen_ranges(columns.data() + static_cast<int64_t>(k) * columns.stride(0), n, static_cast<size_t>(columns.stride(1)), eight, lowest.data() + k,
-                         highest.data() + k);
-    });
+    source.run(threads, [&](Team& team, const Flag& cancel) { widen_all(source.pass, lowest.data(), highest.data(), team, cancel); });
 }
 
-size_t add_sums(Columns columns, In1<double> centre, In1<double> unit, std::tuple<double, double> grids, InOut<2> sums) {
-    const size_t m = columns.shape(0), n = columns.shape(1);
+size_t add_sums(const Source& source, In1<double> centre, In1<double> unit, std::tuple<double, double> grids, InOut<2> sums, int threads) {
+    const size_t m = source.pass.m;
     require(centre.shape(0) == m && unit.shape(0) == m, "centre and unit must have one entry per column");
     require(sums.shape(0) == m && sums.shape(1) == 4, "sums must have the shape (columns, 4)");
     const double large[2] = {std::get<0>(grids), std::get<1>(grids)};
     size_t count = 0;
-    by_eight(columns, [&](size_t k, size_t from, bool eight) {
-        double some[32] = {};
-        count = hot.add_sums(columns.data() + static_cast<int64_t>(k) * columns.stride(0), n, static_cast<size_t>(columns.stride(1)), eight, centre.data() + k,
-                             unit.data() + k, large, some);
-        for (size_t j = 4 * (from - k); j < (eight ? 32u : 4u); ++j) sums.data()[4 * k + j] += some[j];
-    });
+    source.run(threads, [&](Team& team, const Flag& cancel) { count = sum_all(source.pass, centre.data(), unit.data(), large, sums.data(), team, cancel); });
     return count;
 }
 
-void quantise_array(nb::ndarray<const double, nb::ndim<2>, nb::device::cpu> matrix, In1<double> centre, In1<double> unit, In1<double> mean, In1<double> scale,
-                    nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, int lane, bool fine) {
-    const size_t n = matrix.shape(0), m = matrix.shape(1), width = out.shape(1);
+void quantise_array(const Source& source, In1<int64_t> kept, In1<double> centre, In1<double> unit, In1<double> mean, In1<double> scale, Rows out, int lane,
+                    bool fine, int threads) {
+    const size_t n = source.pass.n, m = kept.shape(0), width = out.shape(1);
     for (const auto* v : {&centre, &unit, &mean, &scale}) require(v->shape(0) == m, "centre, unit, mean and scale must have one entry per column");
+    for (size_t k = 0; k < m; ++k)
+        require(kept(k) >= (k ? kept(k - 1) + 1 : 0) && kept(k) < static_cast<int64_t>(source.pass.m), "kept must be columns in ascending order");
     require(out.shape(0) == n && lane >= 0 && static_cast<size_t>(lane) + m <= (fine ? width / 2 : width), "out must have room for the columns");
-    hot.quantise(matrix.data(), n, m, matrix.stride(0), matrix.stride(1), centre.data(), unit.data(), mean.data(), scale.data(), out.data() + lane, width,
-                 fine ? width / 2 : 0);
+    const Rounding how{kept.data(), m, centre.data(), unit.data(), mean.data(), scale.data()};
+    source.run(threads, [&](Team& team, const Flag& cancel) { quantise_all(source.pass, how, out.data() + lane, width, fine ? width / 2 : 0, team, cancel); });
 }
 
-Out1<uint8_t> narrow_lanes(Rows rows, int n_plain, int n_derivative) {
+Out1<uint8_t> narrow_lanes(Rows rows, int n_plain, int n_derivative, int threads) {
     const size_t n = rows.shape(0), width = rows.shape(1), plain = static_cast<size_t>(n_plain), targets = plain + static_cast<size_t>(n_derivative);
     require(n_plain >= 0 && n_derivative >= 0 && targets < width, "rows must have a lane for each target, and one more");
     nb::capsule owner;
     uint8_t* narrow = allocate<uint8_t>(targets, owner);
-    find_narrow(rows.data(), n, width, 0, plain, -1, narrow);
-    find_narrow(rows.data(), n, width, plain, targets, static_cast<int>(targets), narrow + plain);
+    {
+        nb::gil_scoped_release released;
+        Team team(n * targets > 4 * small_log ? useful_threads(threads) : 1);
+        find_narrow(rows.data(), n, width, 0, plain, -1, team, narrow);
+        find_narrow(rows.data(), n, width, plain, targets, static_cast<int>(targets), team, narrow + plain);
+    }
     return Out1<uint8_t>(narrow, {targets}, owner);
 }
 
@@ -249,7 +342,7 @@ using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<
 
 GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves, int64_t max_depth,
                         int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool, bool fine,
-                        bool weighted) {
+                        bool weighted, std::optional<In1<double>> edges, std::optional<In1<int64_t>> first_edge) {
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
     require(codes.shape(0) == n && codes.shape(1) == d && rows.shape(0) == n, "states, codes and rows must match");
@@ -281,7 +374,15 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
                 {},
                 1,
                 nullptr};
-    const Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint, static_cast<size_t>(pool)};
+    Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint, static_cast<size_t>(pool)};
+    if (edges && first_edge) {
+        require_edges(*edges, *first_edge, d);
+        for (size_t f = 0; f < d; ++f) {
+            const auto most = static_cast<uint32_t>((*first_edge)(f + 1) - (*first_edge)(f));
+            for (size_t i = 0; i < n; ++i) require(codes.data()[f * n + i] >> offset_bits <= most, "there is no such bin");
+        }
+        options.edges = edges->data(), options.first_edge = first_edge->data();
+    }
     std::atomic<int64_t> leaves{1};
     Grown grown;
     nb::capsule owner;
@@ -300,6 +401,62 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
         report);
     report();
     return {to_array(grown.feature), to_array(grown.threshold), to_array(grown.left), to_array(grown.gain), Out1<int32_t>(node_of, {n}, owner)};
+}
+
+WideLanes wide_lanes(int n_plain, int n_derivative, bool fine) {
+    require(n_plain >= 0 && n_derivative >= 0, "numbers of targets must not be negative");
+    return {n_plain, n_plain + n_derivative, fine};
+}
+
+size_t require_bins(const In1<int64_t>& first_bin) {
+    const size_t d = first_bin.shape(0) - 1;
+    require(first_bin.shape(0) > 1 && first_bin(0) == 0, "first_bin must begin with 0");
+    for (size_t f = 0; f < d; ++f) require(first_bin(f) < first_bin(f + 1) && first_bin(f + 1) - first_bin(f) <= 4096, "every feature must have bins");
+    return d;
+}
+
+// Adds rows to the histograms of the nodes that they fall into: slot[node] is the number of the histogram, or -1.
+size_t add_histograms(In2<uint16_t> bins, In2<int32_t> targets, In1<uint8_t> known, In1<int64_t> first_bin, In1<int32_t> feature, In1<int32_t> cut,
+                      In1<int32_t> left, In1<int32_t> slot, int n_plain, int n_derivative, bool fine,
+                      nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> histograms) {
+    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
+    const size_t n = bins.shape(0), d = require_bins(first_bin), nodes = feature.shape(0), slots = histograms.shape(0);
+    require(bins.shape(1) == d && targets.shape(0) == n && known.shape(0) == n && n < (size_t{1} << 32), "bins, targets and known must match");
+    require(targets.shape(1) == static_cast<size_t>(lanes.columns()), "targets must have their columns");
+    require(histograms.shape(1) == static_cast<size_t>(first_bin(d)) && histograms.shape(2) == lanes.width(), "histograms must have the bins and lanes");
+    require(nodes > 0 && cut.shape(0) == nodes && left.shape(0) == nodes && slot.shape(0) == nodes, "tree arrays must have one length");
+    for (size_t k = 0; k < nodes; ++k) {
+        require(slot(k) >= -1 && slot(k) < static_cast<int64_t>(slots), "there is no such histogram");
+        if (left(k) < 0) continue;
+        require(left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes, "children must come after their parents");
+        require(feature(k) >= 0 && static_cast<size_t>(feature(k)) < d, "the tree splits on a feature that the bins do not have");
+    }
+    for (size_t i = 0; i < n; ++i)
+        for (size_t f = 0; f < d; ++f) require(bins.data()[i * d + f] < first_bin.data()[f + 1] - first_bin.data()[f], "there is no such bin");
+    nb::gil_scoped_release released;
+    return add_to_histograms(lanes, bins.data(), targets.data(), known.data(), n, d, first_bin.data(), feature.data(), cut.data(), left.data(), slot.data(),
+                             slots, histograms.data());
+}
+
+// The best split of a node by its histogram: feature (-1: none), the bins below and above it, gain, and the sums on its left.
+std::tuple<int, int, int, double, Out1<int64_t>> split_histogram(In2<int64_t> histogram, In1<int64_t> first_bin, int n_plain, int n_derivative, bool fine,
+                                                                 bool missing, int64_t min_samples_leaf, double min_gain) {
+    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
+    const size_t d = require_bins(first_bin);
+    require(histogram.shape(0) == static_cast<size_t>(first_bin(d)) && histogram.shape(1) == lanes.width(), "the histogram must have the bins and lanes");
+    require(min_samples_leaf >= 1, "sizes must be positive");
+    Found found;
+    {
+        nb::gil_scoped_release released;
+        found = best_split(lanes, histogram.data(), first_bin.data(), d, missing, static_cast<double>(min_samples_leaf), min_gain);
+    }
+    return {found.feature, found.below, found.above, found.gain, to_array(found.left)};
+}
+
+double priority_of(In1<int64_t> sums, int n_plain, int n_derivative, bool fine, bool missing) {
+    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
+    require(sums.shape(0) == lanes.width(), "sums must have the lanes");
+    return Totals(lanes, sums.data()).priority(missing);
 }
 
 Out1<int32_t> apply_array(In2<double> states, In1<int32_t> feature, In1<double> threshold, In1<int32_t> left, In1<int32_t> leaf_number, int threads) {
@@ -324,6 +481,96 @@ template <class T>
 using In3 = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out3 = nb::ndarray<nb::numpy, T, nb::ndim<3>>;
+
+template <class T, int Dimensions>
+using Totals = nb::ndarray<T, nb::ndim<Dimensions>, nb::c_contig, nb::device::cpu>;
+
+LeafTotals leaf_totals(const Totals<uint64_t, 3>& words, const Totals<double, 3>& ranges, const Totals<int64_t, 2>& counts, const Totals<int64_t, 3>& labels) {
+    const size_t leaves = words.shape(0), columns = words.shape(1);
+    require(leaves > 0 && words.shape(2) == sum_words, "words must have the shape (leaves, columns, 5)");
+    require(ranges.shape(0) == leaves && ranges.shape(1) == columns && ranges.shape(2) == 2, "ranges must have the shape (leaves, columns, 2)");
+    require(counts.shape(0) == leaves && counts.shape(1) == 4, "counts must have the shape (leaves, 4)");
+    require(labels.shape(0) == leaves && labels.shape(2) == 2, "labels must have the shape (leaves, labels, 2)");
+    return {words.data(), ranges.data(), counts.data(), labels.data()};
+}
+
+void add_to_leaves_array(In2<double> states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, In1<double> dt, In2<double> actions,
+                         In1<int32_t> labels, In1<double> values, In1<int64_t> rows, In1<int64_t> weights, In1<int32_t> leaf, In2<double> factors,
+                         Totals<uint64_t, 3> words, Totals<double, 3> ranges, Totals<int64_t, 2> counts, Totals<int64_t, 3> label_counts, int threads) {
+    const LogRows log = log_rows(states, starts, final_states, periods, dt);
+    const LeafTotals out = leaf_totals(words, ranges, counts, label_counts);
+    const size_t leaves = words.shape(0), count = leaf.shape(0), m = actions.shape(1), n_labels = label_counts.shape(1);
+    require(values.shape(0) == log.n && (m == 0 || actions.shape(0) == log.n), "states, actions and values must match");
+    require(labels.shape(0) == (n_labels ? log.n : 0), "labels must have one entry per row, or none");
+    require(count == (rows.shape(0) ? rows.shape(0) : log.n), "leaf must have one entry per row that counts");
+    require(weights.shape(0) == count || weights.shape(0) == 0, "weights must have one entry per row that counts, or none");
+    const LeafColumns in{log,
+                         actions.data(),
+                         m,
+                         n_labels ? labels.data() : nullptr,
+                         n_labels,
+                         values.data(),
+                         rows.shape(0) ? rows.data() : nullptr,
+                         weights.shape(0) ? weights.data() : nullptr,
+                         leaf.data(),
+                         count,
+                         factors.data()};
+    require(words.shape(1) == in.columns() && factors.shape(0) == in.columns() && factors.shape(1) == 2, "there must be sums and factors for each column");
+    for (size_t i = 0; i < count; ++i) {
+        require(leaf.data()[i] >= 0 && static_cast<size_t>(leaf.data()[i]) < leaves, "there is no such leaf");
+        if (in.rows) require(rows.data()[i] < static_cast<int64_t>(log.n) && rows.data()[i] >= (i ? rows.data()[i - 1] + 1 : 0), "rows must ascend");
+        if (in.weights) require(weights.data()[i] >= 1 && weights.data()[i] <= (1 << most_weight_bits), "weights must lie between 1 and 2^20");
+    }
+    for (size_t i = 0; i < log.n && in.labels; ++i)
+        require(labels.data()[i] >= 0 && static_cast<size_t>(labels.data()[i]) < n_labels, "there is no such label");
+    // A thread of its own needs totals of its own: no more of these than rows are worth.
+    const size_t totals = leaves * (in.columns() * 7 + 4 + 2 * n_labels), numbers = count * in.columns();
+    const bool small = numbers <= 4 * small_log;
+    const int useful = small ? 1 : std::min<int>(useful_threads(threads), static_cast<int>(std::min<size_t>(1 + numbers / totals, 1024)));
+    run_interruptibly(
+        small,
+        [&](const Flag& cancel) {
+            Team team(useful);
+            add_to_leaves(in, leaves, out, team, cancel);
+        },
+        [] {});
+    for (size_t k = 0; k < leaves * in.columns(); ++k) {
+        const double *factor = factors.data() + 2 * (k % in.columns()), largest = std::max(-ranges.data()[2 * k], ranges.data()[2 * k + 1]);
+        require(!(largest * factor[0] * factor[1] > 0x1p61), "there are numbers beyond those that the factors are made for");
+    }
+}
+
+void merge_leaves(Totals<uint64_t, 3> words, Totals<double, 3> ranges, Totals<int64_t, 2> counts, Totals<int64_t, 3> labels, Totals<uint64_t, 3> other_words,
+                  Totals<double, 3> other_ranges, Totals<int64_t, 2> other_counts, Totals<int64_t, 3> other_labels) {
+    const LeafTotals to = leaf_totals(words, ranges, counts, labels), from = leaf_totals(other_words, other_ranges, other_counts, other_labels);
+    require(words.shape(0) == other_words.shape(0) && words.shape(1) == other_words.shape(1) && labels.shape(1) == other_labels.shape(1),
+            "only sums of the same leaves and columns can be merged");
+    merge_totals(to, from, words.shape(0), words.shape(1), labels.shape(1));
+}
+
+using FinishedArrays = std::tuple<Out2<int64_t>, Out3<int64_t>, Out2<double>, Out2<double>>;
+
+FinishedArrays finish_leaves_array(In1<int32_t> left, In1<int64_t> leaf_node, In1<int64_t> exponents, int n_actions, int features, Totals<uint64_t, 3> words,
+                                   Totals<double, 3> ranges, Totals<int64_t, 2> counts, Totals<int64_t, 3> labels) {
+    const LeafTotals in = leaf_totals(words, ranges, counts, labels);
+    const size_t nodes = left.shape(0), leaves = words.shape(0), columns = words.shape(1), m = static_cast<size_t>(n_actions),
+                 d = static_cast<size_t>(features);
+    require(nodes == 2 * leaves - 1 && leaf_node.shape(0) == leaves, "leaf_node must have the node of each leaf");
+    require(n_actions >= 0 && features >= 0 && columns == m + 1 + 2 * d && exponents.shape(0) == columns, "there must be an exponent for each column");
+    for (size_t l = 0; l < leaves; ++l)
+        require(leaf_node(l) >= 0 && static_cast<size_t>(leaf_node(l)) < nodes && left(static_cast<size_t>(leaf_node(l))) < 0,
+                "leaf_node must be that of a leaf");
+    for (size_t k = 0; k < nodes; ++k)
+        require(left(k) < 0 || (left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes), "children must come after their parents");
+    nb::capsule owners[4];
+    const size_t n_labels = labels.shape(1);
+    int64_t *all = allocate<int64_t>(nodes * 4, owners[0]), *all_labels = allocate<int64_t>(nodes * n_labels * 2, owners[1]);
+    double *mean = allocate<double>(nodes * columns, owners[2]), *deviation = allocate<double>(nodes * (m + 1 + d), owners[3]);
+    finish_leaves({left.data(), leaf_node.data(), nodes, leaves, columns, m + 1 + d, n_labels, m + 1, m + 1 + d, exponents.data()}, in, all, all_labels, mean,
+                  deviation);
+    return {Out2<int64_t>(all, {nodes, 4}, owners[0]), Out3<int64_t>(all_labels, {nodes, n_labels, 2}, owners[1]),
+            Out2<double>(mean, {nodes, columns}, owners[2]), Out2<double>(deviation, {nodes, m + 1 + d}, owners[3])};
+}
 
 using LinearArrays = std::tuple<Out2<double>, Out3<float>, Out2<float>, Out2<float>, Out2<float>, Out2<double>>;
 
@@ -628,14 +875,28 @@ NB_MODULE(_kernel, m) {
     m.def("csv_header", &csv_header, "data"_a, "separator"_a, "last"_a);
     m.def("csv_columns", &csv_columns, "data"_a, "separator"_a, "last"_a, "as_text"_a);
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
-    m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert());
-    m.def("encode", &encode_array, "states"_a, "bins"_a, "exact"_a, "threads"_a);
-    m.def("widen_ranges", &widen_ranges, "columns"_a, "lowest"_a.noconvert(), "highest"_a.noconvert());
-    m.def("add_sums", &add_sums, "columns"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert());
-    m.def("quantise", &quantise_array, "matrix"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a, "fine"_a = false);
-    m.def("narrow_lanes", &narrow_lanes, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a);
+    m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert(), "before"_a = 0);
+    m.def("encode", &encode_array, "states"_a, "bins"_a, "threads"_a);
+    m.def("choose_edges", &choose_edges_array, "ordered"_a, "bins"_a, "midpoint"_a);
+    m.def("bin_rows", &bin_rows, "states"_a, "edges"_a, "first"_a);
+    m.def("encode_edges", &encode_edges, "states"_a, "edges"_a, "first"_a, "threads"_a);
+    nb::class_<Source>(m, "Source")
+        .def(nb::init<Columns>(), "columns"_a)
+        .def(nb::init<In2<double>, In1<int64_t>, In2<double>, In1<double>, In1<double>>(), "states"_a, "starts"_a, "final_states"_a, "periods"_a, "dt"_a);
+    m.def("widen_ranges", &widen_ranges, "source"_a, "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a = 1);
+    m.def("add_sums", &add_sums, "source"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert(), "threads"_a = 1);
+    m.def("quantise", &quantise_array, "source"_a, "kept"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a, "fine"_a = false,
+          "threads"_a = 1);
+    m.def("narrow_lanes", &narrow_lanes, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "threads"_a = 1);
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
-          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0, "fine"_a = false, "weighted"_a = false);
+          "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0, "fine"_a = false, "weighted"_a = false,
+          "edges"_a = nb::none(), "first_edge"_a = nb::none());
+    m.def("add_to_leaves", &add_to_leaves_array, "states"_a, "starts"_a, "final_states"_a, "periods"_a, "dt"_a, "actions"_a, "labels"_a, "values"_a, "rows"_a,
+          "weights"_a, "leaf"_a, "factors"_a, "words"_a.noconvert(), "ranges"_a.noconvert(), "counts"_a.noconvert(), "label_counts"_a.noconvert(), "threads"_a);
+    m.def("merge_leaves", &merge_leaves, "words"_a.noconvert(), "ranges"_a.noconvert(), "counts"_a.noconvert(), "labels"_a.noconvert(),
+          "other_words"_a.noconvert(), "other_ranges"_a.noconvert(), "other_counts"_a.noconvert(), "other_labels"_a.noconvert());
+    m.def("finish_leaves", &finish_leaves_array, "left"_a, "leaf_node"_a, "exponents"_a, "n_actions"_a, "features"_a, "words"_a.noconvert(),
+          "ranges"_a.noconvert(), "counts"_a.noconvert(), "labels"_a.noconvert());
     m.def("linear_leaves", &linear_arrays, "states"_a, "targets"_a, "fold"_a, "node"_a, "left"_a, "origin"_a, "mean"_a, "per_span"_a, "sigma"_a, "penalty"_a,
           "weights"_a, "n_plain"_a, "joint"_a, "folds"_a, "most"_a, "threads"_a);
     nb::class_<Policy>(m, "Policy")
@@ -649,5 +910,10 @@ NB_MODULE(_kernel, m) {
           "high"_a, "threads"_a);
     m.def("attribute_background", &attribute_background, "states"_a, "background"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "origin"_a,
           "centre"_a, "slope"_a, "low"_a, "high"_a, "threads"_a);
+    m.def("add_histograms", &add_histograms, "bins"_a, "targets"_a, "known"_a, "first_bin"_a, "feature"_a, "cut"_a, "left"_a, "slot"_a, "n_plain"_a,
+          "n_derivative"_a, "fine"_a, "histograms"_a.noconvert());
+    m.def("split_histogram", &split_histogram, "histogram"_a, "first_bin"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a, "min_samples_leaf"_a,
+          "min_gain"_a);
+    m.def("priority_of", &priority_of, "sums"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a);
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
 }

@@ -52,6 +52,13 @@ struct Search {
     // Rows before a bin of the last scan, and after it. Without weights rows are what is counted.
     double rows_before(size_t b) const { return centre.weighted ? scan.rows[b] : scan.before[b]; }
     double rows_after(size_t b) const { return centre.weighted ? scan.rows[b + 1] : scan.before[b] + scan.count[b]; }
+    void prepare(size_t width, double least) {
+        min_leaf = least;
+        zero.assign(width, 0.0);
+        generic.resize(width / 4);
+        all_at_once = width <= 16 ? 128 : 32;
+        for (auto* v : {&centre.whole, &centre.rest, &centre.plain, &centre.derivative}) v->assign(width, 0.0);
+    }
     void make_room(size_t count) {  // for a list of so many places
         if (places.size() >= count) return;
         words.resize(2 * count), side.resize(count), places.resize(count);

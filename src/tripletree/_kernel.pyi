@@ -1,10 +1,12 @@
 from collections.abc import Callable
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
 F32 = npt.NDArray[np.float32]
 CsvColumn = npt.NDArray[np.int64] | F64 | list[str]
 
@@ -14,15 +16,40 @@ def csv_columns(
 ) -> tuple[int, int, tuple[int, int, int], list[tuple[CsvColumn, int]]]: ...
 def discounted(rewards: F64, starts: npt.NDArray[np.int64], gamma: float, tail: F64) -> F64: ...
 def add_hashes(
-    columns: F64, keys: npt.NDArray[np.uint64], starts: npt.NDArray[np.int64], sums: npt.NDArray[np.uint64]
+    columns: F64,
+    keys: npt.NDArray[np.uint64],
+    starts: npt.NDArray[np.int64],
+    sums: npt.NDArray[np.uint64],
+    before: int = 0,
 ) -> None: ...
-def encode(states: F64, bins: int, exact: bool, threads: int) -> npt.NDArray[np.uint32]: ...
-def widen_ranges(columns: F64, lowest: F64, highest: F64) -> None: ...
-def add_sums(columns: F64, centre: F64, unit: F64, grids: tuple[float, float], sums: F64) -> int: ...
+def encode(states: F64, bins: int, threads: int) -> npt.NDArray[np.uint32]: ...
+def choose_edges(ordered: F64, bins: int, midpoint: bool) -> F64: ...
+def bin_rows(states: F64, edges: F64, first: npt.NDArray[np.int64]) -> npt.NDArray[np.uint16]: ...
+def encode_edges(states: F64, edges: F64, first: npt.NDArray[np.int64], threads: int) -> npt.NDArray[np.uint32]: ...
+
+class Source:
+    @overload
+    def __init__(self, columns: F64) -> None: ...
+    @overload
+    def __init__(self, states: F64, starts: I64, final_states: F64, periods: F64, dt: F64) -> None: ...
+
+def widen_ranges(source: Source, lowest: F64, highest: F64, threads: int = 1) -> None: ...
+def add_sums(
+    source: Source, centre: F64, unit: F64, grids: tuple[float, float], sums: F64, threads: int = 1
+) -> int: ...
 def quantise(
-    matrix: F64, centre: F64, unit: F64, mean: F64, scale: F64, out: I32, lane: int, fine: bool = False
+    source: Source,
+    kept: I64,
+    centre: F64,
+    unit: F64,
+    mean: F64,
+    scale: F64,
+    out: I32,
+    lane: int,
+    fine: bool = False,
+    threads: int = 1,
 ) -> None: ...
-def narrow_lanes(rows: I32, n_plain: int, n_derivative: int) -> npt.NDArray[np.uint8]: ...
+def narrow_lanes(rows: I32, n_plain: int, n_derivative: int, threads: int = 1) -> npt.NDArray[np.uint8]: ...
 def grow(
     states: F64,
     codes: npt.NDArray[np.uint32],
@@ -40,7 +67,34 @@ def grow(
     pool: int = 0,
     fine: bool = False,
     weighted: bool = False,
+    edges: F64 | None = None,
+    first_edge: npt.NDArray[np.int64] | None = None,
 ) -> tuple[I32, F64, I32, F64, I32]: ...
+def add_histograms(
+    bins: npt.NDArray[np.uint16],
+    targets: I32,
+    known: npt.NDArray[np.uint8],
+    first_bin: npt.NDArray[np.int64],
+    feature: I32,
+    cut: I32,
+    left: I32,
+    slot: I32,
+    n_plain: int,
+    n_derivative: int,
+    fine: bool,
+    histograms: npt.NDArray[np.int64],
+) -> int: ...
+def split_histogram(
+    histogram: npt.NDArray[np.int64],
+    first_bin: npt.NDArray[np.int64],
+    n_plain: int,
+    n_derivative: int,
+    fine: bool,
+    missing: bool,
+    min_samples_leaf: int,
+    min_gain: float,
+) -> tuple[int, int, int, float, npt.NDArray[np.int64]]: ...
+def priority_of(sums: npt.NDArray[np.int64], n_plain: int, n_derivative: int, fine: bool, missing: bool) -> float: ...
 def apply(states: F64, feature: I32, threshold: F64, left: I32, leaf_number: I32, threads: int) -> I32: ...
 def attribute_paths(
     states: F64,
@@ -70,6 +124,46 @@ def attribute_background(
     high: F64,
     threads: int,
 ) -> F64: ...
+def add_to_leaves(
+    states: F64,
+    starts: I64,
+    final_states: F64,
+    periods: F64,
+    dt: F64,
+    actions: F64,
+    labels: I32,
+    values: F64,
+    rows: I64,
+    weights: I64,
+    leaf: I32,
+    factors: F64,
+    words: npt.NDArray[np.uint64],
+    ranges: F64,
+    counts: I64,
+    label_counts: I64,
+    threads: int,
+) -> None: ...
+def merge_leaves(
+    words: npt.NDArray[np.uint64],
+    ranges: F64,
+    counts: I64,
+    labels: I64,
+    other_words: npt.NDArray[np.uint64],
+    other_ranges: F64,
+    other_counts: I64,
+    other_labels: I64,
+) -> None: ...
+def finish_leaves(
+    left: I32,
+    leaf_node: I64,
+    exponents: I64,
+    n_actions: int,
+    features: int,
+    words: npt.NDArray[np.uint64],
+    ranges: F64,
+    counts: I64,
+    labels: I64,
+) -> tuple[I64, I64, F64, F64]: ...
 def linear_leaves(
     states: F64,
     targets: F64,

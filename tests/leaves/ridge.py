@@ -24,6 +24,9 @@ Ridge = Callable[[F64, F64, float], tuple[F64, F64]]
 
 TIE = 1e-9
 """Errors this close may come out in either order, because sums are rounded."""
+WORTH = 1e-12
+"""A feature that tells less than this share of a target's variance over the log is not chosen: it is the size of
+rounding there, however little the target varies in the node."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,9 @@ def choices(case: Case, node: int, target: int, most: int | None = None, ridge: 
     used = np.flatnonzero(deviation > 1e-12 * np.ptp(case.log.states, axis=0))
     z = (states[:, used] - states.mean(axis=0)[used]) / deviation[used]
     few = most is not None and most < case.log.n_features
-    selections = sorted(forward(z, y, most)) if few else [tuple(range(len(used)))]
+    # Scores of labels are weighed as they are, so that a rare label does not count for more.
+    unit = 1.0 if target < case.joint else float(np.nanvar(case.targets[:, target]))
+    selections = sorted(forward(z, y, most, WORTH * unit * len(y))) if few else [tuple(range(len(used)))]
     found = []
     for some in selections:
         found += _strengths(
@@ -187,8 +192,8 @@ def _mean(features: int, y: F64, mean: float, spread: float | None = None) -> Ch
     return Choice(None, np.zeros(features), mean, deviation if spread is None else spread, float(len(y) * deviation**2))
 
 
-def forward(z: F64, y: F64, most: int, some: tuple[int, ...] = ()) -> set[tuple[int, ...]]:
-    """Choose features one by one: each time the one with which least squares leave the least.
+def forward(z: F64, y: F64, most: int, worth: float, some: tuple[int, ...] = ()) -> set[tuple[int, ...]]:
+    """Choose features one by one: each time the one with which least squares leave the least, if it takes off `worth`.
 
     More than one choice where what they leave is as good as equal, as when three samples have three features.
     """
@@ -203,11 +208,15 @@ def forward(z: F64, y: F64, most: int, some: tuple[int, ...] = ()) -> set[tuple[
         # Not one that is known from those before it.
         if f not in some and np.linalg.matrix_rank(z[:, [*some, f]], tol=1e-4 * len(z) ** 0.5) > len(some):
             rest[f] = left((*some, f))
-    now, close = left(some), TIE * left(())
-    if len(some) >= most or not rest or min(rest.values()) >= now - close:
+    if len(some) >= most or not rest:
         return {some}
-    best = [f for f, remaining in rest.items() if remaining <= min(rest.values()) + close]
-    return set().union(*(forward(z, y, most, (*some, f)) for f in best))
+    least, close = min(rest.values()), TIE * left(()) + 1e-3 * worth
+    gain = left(some) - least
+    found = {some} if gain <= worth + close else set()
+    if gain > max(worth - close, 0.0):
+        best = [f for f, remaining in rest.items() if remaining <= least + close]
+        found = found.union(*(forward(z, y, most, worth, (*some, f)) for f in best))
+    return found
 
 
 def assert_as_defined(case: Case, most: int | None = None, ridge: Ridge = plain_ridge) -> set[float | None]:

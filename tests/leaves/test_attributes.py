@@ -157,18 +157,6 @@ def test_every_node_equals_numpy(log, seed, scale):
             assert at.derivative_mean[top].tolist() == at.derivative_mean[parent].tolist()
 
 
-def test_blocks_do_not_change_the_result(monkeypatch):
-    log = random_log(5, lengths=(300, 200), features=3, dimensions=2)
-    tree, node = chain(log, np.random.default_rng(1), 20)
-    whole = described(log, tree, node)
-    # A small block: 64 rows, or as many as there are nodes.
-    monkeypatch.setattr("tripletree.tree.columns.BLOCK", 1)
-    parts = described(log, tree, node)
-    np.testing.assert_allclose(parts.derivative_std, whole.derivative_std, rtol=1e-12)
-    np.testing.assert_allclose(parts.action_mean, whole.action_mean, rtol=1e-12)
-    assert parts.count_derivative.tolist() == whole.count_derivative.tolist()
-
-
 def test_truncate_keeps_a_prefix():
     log = random_log(2)
     tree, node = chain(log, np.random.default_rng(0), 5)

@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.leaves.ridge import Case, assert_as_defined, case, choices
@@ -40,6 +40,8 @@ def told(made: Case, states: np.ndarray | None = None) -> np.ndarray:
 
 
 @given(log=logs(most_steps=25), seed=st.integers(0, 99), most=st.sampled_from([None, None, 1, 2]))
+# A node in which an action varies by a millionth of what it does over the log: no feature is worth choosing there.
+@example(log=random_log(seed=398, lengths=(1, 11, 2), features=2, dimensions=2, grid=1, finals=False), seed=0, most=1)
 @settings(max_examples=50)
 def test_models_are_as_defined(log, seed, most):
     assert_as_defined(case(log, seed=seed, steps=4, most=most), most)

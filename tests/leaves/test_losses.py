@@ -132,3 +132,15 @@ def test_denormal_numbers_give_finite_losses(unit, dimensions, leaf_model, tmp_p
     assert np.isfinite(tree.losses(log, "all")).all()
     tree.save(tmp_path / "tiny.npz")
     assert load(tmp_path / "tiny.npz").fitted_.tree.n_leaves == tree.fitted_.tree.n_leaves
+
+
+def test_threads_change_no_bit():
+    log = random_log(4, lengths=(20_000, 30_000), features=2, dimensions=1)
+    tree, attributes, *scales = grown(log, steps=20)
+    other = random_log(5, lengths=(50_000, 10_000), features=2, dimensions=1)
+    value = values(other, 0.9)
+    one, three = (
+        loss_curve(tree, attributes, None, *scales, other, value, None, threads=threads) for threads in (1, 3)
+    )
+    assert one.tobytes() == three.tobytes()
+    assert (loss_curve(tree, attributes, None, *scales, log, values(log, 0.9), None) > 0).all()

@@ -99,7 +99,7 @@ def test_same_splits(kind, n, least):
     k = targets.shape[1]
     on_grid = grid(Columns(targets, np.zeros((len(states), 0)), np.ones(len(states), bool)))
     options = {"max_leaves": 80, "min_samples_leaf": least, "by_gain": True, "midpoints": True}
-    ours = kernel_grow(Problem(ranks, on_grid, options), _kernel.encode(ranks, 256, True, 1))
+    ours = kernel_grow(Problem(ranks, on_grid, options), _kernel.encode(ranks, 256, 1))
     peer = DecisionTreeRegressor(max_leaf_nodes=80, min_samples_leaf=least, random_state=0).fit(ranks, targets)
     same, tied = walk(ours, peer, ranks, on_grid.rows, k, least)
     assert same >= 50
@@ -115,7 +115,7 @@ def test_same_splits_with_weights(kind, n, most):
     weights = np.random.default_rng(n).integers(1, most, n)
     on_grid = grid(Columns(targets, np.zeros((len(states), 0)), np.ones(len(states), bool)))
     options = {"max_leaves": 80, "by_gain": True, "midpoints": True}
-    ours = kernel_grow(Problem(ranks, on_grid, options, weights), _kernel.encode(ranks, 256, True, 1))
+    ours = kernel_grow(Problem(ranks, on_grid, options, weights), _kernel.encode(ranks, 256, 1))
     peer = DecisionTreeRegressor(max_leaf_nodes=80, random_state=0).fit(ranks, targets, sample_weight=weights)
     same, tied = walk(ours, peer, ranks, on_grid.rows, targets.shape[1], 1, weights)
     assert same >= 50

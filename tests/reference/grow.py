@@ -37,9 +37,13 @@ def grow(
     by_gain: bool = False,
     midpoints: bool = False,
     weights: np.ndarray | None = None,
+    edges: list[list[float]] | None = None,
     split: Callable[[Problem, np.ndarray, int], Node] = split_by_sums,
 ) -> Grown:
-    """Split the leaf of largest impurity-sum (or largest gain) again and again; the older leaf when two are equal."""
+    """Split the leaf of largest impurity-sum (or largest gain) again and again; the older leaf when two are equal.
+
+    In histogram mode codes are numbers of bins, and thresholds are among the ``edges`` of the feature.
+    """
     weights = np.ones(len(states), np.int64) if weights is None else weights
     problem = Problem(codes, rows, n_plain, n_derivative, max_depth, min_samples_leaf, min_gain, weights)
     nodes = [split(problem, np.arange(len(states)), 0)]
@@ -55,7 +59,13 @@ def grow(
         column = states[node.rows, node.feature]
         place = midpoint if midpoints else short
         feature[chosen] = node.feature
-        threshold[chosen] = place(float(column[node.left].max()), float(column[~node.left].min()))
+        if edges is None:
+            threshold[chosen] = place(float(column[node.left].max()), float(column[~node.left].min()))
+        else:
+            # Of the edges between the two bins, where others between them are empty here, the one in the middle.
+            here = codes[node.rows, node.feature].astype(int)
+            below, above = int(here[node.left].max()), int(here[~node.left].min())
+            threshold[chosen] = edges[node.feature][below + (above - below - 1) // 2]
         left[chosen] = len(nodes)
         gain[chosen] = float(node.gain)
         open_nodes.remove(chosen)

@@ -14,6 +14,7 @@ from tests.reference.grow import NO_LIMIT, Grown
 from tests.reference.grow import grow as reference_grow
 from tests.reference.split import split_by_sums
 from tripletree import _kernel
+from tripletree.tree.edges import Edges
 
 BINS = 256
 
@@ -169,7 +170,14 @@ def weighted_rows(on_grid: Grid, weights: np.ndarray) -> np.ndarray:
     return rows
 
 
-def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress: Any = None, pool: int = 0) -> Grown:
+def kernel_grow(
+    problem: Problem,
+    codes: np.ndarray,
+    threads: int = 1,
+    progress: Any = None,
+    pool: int = 0,
+    edges: Edges | None = None,
+) -> Grown:
     """Grow with the compiled kernel; it sorts nodes of at most ``pool`` rows, and bins the others."""
     options = {"max_leaves": NO_LIMIT, "max_depth": NO_LIMIT, "min_samples_leaf": 1, "min_gain": 0.0}
     options |= {"by_gain": False, "midpoints": False} | problem.options
@@ -191,6 +199,8 @@ def kernel_grow(problem: Problem, codes: np.ndarray, threads: int = 1, progress:
         pool,
         on_grid.fine or problem.weights is not None,
         problem.weights is not None,
+        None if edges is None else edges.numbers,
+        None if edges is None else edges.first,
     )
     return Grown(*result)
 
@@ -205,22 +215,26 @@ def assert_same(got: Grown, expected: Grown, *, thresholds: bool = True) -> None
     np.testing.assert_allclose(got.gain, expected.gain, rtol=1e-12, atol=0)
 
 
-def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, codes: np.ndarray | None = None) -> Grown:
+def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, edges: Edges | None = None) -> Grown:
     """Grow with the reference and with the kernel, which may sort all nodes, none, or the small ones, and compare."""
     on_grid = problem.grid
-    if codes is None:
-        codes = _kernel.encode(problem.states, BINS, True, threads)
+    if edges is None:
+        codes = numbers = _kernel.encode(problem.states, BINS, threads)
+    else:
+        codes = _kernel.encode_edges(problem.states, edges.numbers, edges.first, threads)
+        numbers = _kernel.bin_rows(problem.states, edges.numbers, edges.first)
     expected = reference_grow(
         problem.states,
-        codes,
+        numbers,
         on_grid.targets,
         on_grid.n_plain,
         on_grid.n_derivative,
         weights=problem.weights,
         split=split,
+        edges=None if edges is None else [part.tolist() for part in np.split(edges.numbers, edges.first[1:-1])],
         **({"max_leaves": len(problem.states)} | problem.options),
     )
     for pool in (1, 30, 0):
-        got = kernel_grow(problem, codes, threads, pool=pool)
+        got = kernel_grow(problem, codes, threads, pool=pool, edges=edges)
         assert_same(got, expected)
     return got

@@ -1,4 +1,4 @@
-"""Codes of features: order kept, near-equal values merged, and bins for histogram mode."""
+"""Codes of features: order kept, near-equal values merged; and growth on bins in histogram mode."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import pytest
 
 from tests.reference.codes import codes as reference_codes
 from tests.reference.codes import dense
+from tests.reference.grow import descend
 from tests.tree.problems import Problem, check, feature, kernel_grow, random_problem
 from tripletree import _kernel
+from tripletree.tree.edges import find_edges
 
 
 @pytest.mark.parametrize("bins", [2, 16, 256, 1024])
@@ -20,87 +22,43 @@ def test_exact_codes_are_the_references(bins, threads):
         for _ in range(6):
             columns.append(feature(rng, n, columns))
         states = np.ascontiguousarray(np.stack(columns, axis=1))
-        got = _kernel.encode(states, bins, True, threads)
+        got = _kernel.encode(states, bins, threads)
         assert got.dtype == np.uint32
         assert np.array_equal(dense(got), reference_codes(states))
-
-
-@pytest.mark.parametrize("bins", [2, 3, 7, 64, 256, 1024])
-def test_histogram_codes_are_few_and_ordered(bins):
-    rng = np.random.default_rng(bins)
-    for n in (1, 2, 5, 100, 3_000, 12_000):
-        columns: list[np.ndarray] = []
-        for _ in range(8):
-            columns.append(feature(rng, n, columns))
-        states = np.ascontiguousarray(np.stack(columns, axis=1))
-        got = _kernel.encode(states, bins, False, 1)
-        fine = reference_codes(states)
-        for f in range(8):
-            distinct = np.unique(got[:, f])
-            assert len(distinct) <= bins
-            # Few values: each has a bin of its own. Otherwise the order of values is the order of bins.
-            if fine[:, f].max() < bins:
-                assert np.array_equal(dense(got)[:, f], fine[:, f])
-            order = np.argsort(fine[:, f], kind="stable")
-            assert (np.diff(got[order, f].astype(np.int64)) >= 0).all()
-            same = np.diff(fine[order, f].astype(np.int64)) == 0
-            assert (np.diff(got[order, f].astype(np.int64))[same] == 0).all()
-
-
-def test_histogram_bins_hold_about_equally_many():
-    states = np.random.default_rng(0).exponential(size=(50_000, 1))
-    counts = np.unique(_kernel.encode(states, 100, False, 1), return_counts=True)[1]
-    assert len(counts) == 100
-    assert counts.min() >= 499
-    assert counts.max() <= 501
-
-
-def test_a_heavy_value_has_a_bin_of_its_own():
-    rng = np.random.default_rng(1)
-    column = np.where(rng.random(50_000) < 0.3, 0.25, rng.normal(size=50_000))
-    got = _kernel.encode(column[:, None], 64, False, 1)[:, 0]
-    assert np.unique(column[got == got[column == 0.25][0]]).tolist() == [0.25]
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_histogram_mode_grows_the_reference_on_its_bins(seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, int(rng.choice([50, 1_500, 9_000])), 3, 20)
-    codes = _kernel.encode(problem.states, int(rng.choice([4, 32, 256])), False, 1)
-    grown = check(problem, threads=1 + seed % 2, codes=codes)
+    edges = find_edges(problem.states, int(rng.choice([4, 32, 256])), str(rng.choice(["short", "midpoint"])))
+    grown = check(problem, threads=1 + seed % 2, edges=edges)
+    # Thresholds are edges, and a state that is told by its numbers lands where its bins have put it.
     for node in np.flatnonzero(grown.left >= 0):
-        # No bin is cut: each lies on one side of the threshold.
-        right = problem.states[:, grown.feature[node]] >= grown.threshold[node]
-        below = np.isin(grown.node, under(grown, int(node)))
-        bins = codes[below, grown.feature[node]]
-        assert bins[~right[below]].max() < bins[right[below]].min()
-
-
-def under(grown, node: int) -> list[int]:
-    """Return the leaves below a node."""
-    child = int(grown.left[node])
-    return [node] if child < 0 else under(grown, child) + under(grown, child + 1)
+        f = grown.feature[node]
+        assert grown.threshold[node] in edges.numbers[edges.first[f] : edges.first[f + 1]]
+    assert np.array_equal(descend(grown, problem.states), grown.node)
 
 
 @pytest.mark.parametrize("outlier", [1e6, -1e6, 1e30, 1e300])
 def test_an_outlier_does_not_merge_the_others(outlier):
     states = np.random.default_rng(0).normal(size=(100_000, 1))
     states[70_000] = outlier
-    got = _kernel.encode(states, 256, True, 1)
+    got = _kernel.encode(states, 256, 1)
     assert len(np.unique(got)) > 99_900
     assert np.array_equal(dense(got), reference_codes(states))
 
 
 def test_heavy_tails_do_not_merge_the_middle():
     states = np.random.default_rng(1).standard_t(2, (1_000_000, 1))
-    assert len(np.unique(_kernel.encode(states, 512, True, 1))) > 998_000
+    assert len(np.unique(_kernel.encode(states, 512, 1))) > 998_000
 
 
 def test_no_chain_is_longer_than_the_tolerance():
     # A million steps of a quarter of the tolerance: five values share a code, not a million.
     tolerance = 2.0**-31
     states = np.concatenate([np.arange(100_000) * tolerance / 4, np.linspace(0, 1, 900_001)])[:, None]
-    got = _kernel.encode(states, 512, True, 1)[:100_000, 0]
+    got = _kernel.encode(states, 512, 1)[:100_000, 0]
     assert 4 <= np.unique(got, return_counts=True)[1].max() <= 6
 
 
@@ -108,7 +66,7 @@ def test_noise_about_zero_and_at_rest_is_merged():
     rng = np.random.default_rng(2)
     moving = np.arange(30_000) < 6_000
     states = np.where(moving, np.round(rng.normal(size=30_000), 2), 1e-17 * rng.normal(size=30_000))[:, None]
-    assert len(np.unique(_kernel.encode(states, 256, True, 1))) == len(np.unique(np.round(states, 2)))
+    assert len(np.unique(_kernel.encode(states, 256, 1))) == len(np.unique(np.round(states, 2)))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -116,17 +74,17 @@ def test_units_and_the_sign_do_not_change_codes(seed):
     rng = np.random.default_rng(seed)
     # Values that are apart, with noise: not so dense that the first of a group depends on the direction.
     states = np.round(rng.standard_t(2, (5_000, 3)), 3) * (1 + 2.0**-52 * rng.integers(0, 2, (5_000, 3)))
-    first = dense(_kernel.encode(states, 256, True, 1))
+    first = dense(_kernel.encode(states, 256, 1))
     for unit in (2.0**-700, 0.25, 2.0**600):
-        assert np.array_equal(dense(_kernel.encode(states * unit, 256, True, 1)), first)
-    assert np.array_equal(dense(_kernel.encode(-states, 256, True, 1)), first.max(axis=0) - first)
+        assert np.array_equal(dense(_kernel.encode(states * unit, 256, 1)), first)
+    assert np.array_equal(dense(_kernel.encode(-states, 256, 1)), first.max(axis=0) - first)
     order = rng.permutation(5_000)
-    assert np.array_equal(dense(_kernel.encode(states[order], 256, True, 2)), first[order])
+    assert np.array_equal(dense(_kernel.encode(states[order], 256, 2)), first[order])
 
 
 def test_the_largest_doubles_keep_their_order():
     states = np.array([[-1.7e308], [1.7e308], [0.0], [1.0], [1e300], [1.6e308]])
-    got = _kernel.encode(states, 256, True, 1)
+    got = _kernel.encode(states, 256, 1)
     assert np.array_equal(dense(got), reference_codes(states))
     assert dense(got)[:, 0].tolist() == [0, 4, 1, 1, 2, 3]
 
@@ -134,17 +92,17 @@ def test_the_largest_doubles_keep_their_order():
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_only_finite_states(bad):
     with pytest.raises(ValueError, match="finite"):
-        _kernel.encode(np.array([[1.0], [bad]]), 256, True, 1)
+        _kernel.encode(np.array([[1.0], [bad]]), 256, 1)
 
 
 def test_sizes_are_checked():
     states = np.zeros((3, 2))
     for bins in (1, 5000):
         with pytest.raises(ValueError, match="bins must lie between"):
-            _kernel.encode(states, bins, True, 1)
+            _kernel.encode(states, bins, 1)
     with pytest.raises(ValueError, match="must not be empty"):
-        _kernel.encode(np.zeros((0, 2)), 256, True, 1)
+        _kernel.encode(np.zeros((0, 2)), 256, 1)
     problem = random_problem(np.random.default_rng(0), 10, 2, 5)
-    codes = _kernel.encode(problem.states, 256, True, 1)
+    codes = _kernel.encode(problem.states, 256, 1)
     with pytest.raises(ValueError, match="must match"):
         kernel_grow(Problem(problem.states, problem.grid), codes[:5])

@@ -5,8 +5,8 @@ import pytest
 
 from tests.logs import random_log
 from tripletree import _kernel
-from tripletree.errors import ParameterError
 from tripletree.log.derive import values
+from tripletree.tree.edges import find_edges
 from tripletree.tree.grow import encode, grow
 from tripletree.tree.targets import make_targets
 
@@ -59,19 +59,13 @@ def test_a_leaf_size_beyond_the_log_leaves_one_leaf():
 def test_histogram_thresholds_lie_between_bins():
     log = random_log(7, lengths=(500, 500))
     tree, node = grown(log, mode="histogram", bins=4, max_leaves=100)
-    codes = _kernel.encode(log.states, 4, False, 1)
+    edges = find_edges(log.states, 4)
+    codes = _kernel.bin_rows(log.states, edges.numbers, edges.first)
     cells, cell = np.unique(codes, axis=0, return_inverse=True)
     assert len(cells) <= 16
     # Samples that share all their bins are never parted.
     assert all(len(np.unique(node[cell == k])) == 1 for k in range(len(cells)))
     assert 4 < tree.n_leaves <= 16
-
-
-def test_too_few_bins_for_the_log_are_explained(monkeypatch):
-    monkeypatch.setattr("tripletree.tree.grow.ROWS_PER_BIN", 10)
-    with pytest.raises(ParameterError, match=r"bins must be at least 12 for 120 samples; got 11. Try bins=1024"):
-        grown(random_log(1), mode="histogram", bins=11)
-    assert grown(random_log(1), bins=11)[0].n_leaves == 12
 
 
 def test_quality_of_the_root():

@@ -63,7 +63,7 @@ def test_codes_merge_exactly_the_near_duplicates(values, near):
     scale = max(values) / 2 - min(values) / 2
     values = values + [min(values[0] + k * 0.7e-9 * scale, sys.float_info.max) for k in near]
     states = np.array(values)[:, None]
-    got = _kernel.encode(states, BINS, True, 1)
+    got = _kernel.encode(states, BINS, 1)
     assert dense(got).tolist() == reference_codes(states).tolist()
 
 
@@ -151,7 +151,7 @@ def test_pure_and_constant_nodes_stay_leaves():
     constant = np.full((10, 1), 3.0)
     rows = np.zeros((10, 8), np.int32)
     rows[:, 0] = np.arange(10) * 100
-    codes = _kernel.encode(constant, BINS, True, 1)
+    codes = _kernel.encode(constant, BINS, 1)
     assert kernel_grow(Problem(constant, Grid(rows, 1, 0, 1.0)), codes).left.tolist() == [-1]
 
 

@@ -36,7 +36,7 @@ def trajectories(rng: np.random.Generator, n: int, discrete: bool = False) -> Lo
 
 def grown(log: Log, threads: int = 1, **options: object) -> Grown:
     """Grow 60 leaves on the reference's targets."""
-    codes = _kernel.encode(log.states, BINS, True, threads)
+    codes = _kernel.encode(log.states, BINS, threads)
     return kernel_grow(Problem(log.states, targets(log), {"max_leaves": 60} | options), codes, threads)
 
 
@@ -51,17 +51,17 @@ def test_row_order_and_threads_change_nothing(seed):
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, int(rng.choice([30, 700, 6_000, 15_000])), 4, 60)
     rows = problem.grid.rows
-    codes = _kernel.encode(problem.states, BINS, True, 1)
+    codes = _kernel.encode(problem.states, BINS, 1)
     first = kernel_grow(problem, codes, 1)
     for threads in (2, 3, 8):
-        assert np.array_equal(_kernel.encode(problem.states, BINS, True, threads), codes)
+        assert np.array_equal(_kernel.encode(problem.states, BINS, threads), codes)
         again = kernel_grow(problem, codes, threads)
         for name, array in vars(first).items():
             assert array.tobytes() == getattr(again, name).tobytes(), name
     order = rng.permutation(len(rows))
     states = np.ascontiguousarray(problem.states[order])
     problem.grid.rows = np.ascontiguousarray(rows[order])
-    shuffled = kernel_grow(Problem(states, problem.grid, problem.options), _kernel.encode(states, BINS, True, 2), 2)
+    shuffled = kernel_grow(Problem(states, problem.grid, problem.options), _kernel.encode(states, BINS, 2), 2)
     assert shuffled.node.tolist() == first.node[order].tolist()
     shuffled.node = first.node
     for name, array in vars(first).items():
@@ -72,7 +72,7 @@ def test_the_number_of_bins_does_not_change_an_exact_tree():
     rng = np.random.default_rng(0)
     problem = random_problem(rng, 12_000, 3, 40)
     problem.options = {"max_leaves": 40}
-    trees = [kernel_grow(problem, _kernel.encode(problem.states, bins, True, 1)) for bins in (2, 33, 256, 1024)]
+    trees = [kernel_grow(problem, _kernel.encode(problem.states, bins, 1)) for bins in (2, 33, 256, 1024)]
     for other in trees[1:]:
         assert_same(other, trees[0])
 
@@ -87,7 +87,7 @@ def test_bins_that_are_large_and_histograms_that_are_not_kept():
     rows[:, :8] = 1e6 * np.sign(states[:, :8] + states[:, 8:16]) + 1e5 * rng.normal(size=(n, 8))
     rows[:, 8] = 1
     problem = Problem(states, Grid(rows, 5, 3, 1.0), {"max_leaves": 4})
-    codes = {bins: _kernel.encode(states, bins, True, 2) for bins in (2, 256, 1024)}
+    codes = {bins: _kernel.encode(states, bins, 2) for bins in (2, 256, 1024)}
     assert ((codes[1024].max(axis=0) >> 20).astype(int) + 1).sum() * 8 > n
     trees = [
         kernel_grow(problem, codes[bins], 2, pool=pool) for bins, pool in ((256, 0), (2, 0), (1024, 0), (1024, 300))
@@ -164,7 +164,7 @@ def test_thresholds_send_every_row_where_growth_put_it(midpoints):
     for _ in range(20):
         problem = random_problem(rng, 300, 3, 80)
         problem.options |= {"midpoints": midpoints}
-        tree = kernel_grow(problem, _kernel.encode(problem.states, BINS, True, 1))
+        tree = kernel_grow(problem, _kernel.encode(problem.states, BINS, 1))
         assert np.array_equal(descend(tree, problem.states), tree.node)
         numbers = np.arange(len(tree.left), dtype=np.int32)
         for threads in (1, 2):

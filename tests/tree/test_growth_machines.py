@@ -14,6 +14,7 @@ import pytest
 
 from tests.tree.problems import kernel_grow, random_problem
 from tripletree import _kernel
+from tripletree.tree.edges import find_edges
 
 
 @functools.cache
@@ -24,20 +25,24 @@ def digest() -> str:
     for n, d in ((5, 1), (60, 2), (900, 3), (3_000, 12), (6_000, 3), (12_000, 20), (9_000, 40)):
         for exact in (True, False):
             problem = random_problem(rng, n, d, 40)
-            codes = _kernel.encode(problem.states, 128, exact, 1)
-            grown = kernel_grow(problem, codes)
+            edges = None if exact else find_edges(problem.states, 128)
+            codes = (
+                _kernel.encode(problem.states, 128, 1)
+                if edges is None
+                else _kernel.encode_edges(problem.states, edges.numbers, edges.first, 1)
+            )
+            grown = kernel_grow(problem, codes, edges=edges)
             number = np.arange(len(grown.left), dtype=np.int32)
             leaf = _kernel.apply(problem.states, grown.feature, grown.threshold, grown.left, number, 1)
             rounded = np.zeros((n, 16), np.int32)
             targets = rng.normal(size=(n, 9)) * 1000
             targets[::7, 2] = np.nan
-            _kernel.quantise(targets, np.full(9, 0.1), np.full(9, 3.0), np.full(9, 0.2), np.full(9, 64.0), rounded, 1)
+            source, numbers = _kernel.Source(targets.T), (np.full(9, 0.1), np.full(9, 3.0), np.full(9, 0.2))
+            _kernel.quantise(source, np.arange(9), *numbers, np.full(9, 64.0), rounded, 1)
             lowest, highest, sums = np.full(9, np.inf), np.full(9, -np.inf), np.zeros((9, 4))
-            _kernel.widen_ranges(targets.T, lowest, highest)
-            counted = _kernel.add_sums(
-                targets.T, np.full(9, 0.1), np.full(9, 1e-4), (1.5 * 2.0**16, 1.5 * 2.0**-20), sums
-            )
-            binned = kernel_grow(problem, codes, pool=20)
+            _kernel.widen_ranges(source, lowest, highest)
+            counted = _kernel.add_sums(source, np.full(9, 0.1), np.full(9, 1e-4), (1.5 * 2.0**16, 1.5 * 2.0**-20), sums)
+            binned = kernel_grow(problem, codes, pool=20, edges=edges)
             for array in (
                 codes,
                 *vars(grown).values(),

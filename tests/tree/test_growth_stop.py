@@ -23,7 +23,7 @@ def endless() -> tuple[Problem, np.ndarray]:
     states = rng.normal(size=(400_000, 6))
     rows = np.zeros((len(states), 16), np.int32)
     rows[:, :11] = rng.integers(-(2**18), 2**18, (len(states), 11))
-    codes = _kernel.encode(states, 256, True, 2)
+    codes = _kernel.encode(states, 256, 2)
     return Problem(states, Grid(rows, 11, 0, 1.0)), codes
 
 
@@ -72,7 +72,7 @@ def test_control_c_stops_encoding():
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.02)
         with pytest.raises(KeyboardInterrupt):
-            _kernel.encode(states, 256, True, 1)
+            _kernel.encode(states, 256, 1)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -104,7 +104,7 @@ def test_progress_ends_with_the_final_count():
     problem = random_problem(np.random.default_rng(3), 200, 2, 10)
     problem.options = {"max_leaves": 10}
     calls: list[tuple[int, int]] = []
-    codes = _kernel.encode(problem.states, 256, True, 1)
+    codes = _kernel.encode(problem.states, 256, 1)
     grown = kernel_grow(problem, codes, 1, lambda leaves, most: calls.append((leaves, most)))
     assert calls[-1] == ((len(grown.left) + 1) // 2, 10)
     assert calls == sorted(calls)

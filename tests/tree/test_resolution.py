@@ -187,7 +187,9 @@ def test_fine_rows_are_checked():
         _kernel.grow(states, codes, np.zeros((2, 8), np.int32), 1, 0, 2, 9, 1, 0.0, False, False, 1, None, fine=True)
     one = np.ones(5)
     with pytest.raises(ValueError, match="room for the columns"):
-        _kernel.quantise(np.zeros((2, 5)), one, one, one, one, np.zeros((2, 8), np.int32), 0, fine=True)
+        _kernel.quantise(
+            _kernel.Source(np.zeros((5, 2))), np.arange(5), one, one, one, one, np.zeros((2, 8), np.int32), 0, fine=True
+        )
     with pytest.raises(ValueError, match="one more"):
         _kernel.narrow_lanes(np.zeros((2, 3), np.int32), 2, 1)
 

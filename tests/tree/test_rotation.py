@@ -72,4 +72,4 @@ def test_hundreds_of_ties():
     problem = Problem(states, grid(columns(np.zeros((8, 1)), None, rows[:, 0].astype(float), np.full((8, 1), np.nan))))
     tree = check(problem)
     assert set(tree.feature.tolist()) == {0, -1}
-    assert len(np.unique(_kernel.encode(states, 256, True, 1)[0])) == 1
+    assert len(np.unique(_kernel.encode(states, 256, 1)[0])) == 1

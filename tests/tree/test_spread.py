@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from tests.logs import random_log
 from tripletree import _kernel
-from tripletree.tree.columns import Columns, value_column
-from tripletree.tree.spread import measure
+from tripletree.log.derive import derivatives
+from tripletree.tree.columns import Columns, derivative_columns, value_column
+from tripletree.tree.spread import measure, ranges
 from tripletree.tree.targets import empty_rows
 
 sizes = st.floats(-300, 300).map(lambda e: 10.0**e)
@@ -74,7 +77,7 @@ def test_a_small_spread_beside_a_large_mean():
 
 
 def test_the_kernel_refuses_sums_of_another_shape():
-    block, column = np.zeros((2, 5)), np.zeros(2)
+    block, column = _kernel.Source(np.zeros((2, 5))), np.zeros(2)
     with pytest.raises(ValueError, match="one entry per column"):
         _kernel.widen_ranges(block, column, np.zeros(3))
     with pytest.raises(ValueError, match="one entry per column"):
@@ -82,9 +85,22 @@ def test_the_kernel_refuses_sums_of_another_shape():
     with pytest.raises(ValueError, match="shape"):
         _kernel.add_sums(block, column, column, (1.0, 1.0), np.zeros((3, 4)))
     with pytest.raises(ValueError, match="side by side"):
-        _kernel.widen_ranges(np.zeros((4, 10))[::2, ::2], column, np.zeros(2))
+        _kernel.Source(np.zeros((4, 10))[::2, ::2])
     with pytest.raises(ValueError, match="one entry per column"):
-        _kernel.quantise(block.T, column, column, np.zeros(1), column, np.zeros((5, 8), np.int32), 0)
+        _kernel.quantise(block, np.arange(2), column, column, np.zeros(1), column, np.zeros((5, 8), np.int32), 0)
+
+
+def test_threads_and_blocks_measure_the_same_bits():
+    log = random_log(3, lengths=(50_000, 1, 30_000, 60_000), features=3)
+    log = replace(log, schema=replace(log.schema, per_second=True), dt=np.resize([0.1, 0.3], log.n_samples))
+    whole = derivative_columns(log)
+    in_blocks = replace(whole, whole=None)
+    first = measure(in_blocks)
+    for threads in (1, 2, 5):
+        spread = measure(whole, threads=threads)
+        for name, numbers in vars(first).items():
+            assert np.array_equal(numbers, getattr(spread, name)), name
+    assert ranges(whole, 3)[0].tolist() == np.nanmin(derivatives(log), axis=0).tolist()
 
 
 def test_rows_begin_at_a_cache_line():

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree.leaves.sums import LeafSums
 from tripletree.log.log import Log
-from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.columns import state_columns
 from tripletree.tree.costs import growth_costs
-from tripletree.tree.spread import Spread
+from tripletree.tree.spread import ranges
 from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Scales
 from tripletree.tree.weights import Weighing
@@ -122,6 +123,7 @@ def describe(
     derivative_scale: str,
     weighing: Weighing | None = None,
     costs: F64 | None = None,
+    threads: int = 1,
 ) -> Attributes:
     """Return the attributes of every node.
 
@@ -143,76 +145,57 @@ def describe(
         Which samples count, and how much; None: all, and the same.
     costs : float64 array of shape (labels, labels), or None
         What it costs to take one label for another (discrete actions only); None: 1.
+    threads : int
+        Threads to use; their number changes nothing.
     """
     weighing = weighing or Weighing()
-    where = weighing.take(node).astype(np.intp)  # once, instead of in every bincount
-    action_count = action_mean = action_std = action_weight = None
+    state_size = np.maximum(*map(np.abs, ranges(state_columns(log), threads)))
+    # Values that were settled once more may be larger than those that the tree was grown on.
+    value_size, weighted = float(max(-values.min(), values.max())), weighing.counts is not None
+    sums = LeafSums.empty(log.schema, scales, state_size, tree.n_leaves, value_size=value_size, weighted=weighted)
+    sums.add(log, values, tree.leaf_number[weighing.take(node)], weighing, threads)
+    return attributes_of(tree, sums, scales, derivative_scale, costs)
 
-    def moments(columns: Columns, spread: Spread) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], F64, F64]:
-        return _moments(tree, where, weighing.columns(columns), spread, weighing.numbers)
 
-    if log.schema.action.kind == "discrete":
-        labels = len(log.schema.action.labels)
-        place = where * labels + weighing.take(log.actions)
-        action_count = _table(tree, place, labels)
-        action_weight = None if weighing.counts is None else _table(tree, place, labels, weighing.numbers)
-        counted = action_count if action_weight is None else action_weight
-        share = counted / counted.sum(axis=1, keepdims=True)
+def attributes_of(
+    tree: Tree, sums: LeafSums, scales: Scales, derivative_scale: str, costs: F64 | None = None
+) -> Attributes:
+    """Return the attributes that follow from a log's sums by leaf; arguments as those of :func:`describe`."""
+    known = sums.by_node(tree)
+    count, count_derivative, weight, weight_derivative = known.counts
+    if known.labels is not None:
+        counted = known.labels[1]
+        share = counted / np.maximum(weight, 1)[:, None]
         if costs is None:
             action_impurity = (share * (1 - share)).sum(axis=1)
         else:
             action_impurity = (share @ growth_costs(costs).matrix * share).sum(axis=1)
-    else:
-        _, _, action_mean, action_std = moments(action_columns(log), scales.action)
-        action_impurity = _scaled_variance(action_std, scales.action.std, "sigma")
-    count, weight, value_mean, value_std = moments(value_column(values), scales.value)
-    count_derivative, weight_derivative, derivative_mean, derivative_std = moments(
-        derivative_columns(log), scales.derivative
-    )
-    weighted = weighing.counts is not None
-    known = count_derivative[0] > 0
+    elif known.action is not None:
+        action_impurity = _scaled_variance(known.action[1], scales.action.std, "sigma")
+    value_mean, value_std = known.value
     with np.errstate(over="ignore"):
-        value_impurity = np.minimum(value_std[:, 0] ** 2, np.finfo(np.float64).max)
+        value_impurity = np.minimum(value_std**2, np.finfo(np.float64).max)
+    # Nodes without any sample that has a derivative inherit their parent's.
+    derivative_mean, derivative_std = known.derivative
+    if not count_derivative.all():
+        _inherit(tree, count_derivative, derivative_mean, derivative_std)
     derivative_impurity = _scaled_variance(derivative_std, scales.derivative.std, derivative_scale)
     return Attributes(
         count=count,
         count_derivative=count_derivative,
-        action_count=action_count,
-        action_mean=action_mean,
-        action_std=action_std,
-        value_mean=value_mean[:, 0],
-        value_std=value_std[:, 0],
-        derivative_mean=derivative_mean if known else None,
-        derivative_std=derivative_std if known else None,
+        action_count=None if known.labels is None else known.labels[0],
+        action_mean=None if known.action is None else known.action[0],
+        action_std=None if known.action is None else known.action[1],
+        value_mean=value_mean,
+        value_std=value_std,
+        derivative_mean=derivative_mean if count_derivative[0] else None,
+        derivative_std=derivative_std if count_derivative[0] else None,
         impurity=np.stack([action_impurity, value_impurity, derivative_impurity * (count_derivative > 0)], axis=1),
-        state_mean=_mean_states(tree, where, weighing.take(log.states), weight, weighing.numbers),
-        weight=weight if weighted else None,
-        weight_derivative=weight_derivative if weighted else None,
-        action_weight=action_weight,
+        state_mean=known.state,
+        weight=weight if sums.weighted else None,
+        weight_derivative=weight_derivative if sums.weighted else None,
+        action_weight=known.labels[1] if sums.weighted and known.labels is not None else None,
     )
-
-
-def _table(tree: Tree, place: npt.NDArray[Any], labels: int, weights: F64 | None = None) -> npt.NDArray[np.int64]:
-    """Return the samples of each label at every node, or their weight."""
-    table = np.bincount(place, weights, tree.n_nodes * labels).astype(np.int64).reshape(tree.n_nodes, labels)
-    tree.add_up(table)
-    return table
-
-
-def _mean_states(
-    tree: Tree, where: npt.NDArray[np.intp], states: F64, mass: npt.NDArray[np.int64], weights: F64 | None
-) -> F64:
-    """Return the mean state of every node."""
-    # Deviations from the middle of the range: large offsets cost no digits, and no sum overflows.
-    low, high = states.min(axis=0), states.max(axis=0)
-    middle, reach = low / 2 + high / 2, np.maximum(high / 2 - low / 2, np.finfo(np.float64).tiny)
-    mean = np.empty((tree.n_nodes, states.shape[1]))
-    for f, column in enumerate(states.T):
-        away = (column - middle[f]) / reach[f]
-        total = np.bincount(where, away if weights is None else away * weights, tree.n_nodes)
-        tree.add_up(total)
-        mean[:, f] = middle[f] + reach[f] * (total / mass)
-    return np.clip(mean, low, high, out=mean)
 
 
 def _scaled_variance(std: F64, sigma: F64, scale: str) -> F64:
@@ -220,58 +203,6 @@ def _scaled_variance(std: F64, sigma: F64, scale: str) -> F64:
     ratio = std[:, sigma > 0] / sigma[sigma > 0]
     total: F64 = (ratio * (std[:, sigma > 0] if scale == "paper" else ratio)).sum(axis=1)
     return total
-
-
-def _moments(
-    tree: Tree, node: npt.NDArray[np.intp], columns: Columns, spread: Spread, weights: F64 | None
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], F64, F64]:
-    """Return count, weight (without weights, the count), mean and standard deviation of ``columns`` at every node.
-
-    Deviations are taken from one sample of the leaf, so that equal samples have deviation 0 exactly. Nodes without any
-    sample that has the attribute inherit mean and standard deviation from their parent.
-    """
-    shape = (columns.n_columns, tree.n_nodes)
-    origin, first, second = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    count, mass = np.zeros(tree.n_nodes, np.int64), np.zeros(tree.n_nodes, np.int64)
-    shrink = spread.per_unit
-    for rows, read in columns.blocks(at_least=tree.n_nodes):
-        block = np.ascontiguousarray(read)
-        here, known = node[rows], ~np.isnan(block[0])
-        weight = None if weights is None else weights[rows]
-        if not known.all():
-            here, block = here[known], block[:, known]
-            weight = None if weight is None else weight[known]
-        new = count[here] == 0
-        if new.any():
-            origin[:, here[new]] = block[:, new]
-        count += np.bincount(here, minlength=tree.n_nodes)
-        for k, column in enumerate(block):
-            away = (column - origin[k][here]) * shrink[k]
-            counted = away if weight is None else away * weight
-            first[k] += np.bincount(here, counted, tree.n_nodes)
-            second[k] += np.bincount(here, counted * away, tree.n_nodes)
-        if weight is not None:
-            mass += np.bincount(here, weight, tree.n_nodes).astype(np.int64)
-
-    mass = count.copy() if weights is None else mass
-    n = np.maximum(mass, 1)
-    mean = (origin + first / n / shrink[:, None]).T
-    squares = np.maximum(second - first * first / n, 0.0).T  # sum of squared deviations from the mean, in units
-    tree.add_up(count)
-    tree.add_up(mass)
-    inner, left = tree.split_order, tree.left[tree.split_order]
-    right_share = np.zeros((tree.n_nodes, 1))
-    right_share[inner, 0] = mass[left + 1] / np.maximum(mass[inner], 1)
-    for nodes in reversed(tree.levels):
-        child = tree.left[nodes]
-        mean[nodes] = mean[child] + (mean[child + 1] - mean[child]) * right_share[nodes]
-    between = (mean[left + 1] - mean[left]) * shrink
-    squares[inner] = between * between * right_share[inner] * mass[left, None]
-    tree.add_up(squares)
-    std = np.sqrt(squares / np.maximum(mass, 1)[:, None]) / shrink
-    if not count.all():
-        _inherit(tree, count, mean, std)
-    return count, mass, mean, std
 
 
 def _inherit(tree: Tree, count: npt.NDArray[np.int64], *columns: F64) -> None:

@@ -19,6 +19,12 @@ def bounds(tree: Tree, n_features: int) -> tuple[F64, F64]:
 
     A state lies in a leaf when ``lower <= state < upper`` in every feature.
     """
+    lower, upper = node_bounds(tree, n_features)
+    return lower[tree.leaf_nodes], upper[tree.leaf_nodes]
+
+
+def node_bounds(tree: Tree, n_features: int) -> tuple[F64, F64]:
+    """Return lower and upper bounds of every node, inner nodes included, shape (nodes, features)."""
     lower = np.full((tree.n_nodes, n_features), -np.inf)
     upper = np.full((tree.n_nodes, n_features), np.inf)
     for nodes in tree.levels:
@@ -27,7 +33,7 @@ def bounds(tree: Tree, n_features: int) -> tuple[F64, F64]:
             lower[child], upper[child] = lower[nodes], upper[nodes]
         upper[left, feature] = np.minimum(upper[left, feature], threshold)
         lower[left + 1, feature] = np.maximum(lower[left + 1, feature], threshold)
-    return lower[tree.leaf_nodes], upper[tree.leaf_nodes]
+    return lower, upper
 
 
 def log_volume(lower: F64, upper: F64, feature_min: F64, feature_max: F64, whole: npt.NDArray[np.bool_]) -> F64:

@@ -10,8 +10,10 @@ import numpy.typing as npt
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.linear import LinearLeaves
 from tripletree.leaves.linear_losses import at_every_size, linear_curve
+from tripletree.leaves.sums import LeafSums
 from tripletree.log.log import Log
-from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.columns import Columns, action_columns, derivative_columns, state_columns, value_column
+from tripletree.tree.spread import ranges
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -60,21 +62,97 @@ def loss_curve(
         return linear_curve(
             tree, attributes, linear, action_scale, derivative_scale, log, values, codes, threads, costs
         )
-    node = tree.leaf_nodes[tree.apply(log.states, threads)]
-    weights = None if log.weights is None else log.weights / log.weights.mean()
+    leaf = tree.apply(log.states, threads)
+    if log.weights is not None:
+        return _weighted_curve(
+            tree, attributes, action_scale, derivative_scale, log, values, codes, tree.leaf_nodes[leaf], costs
+        )
+    columns = (*(() if codes is not None else (action_columns(log),)), value_column(values), derivative_columns(log))
+    sizes = [np.maximum(*map(np.abs, ranges(part, threads))) for part in (*columns, state_columns(log))]
+    sums = LeafSums.sized(log.schema, (np.zeros(0), *sizes)[-4:], tree.n_leaves)  # type: ignore[arg-type]
+    sums.add(log, values, leaf, threads=threads)
+    table = None
+    if codes is not None and attributes.action_count is not None:
+        shape, known = (tree.n_leaves, attributes.action_count.shape[1]), codes >= 0
+        place = leaf[known].astype(np.int64) * shape[1] + codes[known]
+        table = np.bincount(place, minlength=shape[0] * shape[1]).reshape(shape)
+    return curve_of(tree, attributes, action_scale, derivative_scale, sums, table, costs)
+
+
+def curve_of(
+    tree: Tree,
+    attributes: Attributes,
+    action_scale: F64 | None,
+    derivative_scale: F64,
+    sums: LeafSums,
+    table: I64 | None,
+    costs: F64 | None = None,
+) -> F64:
+    """Return the loss curve of leaves that predict means, on a log whose sums by leaf are known.
+
+    Parameters
+    ----------
+    tree, attributes, action_scale, derivative_scale, costs
+        As in :func:`loss_curve`.
+    sums : LeafSums
+        Those of the log, which may have come from parts of it.
+    table : int64 array of shape (leaves, labels), or None
+        How often each label of the tree occurs in each leaf (discrete actions only); others are in the counts alone.
+    """
+    known = sums.by_node(tree)
+    count, count_derivative = known.counts[:2]
+
+    def rmse(mean: F64, unit: F64, number: I64, found: tuple[F64, F64]) -> F64:
+        # About a node's prediction: what the log's samples there are off on average, and how much they differ.
+        off = _divide(found[0] - mean, unit) * (number > 0)[:, None]
+        spread = _divide(found[1], unit)
+        leaves = tree.leaf_nodes
+        squares = number[leaves] @ (off[leaves] ** 2 + spread[leaves] ** 2)
+        return _rmse(tree, mean, unit, number, number[:, None] * off, squares)
+
+    value_mean = attributes.value_mean[:, None]
+    of_value = known.value[0][:, None], known.value[1][:, None]
+    # Any unit near the values' size keeps their squares within range.
+    unit = np.array([max(np.abs(sums.value_range).max(), np.abs(value_mean).max())])
+    value = rmse(value_mean, unit, count, of_value) * unit
+    action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
+    if table is not None:
+        everywhere = np.zeros((tree.n_nodes, table.shape[1]), np.int64)
+        everywhere[tree.leaf_nodes] = table
+        tree.add_up(everywhere)
+        action = _action_loss(tree, np.asarray(attributes.mode), everywhere, int(count[0]), costs)
+    elif attributes.action_mean is not None and action_scale is not None and known.action is not None:
+        action = rmse(attributes.action_mean, action_scale, count, known.action).sum(axis=1)
+    if attributes.derivative_mean is not None:
+        derivative = rmse(attributes.derivative_mean, derivative_scale, count_derivative, known.derivative).sum(axis=1)
+    return np.stack([action, value[:, 0], derivative], axis=1)
+
+
+def _weighted_curve(
+    tree: Tree,
+    attributes: Attributes,
+    action_scale: F64 | None,
+    derivative_scale: F64,
+    log: Log,
+    values: F64,
+    codes: npt.NDArray[np.int32] | None,
+    node: I64,
+    costs: F64 | None,
+) -> F64:
+    """Return the loss curve on a log whose steps have weights, which may be any numbers."""
+    weights = np.asarray(log.weights) / np.asarray(log.weights).mean()
 
     def residuals(columns: Columns, mean: F64, unit: F64) -> tuple[F64, F64, F64]:
         return _residuals(tree, node, columns, mean, unit, weights)
 
     value_mean = attributes.value_mean[:, None]
-    # Any unit near the values' size keeps their squares within range.
     unit = np.array([max(np.abs(values).max(), np.abs(value_mean).max())])
     value = _rmse(tree, value_mean, unit, *residuals(value_column(values), value_mean, unit)) * unit
     action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
     if codes is not None and attributes.action_count is not None:
         shape, known = attributes.action_count.shape, codes >= 0
         place = node[known] * shape[1] + codes[known]
-        table = np.bincount(place, None if weights is None else weights[known], shape[0] * shape[1]).reshape(shape)
+        table = np.bincount(place, weights[known], shape[0] * shape[1]).reshape(shape)
         tree.add_up(table)
         action = _action_loss(tree, np.asarray(attributes.mode), table, len(codes), costs)
     elif attributes.action_mean is not None and action_scale is not None:
@@ -125,29 +203,26 @@ def _shifts(tree: Tree, mean: F64, unit: F64) -> F64:
     return shift
 
 
-def _residuals(
-    tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64, weights: F64 | None
-) -> tuple[npt.NDArray[Any], F64, F64]:
+def _residuals(tree: Tree, node: I64, columns: Columns, mean: F64, unit: F64, weights: F64) -> tuple[F64, F64, F64]:
     """Return, about the means of each node, the number and sum of residuals; and the sum of squares about the leaves'.
 
     A sample with residual r about its leaf's mean has residual r + d about the parent's, d being the shift between the
     two means.
     """
-    count = np.zeros(tree.n_nodes, np.int64 if weights is None else np.float64)
+    count = np.zeros(tree.n_nodes)
     sums = np.zeros((columns.n_columns, tree.n_nodes))
     squares = np.zeros(columns.n_columns)
     means = np.ascontiguousarray(mean.T)
     for rows, read in columns.blocks(at_least=tree.n_nodes):
         block = np.ascontiguousarray(read)
         here, known = node[rows], ~np.isnan(block[0])
-        weight = None if weights is None else weights[rows]
+        weight = weights[rows]
         if not known.all():
-            here, block = here[known], block[:, known]
-            weight = None if weight is None else weight[known]
+            here, block, weight = here[known], block[:, known], weight[known]
         count += np.bincount(here, weight, tree.n_nodes)
         for k, column in enumerate(block):
             residual = _divide(column - means[k][here], unit[k])
-            counted = residual if weight is None else residual * weight
+            counted = residual * weight
             sums[k] += np.bincount(here, counted, tree.n_nodes)
             squares[k] += counted @ residual
     tree.add_up(count)

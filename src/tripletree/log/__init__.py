@@ -1,6 +1,7 @@
 """Data in: logs from arrays, episodes, tables and files, checked by a doctor."""
 
 from tripletree.log.description import read_description
+from tripletree.log.disk import DiskLog, open_log
 from tripletree.log.doctor import check
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.files import read_log
@@ -15,12 +16,14 @@ __all__ = [
     "TRUNCATED",
     "UNKNOWN",
     "Action",
+    "DiskLog",
     "Feature",
     "Finding",
     "Log",
     "Report",
     "Schema",
     "check",
+    "open_log",
     "read_description",
     "read_log",
     "record",

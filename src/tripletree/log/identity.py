@@ -16,22 +16,23 @@ MOST_KEPT = 100_000
 """Hashes that a model keeps: 0.8 MB. Of more episodes it keeps the smallest hashes, which are a fair sample."""
 
 
-def episode_hashes(log: Log) -> U64:
+def episode_hashes(log: Log, before: int = 0) -> U64:
     """Return a hash of the states, actions and rewards of each episode, shape (episodes,).
 
     Equal episodes have equal hashes in every file format, in any order of episodes and columns, and under any ids.
-    Final states and endings do not count, because not every format keeps them.
+    Final states and endings do not count, because not every format keeps them. Of an episode that is cut, the hashes of
+    its parts add up; ``before`` is the number of steps that the first episode of the log had before.
     """
     action = log.schema.action
     sums = np.zeros(log.n_episodes, np.uint64)
-    _kernel.add_hashes(log.states, _keys("state", log.schema.feature_names), log.starts, sums)
-    _kernel.add_hashes(log.rewards[:, None], _keys("reward", ("",)), log.starts, sums)
+    _kernel.add_hashes(log.states, _keys("state", log.schema.feature_names), log.starts, sums, before)
+    _kernel.add_hashes(log.rewards[:, None], _keys("reward", ("",)), log.starts, sums, before)
     if action.kind == "discrete":
         # By label, since codes follow from the labels that happen to be in a log; 2^52 keeps them whole as doubles.
         numbers = (_keys("label", action.labels) >> np.uint64(12)).astype(np.float64)
-        _kernel.add_hashes(numbers[log.actions][:, None], _keys("action", ("",)), log.starts, sums)
+        _kernel.add_hashes(numbers[log.actions][:, None], _keys("action", ("",)), log.starts, sums, before)
     else:
-        _kernel.add_hashes(log.actions, _keys("action", action.names), log.starts, sums)
+        _kernel.add_hashes(log.actions, _keys("action", action.names), log.starts, sums, before)
     return sums
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tripletree.checks import choice, is_number, listing
@@ -198,7 +199,7 @@ class Schema:
             found.setdefault(feature.column or feature.name, []).extend([feature.category] * bool(feature.column))
         return found
 
-    @property
+    @cached_property
     def periods(self) -> tuple[float, ...]:
         """The period of each feature, 0 for those that are no angles."""
         return tuple(feature.period for feature in self.features)

@@ -7,6 +7,8 @@ the changes of the state: what they are beyond what the state and the other acti
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from tripletree.log.log import Log
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-ROWS = 40_000
+ROWS = 10_000
 """Rows, of whole episodes, that are looked at."""
 GRID = 100
 """Candidates on either side of 0: hundredths of the largest action."""
@@ -36,6 +38,8 @@ STILL = 0.2
 """Where every feature changes by less than this share of its changes' standard deviation, the world rests."""
 MATCHED = 3.0
 """The same for pairs of similar states on either side, as standard errors."""
+PAIRS = 1_000
+"""Pairs of similar states that are compared, at most about."""
 MOST_CUTS = 3
 MOST_TERMS = 200
 """Terms that explain a change by state and other actions: with more features, products are left out."""
@@ -57,7 +61,7 @@ class Switch(NamedTuple):
     answers: tuple[float, float]
 
 
-def find_switches(log: Log, dimension: int) -> tuple[Switch, ...]:
+def find_switches(log: Log, dimension: int, answers: Answers | None = None) -> tuple[Switch, ...]:
     """Return where the world answers one dimension of a continuous action differently, in increasing order.
 
     Parameters
@@ -66,35 +70,132 @@ def find_switches(log: Log, dimension: int) -> tuple[Switch, ...]:
         The log; some 20 to 100 episodes are enough.
     dimension : int
         Which dimension of the action.
+    answers : Answers, optional
+        What all dimensions of this log have in common, to be worked out but once.
     """
-    rows = episodes_within(log, ROWS)
-    action = log.actions[rows, dimension]
-    reach = limit_of(action)
-    if len(rows) < 8 * LEAST or not action.min() < action.max():
+    answers = Answers(log) if answers is None else answers
+    if not answers.enough(dimension):
         return ()
-    changes = derivatives(log)[rows]
-    others = np.delete(log.actions[rows], dimension, axis=1)
-    known = np.concatenate([log.states[rows], others], axis=1)
-    whole = ~np.isnan(changes).any(axis=1)
-    # Episodes of one state have no changes to answer with.
-    if not whole.any():
-        return ()
-    action, known, changes = action[whole] / reach, known[whole], changes[whole]
     # What rests on the ground does not answer, whatever is done, and would only blur the picture; unless to do nothing
     # is what an action is for.
-    moves = (np.abs(changes) >= STILL * _scale(changes)).any(axis=1)
-    found = _search(action[moves], known[moves], changes[moves], reach)
-    return found if found or moves.all() else _search(action, known, changes, reach)
+    reach = answers.reach(dimension)
+    found = _search(answers.moving, dimension, reach)
+    return found if found or answers.all_move else _search(answers.all, dimension, reach)
 
 
-def _search(action: F64, known: F64, changes: F64, reach: float) -> tuple[Switch, ...]:
-    """Return the switches among some samples; actions are shares of the largest one."""
+class Answers:
+    """Some steps of a log, and what explains the changes in them, whichever dimension of the action is looked at."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+
+    @cached_property
+    def _rows(self) -> I64:
+        return episodes_within(self._log, ROWS)
+
+    def reach(self, dimension: int) -> float:
+        """Return the largest size of an action."""
+        return limit_of(self._log.actions[self._rows, dimension])
+
+    def enough(self, dimension: int) -> bool:
+        """Tell whether there are steps enough to look at, and one number differs from another."""
+        action = self._log.actions[self._rows, dimension]
+        # Episodes of one state have no changes to answer with.
+        return len(action) >= 8 * LEAST and bool(action.min() < action.max()) and self.all.actions.shape[1] > 0
+
+    @cached_property
+    def all(self) -> Sample:
+        """All the steps that are looked at, and have a change."""
+        log, rows = self._log, self._rows
+        begins = np.flatnonzero(np.diff(rows, prepend=-2) != 1)
+        ends = np.append(begins[1:], len(rows))
+        changes = np.concatenate(
+            [derivatives(log, int(rows[a]), int(rows[b - 1]) + 1) for a, b in zip(begins, ends, strict=True)]
+        )
+        whole = ~np.isnan(changes).any(axis=1)
+        rows = rows[whole]
+        return Sample(_columns(log.states[rows]), _columns(log.actions[rows]), _columns(changes[whole]))
+
+    @cached_property
+    def _moves(self) -> npt.NDArray[np.bool_]:
+        changes = self.all.changes
+        return np.asarray((np.abs(changes) >= STILL * _scale(changes)).any(axis=0))
+
+    @property
+    def all_move(self) -> bool:
+        """Whether the world rests in none of the steps."""
+        return bool(self._moves.all())
+
+    @cached_property
+    def moving(self) -> Sample:
+        """Those steps in which the world does not rest."""
+        if self.all_move:
+            return self.all
+        states, actions, changes = self.all.states, self.all.actions, self.all.changes
+        return Sample(*(part[:, self._moves] for part in (states, actions, changes)))
+
+
+def _columns(rows: F64) -> F64:
+    """Return a matrix with the numbers of each column side by side, which is how they are worked with here."""
+    return np.ascontiguousarray(rows.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Steps that switches are searched in: states, actions and changes, each of shape (columns, steps)."""
+
+    states: F64
+    actions: F64
+    changes: F64
+
+    @cached_property
+    def scaled(self) -> F64:
+        """States and actions with mean 0 and standard deviation 1."""
+        return _scaled(np.concatenate([self.states, self.actions]))
+
+    @cached_property
+    def usual(self) -> F64:
+        """Changes in their standard deviations, without outliers."""
+        return _clipped(_scaled(self.changes))
+
+    @cached_property
+    def terms(self) -> tuple[F64, npt.NDArray[np.bool_]]:
+        """What changes may be explained by (state, actions, their squares and products), and which is made of which."""
+        x = np.clip(self.scaled, -4, 4)
+        d, one = len(x) - 1, np.eye(len(x), dtype=bool)
+        terms, made_of = [np.ones((1, x.shape[1])), x], [np.zeros((1, len(x)), bool), one]
+        if 1 + d * (d + 3) // 2 <= MOST_TERMS:
+            terms += [x[k:] * x[k] for k in range(len(x))]
+            made_of += [one[k:] | one[k] for k in range(len(x))]
+        elif 2 * d < MOST_TERMS:
+            terms.append(x * x)
+            made_of.append(one)
+        return np.concatenate(terms), np.concatenate(made_of)
+
+    @cached_property
+    def products(self) -> tuple[F64, F64]:
+        """Products of all terms with each other, and with the changes."""
+        terms, _ = self.terms
+        return terms @ terms.T, terms @ self.usual.T
+
+    def without(self, dimension: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Return which columns, and which terms, have nothing to do with one dimension of the action."""
+        place = len(self.states) + dimension
+        return np.arange(len(self.scaled)) != place, ~self.terms[1][:, place]
+
+
+def _search(sample: Sample, dimension: int, reach: float) -> tuple[Switch, ...]:
+    """Return the switches among some samples; ``reach`` is the largest action."""
+    action = sample.actions[dimension]
     if len(action) < 8 * LEAST:
         return ()
     order = np.argsort(action, kind="stable")
-    action, known = action[order], _scaled(known[order])
-    terms = _terms(known)
-    residual = _residuals(terms, changes[order])
+    action = action[order] / reach
+    columns, kept = sample.without(dimension)
+    products, with_changes = (part[kept] for part in sample.products)
+    terms = sample.terms[0] if kept.all() else sample.terms[0][kept]
+    explained = _solved(products[:, kept], with_changes, len(action)).T @ terms
+    residual = _scaled(_clipped(sample.usual - explained))[:, order]
     # At numbers with few digits, about hundredths of the largest action.
     power = 10.0 ** math.floor(math.log10(reach / GRID))
     step = power * next(k for k in (1, 2, 5, 10) if k * power * GRID >= 0.9 * reach)
@@ -104,17 +205,21 @@ def _search(action: F64, known: F64, changes: F64, reach: float) -> tuple[Switch
     jump, sure = _jumps(action, residual, cuts)
     found: list[Switch] = []
     free = np.ones(len(cuts), bool)
+    known = design = None
     while len(found) < MOST_CUTS:
         score = np.where(free[:, None], sure, 0.0)
         c, f = np.unravel_index(int(score.argmax()), score.shape) if score.size else (0, 0)
         if not score.size or score[c, f] < SURE:
             break
         free &= np.abs(cuts - cuts[c]) > WIDTHS[1]
+        known = sample.scaled[columns][:, order].T if known is None else known
         for near in _roundest(cuts, score[:, f], int(c)):
             cut, size = float(cuts[near]), float(jump[near, f])
-            if _holds(action, residual[:, f], known, cut, size):
+            if _holds(action, residual[f], known, cut, size):
+                design = np.concatenate([terms[:, order], action[None]]) if design is None else design
+                place = int(np.searchsorted(action, cut))
                 below, above = (
-                    _answer(action, residual[:, f], terms, side) / size for side in (action < cut, action >= cut)
+                    _slope(design[:, side], residual[f, side]) / size for side in (slice(place), slice(place, None))
                 )
                 found.append(Switch(float(f"{round(cut * reach / step) * step:.6g}") + 0.0, (below, above)))
                 break
@@ -137,63 +242,50 @@ def _roundest(cuts: F64, score: F64, best: int) -> list[int]:
     return found
 
 
-def _answer(action: F64, residual: F64, terms: F64, side: npt.NDArray[np.bool_]) -> float:
-    """Return how much a change depends on the action on one side of a cut, all else being equal: the slope."""
-    design = np.concatenate([terms[side], action[side, None]], axis=1)
-    return float(_solved(design, residual[side])[-1])
+def _slope(design: F64, residual: F64) -> float:
+    """Return how much a change depends on the last row of a design, the action, all else being equal."""
+    return float(_solved(design @ design.T, design @ residual, len(residual))[-1])
 
 
 def episodes_within(log: Log, most: int) -> I64:
     """Return the rows of every k-th episode, such that they are about ``most`` at the most."""
     every = max(-(-log.n_samples // most), 1)
-    starts = log.starts
-    chosen = range(0, log.n_episodes, every)
-    return np.concatenate([np.arange(starts[e], min(starts[e + 1], starts[e] + most)) for e in chosen])
+    return rows_of(log, np.arange(0, log.n_episodes, every), most)
+
+
+def rows_of(log: Log, episodes: I64, most: int | None = None) -> I64:
+    """Return the rows of some episodes, the first ``most`` of each."""
+    lengths = np.diff(log.starts)[episodes]
+    lengths = lengths if most is None else np.minimum(lengths, most)
+    starts = np.append(0, np.cumsum(lengths))
+    return np.asarray(np.arange(starts[-1]) + np.repeat(log.starts[episodes] - starts[:-1], lengths))
 
 
 def _scale(columns: F64) -> F64:
-    """Return the standard deviation of each column, 1 where it is constant; squares do not overflow."""
-    largest = np.abs(columns).max(axis=0, initial=0.0)
+    """Return the standard deviation of each column as (columns, 1), 1 where constant; squares do not overflow."""
+    largest = np.abs(columns).max(axis=1, initial=0.0, keepdims=True)
     largest = np.where(largest > 0, largest, 1.0)
-    spread = (columns / largest).std(axis=0) * largest
+    spread = (columns / largest).std(axis=1, keepdims=True) * largest
     return np.where(spread > 0, spread, 1.0)
 
 
 def _scaled(columns: F64) -> F64:
     """Return columns with mean 0 and standard deviation 1, whatever their units."""
-    scaled: F64 = (columns - columns.mean(axis=0)) / _scale(columns)
+    scaled: F64 = (columns - columns.mean(axis=1, keepdims=True)) / _scale(columns)
     return scaled
 
 
-def _terms(known: F64) -> F64:
-    """Return what changes are explained by: state and other actions, their squares and products."""
-    x = np.clip(known, -4, 4)
-    terms = [np.ones((len(x), 1)), x]
-    d = x.shape[1]
-    if 1 + d * (d + 3) // 2 <= MOST_TERMS:
-        terms.append(np.concatenate([x[:, k:] * x[:, k : k + 1] for k in range(d)], axis=1))
-    elif 2 * d < MOST_TERMS:
-        terms.append(x * x)
-    return np.concatenate(terms, axis=1)
-
-
-def _residuals(terms: F64, changes: F64) -> F64:
-    """Return what the terms do not explain of each change, in its standard deviations, without outliers."""
-    y = _clipped(_scaled(changes))
-    return _scaled(_clipped(y - terms @ _solved(terms, y)))
-
-
-def _solved(design: F64, y: F64) -> F64:
-    square = design.T @ design
-    square[np.diag_indices_from(square)] += 1e-6 * max(len(design), 1)
-    return np.asarray(np.linalg.solve(square, design.T @ y), np.float64)
+def _solved(square: F64, right: F64, samples: int) -> F64:
+    """Return the coefficients of a regression from the products of its design."""
+    ridge = 1e-6 * max(samples, 1) * np.eye(len(square))
+    return np.asarray(np.linalg.solve(square + ridge, right), np.float64)
 
 
 def _clipped(columns: F64) -> F64:
     """Return columns within four robust deviations of their medians: one crash must not outweigh a flight."""
-    middle = np.median(columns, axis=0)
+    middle = np.median(columns, axis=1, keepdims=True)
     off = np.abs(columns - middle)
-    spread = np.maximum(1.4826 * np.median(off, axis=0), off.mean(axis=0))
+    spread = np.maximum(1.4826 * np.median(off, axis=1, keepdims=True), off.mean(axis=1, keepdims=True))
     clipped: F64 = np.clip(columns, middle - 4 * spread, middle + 4 * spread)
     return clipped
 
@@ -204,12 +296,13 @@ def _jumps(action: F64, residual: F64, cuts: F64) -> tuple[F64, F64]:
     Two local lines meet at a candidate. A switch jumps by as much in a narrow window as in a wide one; a smooth curve,
     which is no switch, jumps by less and less.
     """
-    shape = (len(cuts), residual.shape[1])
+    shape = (len(cuts), len(residual))
     jump, sure = np.zeros(shape), np.zeros(shape)
     steady, enough = np.ones(shape, bool), np.zeros(shape, bool)
+    sums = _Sums.of(action, residual)
     for width in WIDTHS:
-        low = _line(action, residual, cuts, cuts - width, cuts)
-        high = _line(action, residual, cuts, cuts, cuts + width)
+        low = _line(action, sums, cuts, cuts - width, cuts)
+        high = _line(action, sums, cuts, cuts, cuts + width)
         fits = low.fits & high.fits
         step = high.level - low.level
         error = np.sqrt(low.variance + high.variance)
@@ -234,22 +327,37 @@ class _Line(NamedTuple):
     fits: npt.NDArray[np.bool_]
 
 
-def _line(action: F64, residual: F64, cuts: F64, begin: F64, end: F64) -> _Line:
+class _Sums(NamedTuple):
+    """Sums before each sample and after the last: of action, its square, residuals, their products and squares."""
+
+    action: F64
+    square: F64
+    residual: F64
+    product: F64
+    residual_square: F64
+
+    @classmethod
+    def of(cls, action: F64, residual: F64) -> _Sums:
+        def summed(columns: F64) -> F64:
+            sums = np.zeros((*columns.shape[:-1], columns.shape[-1] + 1))
+            np.cumsum(columns, axis=-1, out=sums[..., 1:])
+            return sums
+
+        parts = action, action * action, residual, residual * action, residual * residual
+        return cls(*map(summed, parts))
+
+
+def _line(action: F64, sums: _Sums, cuts: F64, begin: F64, end: F64) -> _Line:
     """Return the level and slope, at each candidate, of the least-squares line over the actions of a window."""
     first, last = np.searchsorted(action, begin), np.searchsorted(action, end)
     n = (last - first).astype(np.float64)
     safe = np.maximum(n, 1.0)
-
-    def total(column: F64) -> F64:
-        summed = np.concatenate([np.zeros((1, *column.shape[1:])), np.cumsum(column, axis=0)])
-        difference: F64 = summed[last] - summed[first]
-        return difference
-
-    mean = total(action) / safe
-    spread = np.maximum(total(action * action) / safe - mean * mean, 0.0)
-    level = total(residual) / safe[:, None]
-    both = total(residual * action[:, None]) / safe[:, None] - level * mean[:, None]
-    rest = np.maximum(total(residual * residual) / safe[:, None] - level * level, 0.0)
+    mean_action, square, level, product, residual_square = ((part[..., last] - part[..., first]).T for part in sums)
+    mean = mean_action / safe
+    spread = np.maximum(square / safe - mean * mean, 0.0)
+    level = level / safe[:, None]
+    both = product / safe[:, None] - level * mean[:, None]
+    rest = np.maximum(residual_square / safe[:, None] - level * level, 0.0)
     wide = spread > (0.1 * (end - begin)) ** 2  # a window that holds a single value has no slope
     slope = np.where(wide[:, None], both / np.where(wide, spread, 1.0)[:, None], 0.0)
     rest = np.maximum(rest - slope * both, 0.0)
@@ -265,15 +373,14 @@ def _holds(action: F64, residual: F64, known: F64, cut: float, jump: float) -> b
     passes some number, the answer jumps with the action, but because of the state. Then states that are alike show no
     jump, or some feature tells the two answers apart at least as well as the action.
     """
-    from scipy.spatial import cKDTree
-
     near = next(width for width in reversed(WIDTHS) if _enough(action, cut, width))
     low = slice(*np.searchsorted(action, (cut - near, cut)))
     high = slice(*np.searchsorted(action, (cut, cut + near)))
     below, above = (low, high) if low.stop - low.start >= high.stop - high.start else (high, low)
-    away, other = cKDTree(known[below]).query(known[above])
+    some = slice(None, None, -(-(above.stop - above.start) // PAIRS))
+    away, other = _nearest(known[below], known[above][some])
     close = away <= np.median(away)
-    difference = (residual[above] - residual[below][other])[close] * math.copysign(1.0, jump)
+    difference = (residual[above][some] - residual[below][other])[close] * math.copysign(1.0, jump)
     if below is high:
         difference = -difference
     error = difference.std() / math.sqrt(max(len(difference), 1))
@@ -287,6 +394,16 @@ def _holds(action: F64, residual: F64, known: F64, cut: float, jump: float) -> b
     window = slice(low.start, high.stop)
     by_action = _parted(residual[window], low.stop - low.start)
     return all(_best_parted(residual[window], column) <= by_action / RATHER for column in known[window].T)
+
+
+def _nearest(points: F64, states: F64) -> tuple[F64, I64]:
+    """Return how far the nearest point is from each state, and which it is."""
+    # They are few, and a tree of them would cost the import of SciPy.
+    size = (points * points).sum(axis=1)
+    parts = [size - 2 * (states[i : i + 256] @ points.T) for i in range(0, len(states), 256)]
+    nearest = np.concatenate([part.argmin(axis=1) for part in parts])
+    apart = states - points[nearest]
+    return np.sqrt((apart * apart).sum(axis=1)), nearest
 
 
 def _parted(numbers: F64, place: int) -> float:

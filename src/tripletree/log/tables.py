@@ -40,7 +40,7 @@ def from_table(source: Table, roles: Roles, findings: Findings) -> dict[str, Any
     state: list[str] = []
     for name, values in zip(source.names, source.columns, strict=True):
         if name not in ignored:
-            added = _add(table, name, values, findings)
+            added = add_column(table, name, values, findings)
             state += added if name in source.features else []
     roles = _completed(source, state, roles)
     unnamed = _drop_unnamed(table, roles, findings)
@@ -101,11 +101,11 @@ def _finals(source: Table, features: Sequence[str], findings: Findings) -> Array
     """Return the final states of the features; None where the source does not know them all."""
     finals: dict[str, Array] = {}
     for name, values in (source.finals or {}).items():
-        _add(finals, name, values, findings)
+        add_column(finals, name, values, findings)
     return np.stack([finals[name] for name in features], axis=1) if set(features) <= set(finals) else None
 
 
-def _add(table: dict[str, Array], name: str, values: object, findings: Findings) -> list[str]:
+def add_column(table: dict[str, Array], name: str, values: object, findings: Findings) -> list[str]:
     """Add a column, or the columns of a two-dimensional block as ``name_0``, ``name_1``, ...; return their names."""
     array = as_array(values, f"Column `{name}`", findings)
     if array is None:

@@ -8,20 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import KDTree
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from tripletree.log.log import Log
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
-Bool = npt.NDArray[np.bool_]
 
 LEAST_EPISODES = 8
 """With fewer, chance alone may put all of them on one side."""
 LEAST_ROWS = 200
-FOLDS = 4
+FOLDS = 5
 CENTRES, FINE = 150, 400
 """Places that functions of the state are around: while the right ones are looked for, and then."""
 WIDTHS = (0.2, 0.5, 1.0)
@@ -43,7 +39,6 @@ class Case:
     episode: I64
     rows: I64
     fold: I64
-    half: Bool
     chosen: I64
     states: F64
     features: I64
@@ -81,6 +76,8 @@ def case_of(log: Log, most_rows: int, most_episodes: int) -> Case | None:
     if len(rows) < LEAST_ROWS or not len(features):
         return None
     raw = raw[:, features]
+    if not np.isfinite(raw.std(axis=0)).all():
+        return None
     episode = np.repeat(np.arange(len(chosen)), lengths[chosen])
     # By lot: pilots and modes that take turns must not end up in folds of their own.
     lot = np.random.default_rng(len(chosen)).permutation(len(chosen))
@@ -91,7 +88,6 @@ def case_of(log: Log, most_rows: int, most_episodes: int) -> Case | None:
         episode,
         rows,
         lot[episode[rows]] % FOLDS,
-        lot[episode[rows]] // FOLDS % 2 == 0,
         chosen,
         (raw - raw.mean(axis=0)) / raw.std(axis=0),
         features,
@@ -116,6 +112,13 @@ def targets_of(case: Case) -> Targets | None:
     return Targets(columns - columns[case.rows].mean(axis=0), which[varies], scale[varies]) if varies.any() else None
 
 
+def _ranks(ordered: F64) -> F64:
+    """Return the rank of each of some numbers in ascending order, from 1 on; equal ones share the mean of theirs."""
+    _, inverse, times = np.unique(ordered, return_inverse=True, return_counts=True)
+    ranks: F64 = (np.cumsum(times) - (times - 1) / 2)[inverse]
+    return ranks
+
+
 class Model:
     """What the state tells: a ridge regression on smooth functions of it, corrected by what was done nearby.
 
@@ -124,11 +127,13 @@ class Model:
     """
 
     def __init__(self, case: Case, targets: F64, rng: np.random.Generator) -> None:
+        from scipy.special import ndtri  # SciPy takes long to import, and few who import this need it
+
         self.case = case
         # Agents that hold a state stay in a tiny part of the space: ranks see it as large as the rest.
         self._values = [np.sort(column[case.rows]) for column in case.states.T]
         self._scores = [
-            ndtri((rankdata(values) - 0.5) / len(values)) if len(np.unique(values)) > 2 else values
+            ndtri((_ranks(values) - 0.5) / len(values)) if len(np.unique(values)) > 2 else values
             for values in self._values
         ]
         size = 2 * len(self._values)
@@ -171,27 +176,19 @@ class Model:
         steep: F64 = (vectors * np.sqrt(np.maximum(values, 0) + 1e-3)) @ vectors.T
         return steep
 
-    def places(self, rows: I64) -> F64:
-        """Return where states are, in directions that matter."""
-        turned: F64 = self._plain(rows) @ self._turn
-        return turned
+    def predict(self, targets: F64) -> F64:
+        """Return what other episodes say of each judged row."""
+        from scipy.spatial import KDTree
 
-    def basis(self, rows: I64) -> F64:
-        """Return the functions of the state at some rows, the smoothest last."""
-        return _functions(self.places(rows), self._centres, self.width, self._root)
-
-    def predict(self, targets: F64, half: bool = False) -> tuple[F64, F64]:
-        """Return what other episodes (or half of them) say of each judged row, and the weights of all episodes."""
         case = self.case
-        known = case.half if half else np.ones(len(case.rows), bool)
-        predicted, weights = ridge(self.here, targets, case.fold, RIDGE, known)
+        predicted, _ = ridge(self.here, targets, case.fold, RIDGE)
         left = targets - predicted
         places = np.concatenate([self._places, 1.5 * predicted / np.sqrt(predicted.shape[1])], axis=1)
-        fewest = min(np.count_nonzero(known & (case.fold != fold)) for fold in range(FOLDS))
+        fewest = min(np.count_nonzero(case.fold != fold) for fold in range(FOLDS))
         number = min(NEAREST + 3 * case.states.shape[1], fewest)
         nearest = np.empty((len(places), number), np.int64)
         for fold in range(FOLDS):
-            test, train = case.fold == fold, np.flatnonzero(known & (case.fold != fold))
+            test, train = case.fold == fold, np.flatnonzero(case.fold != fold)
             nearest[test] = train[KDTree(places[train]).query(places[test], number)[1]]
         best, correction = float((left**2).sum()), np.zeros_like(left)
         near = left[nearest]
@@ -200,7 +197,7 @@ class Model:
             error = float(((left - shrunk) ** 2).sum())
             if error < best:
                 best, correction = error, shrunk
-        return predicted + correction, weights
+        return predicted + correction
 
     def _sloped(self, nearest: I64, near: F64) -> F64:
         """Return what planes through the neighbours say: a steep agent changes even among them."""
@@ -230,15 +227,10 @@ def _functions(places: F64, centres: F64, width: float, root: F64) -> F64:
     return np.concatenate([np.ones((len(places), 1)), places, _kernel(places, centres, width) @ root], axis=1)
 
 
-def ridge(
-    basis: F64, targets: F64, fold: I64, strengths: tuple[float, ...], known: Bool | None = None, each: bool = False
-) -> tuple[F64, F64]:
-    """Return ridge predictions by the other folds with the best strength (of each column), and the weights of all."""
+def ridge(basis: F64, targets: F64, fold: I64, strengths: tuple[float, ...]) -> tuple[F64, F64]:
+    """Return ridge predictions by the other folds with the best strength, and the weights of all."""
     parts = [(basis[fold == k], targets[fold == k]) for k in range(FOLDS)]
-    taught = parts
-    if known is not None:
-        taught = [(basis[known & (fold == k)], targets[known & (fold == k)]) for k in range(FOLDS)]
-    squares, products = [x.T @ x for x, _ in taught], [x.T @ y for x, y in taught]
+    squares, products = [x.T @ x for x, _ in parts], [x.T @ y for x, y in parts]
     all_squares, all_products = sum(squares), sum(products)
     tried = np.empty((len(strengths), *targets.shape))
     for k, (x, _) in enumerate(parts):
@@ -247,8 +239,6 @@ def ridge(
         for i, strength in enumerate(strengths):
             tried[i][fold == k] = turned @ (within / (np.maximum(values, 0)[:, None] + strength))
     errors = ((targets - tried) ** 2).sum(axis=1)
-    if each:
-        return tried[errors.argmin(axis=0), :, np.arange(targets.shape[1])].T, np.empty(0)
     best = int(errors.sum(axis=1).argmin())
     weights = np.linalg.solve(all_squares + strengths[best] * np.eye(basis.shape[1]), all_products)
     return tried[best], weights

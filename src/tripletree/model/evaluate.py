@@ -178,7 +178,8 @@ def transitions_on(fitted: Fitted, log: Log | None, threads: int) -> Transitions
     """Return how ``log`` goes over the leaves of a tree; None is the training log, as far as the tree kept it."""
     if log is not None:
         check_same_schema(fitted.schema, log, "log")
-        return count_transitions(fitted.tree, log, threads)
+        counted: Transitions = fitted.recall(log, "transitions", lambda: count_transitions(fitted.tree, log, threads))
+        return counted
     if fitted.transitions is not None:
         return fitted.transitions
     if fitted.track is None:

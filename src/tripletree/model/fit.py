@@ -15,7 +15,7 @@ from tripletree import __version__
 from tripletree.checks import listing
 from tripletree.errors import TripleTreeWarning
 from tripletree.graph.markov import count_transitions
-from tripletree.leaves.attributes import describe
+from tripletree.leaves.attributes import Attributes, describe
 from tripletree.leaves.linear import MOST_FEATURES, fit_linear
 from tripletree.leaves.linear_losses import linear_training_curve
 from tripletree.leaves.losses import training_curve
@@ -30,7 +30,7 @@ from tripletree.model.track import Track, room
 from tripletree.text import Message, Option, count, plural
 from tripletree.tree.columns import state_columns
 from tripletree.tree.costs import cost_matrix
-from tripletree.tree.grow import encode, grow
+from tripletree.tree.grow import Encoded, encode, grow
 from tripletree.tree.spread import ranges
 from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Scales, make_targets
@@ -65,7 +65,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitted:
+def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any], *, words: bool = True) -> Fitted:
     """Grow a tree on ``log``; with a validation log, keep the size that is best on it. Steps count as their logs say.
 
     Parameters
@@ -76,23 +76,26 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any]) -> Fitt
         Held-out episodes.
     parameters : mapping
         All parameters of TripleTree, checked; costs by name.
+    words : bool
+        Whether to look for words for the numbers of a continuous action, which take a while.
     """
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()
     # First of all: what encoding needs for a while is free again before the targets, as large as the log, come.
     weighing = weigh(log.weights)
-    codes = encode(log, parameters["mode"], parameters["bins"], threads, weighing)
+    codes = encode(log, parameters["mode"], parameters["bins"], threads, weighing, parameters["thresholds"])
     grown = grow_settled(log, codes, parameters, threads, weighing)
     del codes
     fitted = describe_grown(log, grown, parameters)
-    fitted = replace(fitted, provenance={**fitted.provenance, **_levels(log, grown, parameters, threads)})
+    if words and not bare(parameters):
+        fitted = replace(fitted, provenance={**fitted.provenance, **levels_of(log, grown, parameters, threads)})
     flat = fitted.feature_min == fitted.feature_max
     notes = (
         *weighing.notes,
         *grown.notes,
-        *_feature_notes(log, flat),
-        *_leaf_notes(log, parameters),
+        *feature_notes(log, flat),
+        *leaf_notes(log, parameters),
         *truncation_notes(log, parameters),
     )
     for note in notes:
@@ -124,20 +127,16 @@ class Grown:
     weighing: Weighing
 
 
-def grow_again(
-    log: Log, codes: npt.NDArray[np.uint32], weights: F64, parameters: Mapping[str, Any], threads: int
-) -> Grown:
+def grow_again(log: Log, codes: Encoded, weights: F64, parameters: Mapping[str, Any], threads: int) -> Grown:
     """Grow a tree on a log with other weights, such as how often each episode was drawn; its codes are made once."""
     log = log.weighted(weights)
     weighing = weigh(log.weights)
-    if weighing.rows is not None:
-        codes = np.asfortranarray(codes[weighing.rows])
-    return grow_settled(log, codes, parameters, threads, weighing)
+    return grow_settled(log, codes.take(weighing.rows), parameters, threads, weighing)
 
 
 def grow_settled(
     log: Log,
-    codes: npt.NDArray[np.uint32],
+    codes: Encoded,
     parameters: Mapping[str, Any],
     threads: int,
     weighing: Weighing | None = None,
@@ -159,17 +158,24 @@ def grow_settled(
     return Grown(tree, node, scales, notes, values(log, gamma, tail), weighing)
 
 
-def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fitted:
-    """Return a grown tree with what its nodes predict and its losses on the log, but not yet how the log moves."""
+def describe_grown(
+    log: Log, grown: Grown, parameters: Mapping[str, Any], attributes: Attributes | None = None
+) -> Fitted:
+    """Return a grown tree with what its nodes predict and its losses on the log, but not yet how the log moves.
+
+    ``attributes`` are those of a larger log, of which this one is a part.
+    """
     tree, scales, weighing = grown.tree, grown.scales, grown.weighing
     costs = cost_matrix(parameters["costs"], log.schema.action.labels)
-    attributes = describe(tree, grown.node, log, grown.value, scales, parameters["derivative_scale"], weighing, costs)
+    threads, scale = parameters["threads"] or available_cores(), parameters["derivative_scale"]
+    if attributes is None:
+        attributes = describe(tree, grown.node, log, grown.value, scales, scale, weighing, costs, threads)
     action_scale = scales.action.std if log.schema.action.kind == "continuous" else None
-    lowest, highest = ranges(state_columns(log))
+    lowest, highest = ranges(state_columns(log), threads)
     linear = None
-    if log.n_features <= MOST_FEATURES:
+    if log.n_features <= MOST_FEATURES and not bare(parameters):
         span = np.where(highest > lowest, highest - lowest, 1.0)
-        threads, most = parameters["threads"] or available_cores(), parameters["leaf_features"]
+        most = parameters["leaf_features"]
         linear, squares = fit_linear(
             tree, grown.node, log, grown.value, attributes, scales, span, most, threads, weighing
         )
@@ -205,7 +211,12 @@ def describe_grown(log: Log, grown: Grown, parameters: Mapping[str, Any]) -> Fit
     )
 
 
-def _levels(log: Log, grown: Grown, parameters: Mapping[str, Any], threads: int) -> dict[str, Any]:
+def bare(parameters: Mapping[str, Any]) -> bool:
+    """Tell whether only the tree itself is wanted, as fast as it grows: no second opinion, no words for numbers."""
+    return bool(parameters["leaf_model"] == "mean" and parameters["keep"] == "nothing")
+
+
+def levels_of(log: Log, grown: Grown, parameters: Mapping[str, Any], threads: int) -> dict[str, Any]:
     """Return what the numbers of a continuous action mean, judged by a smaller tree on episodes unknown to it."""
     if log.schema.action.kind == "discrete":
         return {}
@@ -213,7 +224,9 @@ def _levels(log: Log, grown: Grown, parameters: Mapping[str, Any], threads: int)
 
     def grow_on(part: Log) -> tuple[Tree, npt.NDArray[np.int64]]:
         part = part.weighted(None)  # what numbers mean does not depend on how much each counts
-        small = grow_settled(part, encode(part, options["mode"], options["bins"], threads), options, threads)
+        small = grow_settled(
+            part, encode(part, options["mode"], options["bins"], threads, None, options["thresholds"]), options, threads
+        )
         return small.tree, small.tree.leaf_number[small.node].astype(np.int64)
 
     return {"levels": to_json(find_levels(log, trial_of(log, grow_on)), log, grown.tree, grown.node)}
@@ -260,7 +273,7 @@ def options(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def _grow(
     log: Log,
-    codes: npt.NDArray[np.uint32],
+    codes: Encoded,
     tail: F64 | None,
     parameters: Mapping[str, Any],
     threads: int,
@@ -270,7 +283,8 @@ def _grow(
     action, worth, derivative = map(float, parameters["theta"])
     value = values(log, float(parameters["gamma"]), tail)
     costs = cost_matrix(parameters["costs"], log.schema.action.labels)
-    targets = make_targets(log, value, (action, worth, derivative), parameters["derivative_scale"], weighing, costs)
+    theta, scale = (action, worth, derivative), parameters["derivative_scale"]
+    targets = make_targets(log, value, theta, scale, weighing, costs, threads)
     del value
     given = {name: parameters[name] for name in GROWTH}
     tree, node = grow(log, codes, targets, threads=threads, weighing=weighing, **given)
@@ -288,13 +302,14 @@ def still_falling(fitted: Fitted) -> bool:
     return bool(len(scores) > late and scores[-late:].min() < 0.99 * scores[:-late].min())
 
 
-def _feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
+def feature_notes(log: Log, constant: npt.NDArray[np.bool_]) -> list[str]:
+    """Return which features no split can use."""
     names = [feature.name for feature, flat in zip(log.schema.features, constant, strict=True) if flat]
     them = plural(len(names), "it", "them")
     return [f"Constant in this log, so no split can use {them}: {listing(names)}."] if names else []
 
 
-def _leaf_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
+def leaf_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
     """Return that leaves predict means, where there are too many features for linear models."""
     if parameters["leaf_model"] == "mean" or log.n_features <= MOST_FEATURES:
         return []

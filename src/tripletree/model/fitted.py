@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,7 @@ from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.boxes import bounds
 from tripletree.leaves.entry import EntryPoints, entry_points
 from tripletree.leaves.linear import LinearLeaves, node_means, node_spreads
+from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.model.track import Track
 from tripletree.tree.costs import cost_matrix
@@ -199,6 +202,18 @@ class Fitted:
     def memory(self) -> dict[str, Any]:
         """What questions work out once and keep, by name; all of it follows from the tree."""
         return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was worked out follows from the rest, and what hangs on a log cannot be sent to another process.
+        return {name: value for name, value in vars(self).items() if name != "memory"}
+
+    def recall(self, log: Log, name: str, work: Callable[[], Any]) -> Any:
+        """Return what follows from the tree and a log: worked out once, and kept for as long as the log lives."""
+        logs: WeakKeyDictionary[Log, dict[str, Any]] = self.memory.setdefault("logs", WeakKeyDictionary())
+        known = logs.setdefault(log, {})
+        if name not in known:
+            known[name] = work()
+        return known[name]
 
     @cached_property
     def span(self) -> npt.NDArray[np.float64]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tripletree.checks import is_number
 from tripletree.log.log import Log
 from tripletree.log.schema import GivenLevels
-from tripletree.log.switches import Switch, episodes_within, find_switches, limit_of
+from tripletree.log.switches import Answers, Switch, find_switches, limit_of, rows_of
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ FEW_VALUES = 6
 PEAK, NARROW = 0.1, 0.05
 """A preferred value holds this share of the samples within this share of the range."""
 BINS = 200
-ROWS = 100_000
+ROWS = 30_000
 """Rows, of whole episodes, that levels are judged on."""
 DEPENDS = 0.25
 """An action whose effect depends on its number by less than this share of the jump is off there."""
@@ -103,10 +103,11 @@ def find_levels(log: Log, trial: Trial | None) -> list[Found]:
         To judge them with; None where a log has too few episodes for that.
     """
     given = log.schema.action.levels or ((),) * log.actions.shape[1]
-    return [_levels(log, k, ends, trial) for k, ends in enumerate(given)]
+    answers = Answers(log)
+    return [_levels(log, k, ends, trial, answers) for k, ends in enumerate(given)]
 
 
-def _levels(log: Log, k: int, given: GivenLevels, trial: Trial | None) -> Found:
+def _levels(log: Log, k: int, given: GivenLevels, trial: Trial | None, answers: Answers) -> Found:
     action = log.actions[:, k]
     if given:
         edges, names = split_given(given)
@@ -115,7 +116,7 @@ def _levels(log: Log, k: int, given: GivenLevels, trial: Trial | None) -> Found:
     if len(distinct) <= FEW_VALUES and len(distinct := np.unique(action)) <= FEW_VALUES:
         edges = tuple(_between(low, high) for low, high in pairwise(distinct.tolist()))
         return _judged(Found(edges, tuple(f"{value:.6g}" for value in distinct), "value"), action, trial)
-    switches = find_switches(log, k)
+    switches = find_switches(log, k, answers)
     if switches:
         edges = tuple(one.at for one in switches)
         found = Found(edges, switch_words(switches, action), "switch")
@@ -140,21 +141,28 @@ def _merged(found: Found, action: F64, trial: Trial | None) -> Found:
         if len(found.edges) == 1:
             return found if found.agreement >= POOR else Found((), (), "number", found.agreement)
         shorter = [found.edges[:i] + found.edges[i + 1 :] for i in range(len(found.edges))]
-        edges = max(shorter, key=lambda kept: explained(action, kept))
+        edges = max(shorter, key=Explained(action).share)
         names = level_words(edges, action)
         found = _judged(Found(edges, names, found.how), action, trial)
     return found
 
 
-def explained(action: F64, edges: Sequence[float]) -> float:
-    """Return the share of an action's variance that the means of its levels explain."""
-    level = level_of(action, edges)
-    count = np.bincount(level, minlength=len(edges) + 1)
-    largest = float(np.abs(action).max(initial=0.0)) or 1.0
-    centred = action / largest - (action / largest).mean()
-    mean = np.bincount(level, centred, len(edges) + 1) / np.maximum(count, 1)
-    whole = float((centred * centred).sum())
-    return float((count * mean * mean).sum()) / whole if whole > 0 else 0.0
+class Explained:
+    """How much of an action's variance the means of its levels explain, for many levels of the same numbers."""
+
+    def __init__(self, action: F64) -> None:
+        self._action = np.sort(action)
+        largest = float(np.abs(action).max(initial=0.0)) or 1.0
+        centred = self._action / largest - (action / largest).mean()
+        self._summed = np.append(0.0, np.cumsum(centred))
+        self._whole = float((centred * centred).sum())
+
+    def share(self, edges: Sequence[float]) -> float:
+        """Return the share of the variance that levels with these edges explain."""
+        # Without rounding errors the sum of all is 0.
+        place = np.concatenate([[0], np.searchsorted(self._action, edges), [len(self._action)]])
+        count, total = np.diff(place), np.diff(self._summed[place])
+        return float((total * total / np.maximum(count, 1)).sum()) / self._whole if self._whole > 0 else 0.0
 
 
 def number_edges(action: F64) -> tuple[float, ...]:
@@ -163,12 +171,13 @@ def number_edges(action: F64) -> tuple[float, ...]:
     The first that a person would think of come first; each level more must explain 3 % more of the variance.
     """
     edges: tuple[float, ...] = ()
+    explained = Explained(action).share
     for kind in _candidates(action):
         while True:
-            before = explained(action, edges)
+            before = explained(edges)
             tries = [tuple(sorted({*edges, *one})) for one in kind]
             gains = [
-                ((explained(action, more) - before) / (len(more) - len(edges)), more)
+                ((explained(more) - before) / (len(more) - len(edges)), more)
                 for more in tries
                 if len(edges) < len(more) < MOST_LEVELS
             ]
@@ -178,10 +187,10 @@ def number_edges(action: F64) -> tuple[float, ...]:
             edges = more
     # What came first may have become superfluous.
     while edges:
-        whole = explained(action, edges)
+        whole = explained(edges)
         shorter = [edges[:i] + edges[i + 1 :] for i in range(len(edges))]
-        best = max(shorter, key=lambda kept: explained(action, kept))
-        if whole - explained(action, best) >= MORE:
+        best = max(shorter, key=explained)
+        if whole - explained(best) >= MORE:
             break
         edges = best
     return edges
@@ -330,8 +339,7 @@ def trial_of(log: Log, grow: Any) -> Trial | None:
     number = np.unique(units)
     if len(number) < 4:
         return None
-    rows = episodes_within(log, ROWS)
-    chosen = np.unique(np.searchsorted(log.starts, rows, side="right") - 1)
+    chosen = np.arange(0, log.n_episodes, max(-(-log.n_samples // ROWS), 1))
     chance = np.random.default_rng(0).permutation(len(number))
     # Whole groups go to one side: what depends on each other must not judge itself.
     fresh = chance[units[chosen]] % 10 >= 7
@@ -339,7 +347,7 @@ def trial_of(log: Log, grow: Any) -> Trial | None:
         return None
     train, test = chosen[~fresh], chosen[fresh]
     tree, leaf = grow(log.select(train))
-    at = [np.concatenate([np.arange(log.starts[e], log.starts[e + 1]) for e in part]) for part in (train, test)]
+    at = [rows_of(log, part) for part in (train, test)]
     return Trial(at[0], leaf, at[1], tree.apply(log.states[at[1]]).astype(np.int64))
 
 

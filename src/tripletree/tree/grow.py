@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.errors import ParameterError
 from tripletree.log.log import Log
-from tripletree.text import Message, Option
+from tripletree.tree.edges import Edges, find_edges
 from tripletree.tree.structure import Tree
 from tripletree.tree.targets import Targets
 from tripletree.tree.weights import Weighing
@@ -19,30 +19,36 @@ Progress = Callable[[int, int], None]
 
 NO_DEPTH_LIMIT = 2**31 - 1
 
-ROWS_PER_BIN = 2**20
-"""Most samples for each bin that the kernel's codes have room for."""
 
+@dataclass(frozen=True, eq=False)
+class Encoded:
+    """What growth compares instead of the states' values.
 
-def encode(log: Log, mode: str, bins: int, threads: int, weighing: Weighing | None = None) -> npt.NDArray[np.uint32]:
-    """Return the codes that growth compares instead of the states' values; near-equal values share one.
-
-    They are those of the samples that count. Bins hold about equally many of these, whatever their weights.
+    Attributes
+    ----------
+    codes : uint32 array of shape (samples, features)
+        They keep the order of the values; near-equal values share one. In histogram mode, all values of a bin do.
+    edges : Edges or None
+        Between the bins, in histogram mode: thresholds are among them.
     """
-    exact = mode == "exact"
+
+    codes: npt.NDArray[np.uint32]
+    edges: Edges | None = None
+
+    def take(self, rows: npt.NDArray[np.int64] | None) -> Encoded:
+        """Return the same for some samples only; None: for all."""
+        return self if rows is None else Encoded(np.asfortranarray(self.codes[rows]), self.edges)
+
+
+def encode(
+    log: Log, mode: str, bins: int, threads: int, weighing: Weighing | None = None, thresholds: str = "short"
+) -> Encoded:
+    """Return the codes of the samples that count. Bins hold about equally many of these, whatever their weights."""
     states = log.states if weighing is None else weighing.take(log.states)
-    if not exact and len(states) > bins * ROWS_PER_BIN:
-        least = -(-len(states) // ROWS_PER_BIN)
-        raise ParameterError(
-            Message(
-                "{} must be at least {} for {:,} samples; got {}. Try {}.",
-                Option("bins"),
-                least,
-                len(states),
-                bins,
-                Option("bins", 1024),
-            )
-        )
-    return _kernel.encode(states, exact_bins(*states.shape) if exact else bins, exact, threads)
+    if mode == "exact":
+        return Encoded(_kernel.encode(states, exact_bins(*states.shape), threads))
+    edges = find_edges(states, bins, thresholds)
+    return Encoded(_kernel.encode_edges(states, edges.numbers, edges.first, threads), edges)
 
 
 def exact_bins(samples: int, features: int) -> int:
@@ -54,7 +60,7 @@ def exact_bins(samples: int, features: int) -> int:
 
 def grow(
     log: Log,
-    codes: npt.NDArray[np.uint32],
+    encoded: Encoded,
     targets: Targets,
     *,
     max_leaves: int,
@@ -69,7 +75,7 @@ def grow(
 ) -> tuple[Tree, npt.NDArray[np.int32]]:
     """Grow best-first and return the tree and the node of the leaf that each sample falls in.
 
-    ``codes`` and ``targets`` are those of the samples that count, all of them without a ``weighing``. The other
+    ``encoded`` and ``targets`` are those of the samples that count, all of them without a ``weighing``. The other
     parameters are TripleTree's, checked. ``KeyboardInterrupt``, and whatever ``progress`` raises, stop growth.
     """
     if targets.n_plain + targets.n_derivative == 0:
@@ -79,7 +85,7 @@ def grow(
     states = weighing.take(log.states)
     feature, threshold, left, gain, node = _kernel.grow(
         states,
-        codes,
+        encoded.codes,
         targets.rows,
         n_plain=targets.n_plain,
         n_derivative=targets.n_derivative,
@@ -93,6 +99,8 @@ def grow(
         progress=progress,
         fine=targets.fine,
         weighted=targets.weighted,
+        edges=None if encoded.edges is None else encoded.edges.numbers,
+        first_edge=None if encoded.edges is None else encoded.edges.first,
     )
     tree = Tree(feature, threshold, left, gain)
     count = np.bincount(node, weighing.counts, tree.n_nodes)

@@ -30,8 +30,10 @@ def middle_spans(columns: Columns, wanted: npt.NDArray[np.int64], per_unit: F64)
 
 
 def _middle_span(columns: Columns, column: int, unit: float) -> float:
-    numbers = np.concatenate([block[column] for _, block in columns.blocks()])
-    numbers = numbers[~np.isnan(numbers)]
+    numbers = columns.column(column)
+    known = ~np.isnan(numbers)
+    if not known.all():
+        numbers = numbers[known]
     last = len(numbers) - 1
     outer = min(-(-len(numbers) // 16), last // 2)
     while True:

@@ -30,6 +30,8 @@ class Spread:
         ``2**exponent`` is the unit of what follows, a little more than the range.
     unit_mean, unit_std, unit_reach : float64 arrays of shape (columns,)
         Mean relative to the centre, standard deviation, and largest distance from the mean, in that unit.
+    size : float64 array of shape (columns,)
+        The largest of all numbers, without their sign.
     """
 
     count: int
@@ -38,6 +40,7 @@ class Spread:
     unit_mean: F64
     unit_std: F64
     unit_reach: F64
+    size: F64
 
     @cached_property
     def mean(self) -> F64:
@@ -56,17 +59,17 @@ class Spread:
         return per_unit
 
 
-def ranges(columns: Columns) -> tuple[F64, F64]:
+def ranges(columns: Columns, threads: int = 1) -> tuple[F64, F64]:
     """Return the smallest and largest number of each column, both 0 when no row has the attribute."""
     lowest, highest = np.full(columns.n_columns, np.inf), np.full(columns.n_columns, -np.inf)
-    for _, block in columns.blocks():
-        _kernel.widen_ranges(block, lowest, highest)
+    for _, source in columns.sources():
+        _kernel.widen_ranges(source, lowest, highest, threads)
     if not (lowest <= highest).all():
         return np.zeros_like(lowest), np.zeros_like(lowest)
     return lowest, highest
 
 
-def measure(columns: Columns, source: Columns | None = None, weights: F64 | None = None) -> Spread:
+def measure(columns: Columns, source: Columns | None = None, weights: F64 | None = None, threads: int = 1) -> Spread:
     """Return mean and spread of ``columns`` over the rows that have the attribute.
 
     Each row counts as much as its weight says, a whole number as a double; None: all the same.
@@ -74,29 +77,61 @@ def measure(columns: Columns, source: Columns | None = None, weights: F64 | None
     Columns that were computed from a ``source`` carry its rounding errors, so they are constant within 1e-12 of the
     size of its numbers.
     """
-    lowest, highest = ranges(columns)
-    size = np.maximum(np.abs(lowest), np.abs(highest))
-    if source is not None:
-        size = np.maximum(size, np.maximum(*map(np.abs, ranges(source))))
+    units = units_of(
+        *ranges(columns, threads), None if source is None else np.maximum(*map(np.abs, ranges(source, threads)))
+    )
+    if weights is not None:
+        count, first, second = _weighted_means(columns, weights, units.centre, units.per_unit)
+        return _spread(units, count, first, second)
+    count, grids = 0, grids_of(columns.n_rows)
+    sums = np.zeros((columns.n_columns, 4))
+    for _, part in columns.sources():
+        count += _kernel.add_sums(part, units.centre, units.per_unit, grids, sums, threads)
+    return finished(units, count, sums)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The unit that each column is measured in, by its range; the first half of a `Spread`."""
+
+    centre: F64
+    exponent: npt.NDArray[np.int64]
+    constant: npt.NDArray[np.bool_]
+    span: F64
+    size: F64
+
+    @cached_property
+    def per_unit(self) -> F64:
+        """Units in 1."""
+        per_unit: F64 = np.ldexp(1.0, -self.exponent)
+        return per_unit
+
+
+def units_of(lowest: F64, highest: F64, source_size: F64 | None = None) -> Units:
+    """Return the units of columns with these ranges, computed from numbers of that size."""
+    own = size = np.maximum(np.abs(lowest), np.abs(highest))
+    if source_size is not None:
+        size = np.maximum(size, source_size)
     constant = ~(highest - lowest > 1e-12 * size)
-    centre = lowest / 2 + highest / 2
     span = np.where(constant, np.where(size > 0, size, 1.0), highest - lowest)
     # Below 2^-1000 the factor 2^-exponent itself would overflow; the squares are safe there all the same.
     exponent = np.maximum(np.frexp(span)[1].astype(np.int64), -1000)
-    per_unit = np.ldexp(1.0, -exponent)
-    if weights is not None:
-        count, first, second = _weighted_means(columns, weights, centre, per_unit)
-        return _spread(count, centre, exponent, first, second, constant, span)
-    # Sums of a high and a low part of each number (at most 1 in size), on grids that are coarse enough for n_rows exact
-    # additions; what the two leave out is below 2^-50. A grid is given by a number that swallows what is finer.
-    bits = 52 - columns.n_rows.bit_length()
-    grids = 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (51 - 2 * bits)
-    count = 0
-    sums = np.zeros((columns.n_columns, 4))  # high and low parts of the numbers, of their squares
-    for _, block in columns.blocks():
-        count += _kernel.add_sums(block, centre, per_unit, grids, sums)
+    return Units(lowest / 2 + highest / 2, exponent, constant, span, own)
+
+
+def grids_of(n_rows: int) -> tuple[float, float]:
+    """Return two grids on which so many numbers of at most 1 in size add up exactly: for their high and low parts.
+
+    What the two leave out is below 2^-50. A grid is given by a number that swallows what is finer.
+    """
+    bits = 52 - n_rows.bit_length()
+    return 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (51 - 2 * bits)
+
+
+def finished(units: Units, count: int, sums: F64) -> Spread:
+    """Return the spread that follows from sums of high and low parts of the numbers, and of their squares."""
     first, second = sums.reshape(-1, 2, 2).sum(axis=2).T / max(count, 1)
-    return _spread(count, centre, exponent, first, second, constant, span)
+    return _spread(units, count, first, second)
 
 
 def _weighted_means(columns: Columns, weights: F64, centre: F64, per_unit: F64) -> tuple[int, F64, F64]:
@@ -123,21 +158,14 @@ def _weighted_means(columns: Columns, weights: F64, centre: F64, per_unit: F64) 
     return count, first, second
 
 
-def _spread(
-    count: int,
-    centre: F64,
-    exponent: npt.NDArray[np.int64],
-    first: F64,
-    second: F64,
-    constant: npt.NDArray[np.bool_],
-    span: F64,
-) -> Spread:
-    mean = np.where(constant, 0.0, first)
+def _spread(units: Units, count: int, first: F64, second: F64) -> Spread:
+    mean = np.where(units.constant, 0.0, first)
     return Spread(
         count=count,
-        centre=centre,
-        exponent=exponent,
+        centre=units.centre,
+        exponent=units.exponent,
         unit_mean=mean,
-        unit_std=np.where(constant, 0.0, np.sqrt(np.maximum(second - first * first, 0.0))),
-        unit_reach=np.where(constant, 0.0, span / 2 * np.ldexp(1.0, -exponent) + np.abs(mean)),
+        unit_std=np.where(units.constant, 0.0, np.sqrt(np.maximum(second - first * first, 0.0))),
+        unit_reach=np.where(units.constant, 0.0, units.span / 2 * units.per_unit + np.abs(mean)),
+        size=units.size,
     )

@@ -79,6 +79,7 @@ def make_targets(
     derivative_scale: str,
     weighing: Weighing | None = None,
     costs: F64 | None = None,
+    threads: int = 1,
 ) -> Targets:
     """Scale and round the columns of a log; every attribute has impurity ``theta_g`` over the whole log.
 
@@ -96,6 +97,8 @@ def make_targets(
         Which samples count, and how much; the rows are those of the samples that count. None: all, and the same.
     costs : float64 array of shape (labels, labels), or None
         What it costs to take one label for another (discrete actions only); None: 1.
+    threads : int
+        Threads to use; their number changes nothing.
     """
     weighing = weighing or Weighing()
     reconciled = None if costs is None else growth_costs(costs)
@@ -104,9 +107,9 @@ def make_targets(
     sources = (weighing.columns(columns[0]), weighing.columns(columns[1]), weighing.columns(columns[2]))
     n_rows, weights = sources[1].n_rows, weighing.numbers
     spreads = (
-        measure(sources[0], weights=weights),
-        measure(sources[1], weights=weights),
-        _news(measure(sources[2], weighing.columns(state_columns(log)), weights), log.schema),
+        measure(sources[0], weights=weights, threads=threads),
+        measure(sources[1], weights=weights, threads=threads),
+        _news(measure(sources[2], weighing.columns(state_columns(log)), weights, threads), log.schema),
     )
     factors = (
         _action_factors(spreads[0], log.schema.action.kind, points) * math.sqrt(theta[0]),
@@ -119,7 +122,7 @@ def make_targets(
     notes = _notes(theta, used, spreads[2].count, log.schema)
     if reconciled is not None and theta[0]:
         notes += _cost_notes(reconciled)
-    names = _column_names(log, points)
+    names = _column_names(log.schema, points)
     # Scores of linear leaves are about 0/1 columns, whatever confusing labels costs.
     plain = spreads[0] if points is None else measure(weighing.columns(action_columns(log)), weights=weights)
     scales = Scales(plain, spreads[1], spreads[2])
@@ -156,9 +159,10 @@ def make_targets(
         for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
             if not len(kept):
                 continue
-            for part, block in source.blocks():
+            for part, numbers in source.sources():
                 _kernel.quantise(
-                    (block if len(kept) == len(block) else block[kept]).T,
+                    numbers,
+                    kept,
                     spread.centre[kept],
                     spread.per_unit[kept],
                     spread.unit_mean[kept],
@@ -166,6 +170,7 @@ def make_targets(
                     rows[part],
                     lane,
                     fine,
+                    threads,
                 )
             lane += len(kept)
         rows[:, lane] = weighing.take(has_successor(log))
@@ -174,7 +179,7 @@ def make_targets(
     rows, lanes = quantised(fine=False), n_plain + n_derivative
     # One outlier sets the scale of all columns. Where it leaves too few steps for the others, targets get 22 bits more.
     narrow = np.split(
-        _kernel.narrow_lanes(rows, n_plain, n_derivative) > 0, np.cumsum([len(kept) for kept in used])[:2]
+        _kernel.narrow_lanes(rows, n_plain, n_derivative, threads) > 0, np.cumsum([len(kept) for kept in used])[:2]
     )
     steps = steps_of(narrow, scale)
     fine = any((numbers < ENOUGH).any() for numbers in steps)
@@ -237,14 +242,14 @@ def _steps(
     return middle_spans(source, wanted, per_unit) * scale[wanted]
 
 
-def _column_names(log: Log, points: F64 | None) -> tuple[list[str], list[str], list[str]]:
-    action = log.schema.action
+def _column_names(schema: Schema, points: F64 | None) -> tuple[list[str], list[str], list[str]]:
+    action = schema.action
     return (
         [f"the action `{name}`" for name in (action.labels if action.kind == "discrete" else action.names)]
         if points is None
         else ["the action"] * points.shape[1],
         ["the value"],
-        [f"the derivative of `{name}`" for name in log.schema.feature_names],
+        [f"the derivative of `{name}`" for name in schema.feature_names],
     )
 
 

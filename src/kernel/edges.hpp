@@ -1,0 +1,99 @@
+// Histogram mode: edges between the bins of a feature, chosen before growth, and the bins of values.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "encode.hpp"
+#include "threshold.hpp"
+
+namespace tripletree {
+
+// Of the edges between two bins the one in the middle: bins `below` and `above` hold samples, those between them do not.
+inline size_t middle_edge(size_t below, size_t above) { return below + (above - below - 1) / 2; }
+
+// The edges between at most `bins` bins of about equally many of the sorted values. Near-equal values share a bin, as do codes in exact
+// mode, and a value that repeats a lot has one of its own. An edge may move by up to a quarter of the bins beside it, which leaves room
+// for short numbers; beside a bin of one value it stays in the gap. A value equal to an edge belongs to the bin above.
+inline std::vector<double> choose_edges(const double* sorted, size_t n, size_t bins, bool midpoints) {
+    size_t outer = std::min((n + outer_part - 1) / outer_part, (n - 1) / 2);
+    while (outer > 0 && sorted[outer] == sorted[n - 1 - outer]) outer /= 2;
+    const double equal = sorted[n - 1 - outer] * equal_share - sorted[outer] * equal_share;
+    std::vector<uint32_t> starts{0};  // of each cluster of near-equal values
+    for (size_t i = 1; i < n; ++i) {
+        const double first = sorted[starts.back()];
+        if (sorted[i] - first > std::max(equal, own_share * std::fabs(first))) starts.push_back(static_cast<uint32_t>(i));
+    }
+    const size_t k = starts.size();
+    starts.push_back(static_cast<uint32_t>(n));
+    size_t want = bins;
+    std::vector<size_t> firsts = divide_clusters(starts.data(), k, heavy_clusters(starts.data(), k, want), want);
+    while (firsts.size() - 1 > bins) {  // bins for repeated values come on top: ask for fewer until all fit
+        const size_t excess = firsts.size() - 1 - bins;
+        want = want > excess ? want - excess : 1;
+        firsts = divide_clusters(starts.data(), k, heavy_clusters(starts.data(), k, want), want);
+    }
+    const auto cluster = [&](size_t place) { return static_cast<size_t>(std::upper_bound(starts.begin(), starts.end() - 1, place) - starts.begin()) - 1; };
+    std::vector<double> edges;
+    for (size_t b = 1; b + 1 < firsts.size(); ++b) {
+        const size_t before = starts[firsts[b - 1]], at = starts[firsts[b]], after = starts[firsts[b + 1]];
+        const size_t slack = firsts[b] - firsts[b - 1] > 1 && firsts[b + 1] - firsts[b] > 1 ? 4 : SIZE_MAX;
+        const double lo = sorted[starts[cluster(at - 1 - (at - before) / slack) + 1] - 1], hi = sorted[starts[cluster(at + (after - at) / slack)]];
+        edges.push_back(midpoints ? midpoint(lo, hi) : short_decimal(lo, hi));
+    }
+    return edges;
+}
+
+// Finds the bin of a value: the number of edges that it is not below. A grid over the edges leaves few of them to compare with.
+struct Bins {
+    static constexpr size_t cells = 1024;
+    const double* edges;
+    size_t count;
+    double low = 0, per_cell = 0;
+    std::vector<uint16_t> first;  // edges before each cell, closed by their number
+
+    Bins(const double* given, size_t n) : edges(given), count(n), first(cells + 1) {
+        if (!n) return;
+        low = edges[0];
+        const double width = edges[n - 1] / 2 - low / 2;
+        per_cell = width > 0 && std::isfinite(cells / 2 / width) ? cells / 2 / width : 0;
+        for (size_t c = 0, k = 0; c <= cells; ++c) {
+            while (k < n && (c == cells || cell(edges[k]) < c)) ++k;
+            first[c] = static_cast<uint16_t>(k);
+        }
+    }
+    // It never falls as x grows, which is all that counts.
+    size_t cell(double x) const {
+        const double at = (x - low) * per_cell;
+        return at > 0 ? at < cells - 1 ? static_cast<size_t>(at) : cells - 1 : 0;
+    }
+    size_t operator()(double x) const {
+        if (!count) return 0;
+        const size_t c = cell(x);
+        const double* begin = edges + first[c];
+        for (size_t rest = first[c + 1] - first[c]; rest > 0;) {
+            const size_t half = (rest + 1) / 2;
+            const bool above = begin[half - 1] <= x;
+            begin += above ? half : 0;
+            rest = above ? rest - half : half - 1;
+        }
+        return static_cast<size_t>(begin - edges);
+    }
+};
+
+inline std::vector<Bins> make_bins(const double* edges, const int64_t* first, size_t d) {
+    std::vector<Bins> found;
+    for (size_t f = 0; f < d; ++f) found.emplace_back(edges + first[f], static_cast<size_t>(first[f + 1] - first[f]));
+    return found;
+}
+
+// Calls put(row, feature, bin) for every state of n rows.
+template <class Put>
+void find_bins(const std::vector<Bins>& bins, const double* states, size_t n, const Put& put) {
+    const size_t d = bins.size();
+    for (size_t i = 0; i < n; ++i)
+        for (size_t f = 0; f < d; ++f) put(i, f, bins[f](states[i * d + f]));
+}
+
+}  // namespace tripletree

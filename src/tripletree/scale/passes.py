@@ -1,0 +1,361 @@
+"""The passes over a cache: functions of what is common to all tasks and of some pieces; results add up in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import _kernel
+from tripletree.graph.transitions import UNKNOWN, find_sequences, leaves_of
+from tripletree.leaves.sums import LeafSums
+from tripletree.log.disk import DiskLog, Runs, find_runs
+from tripletree.log.endings import TRUNCATED
+from tripletree.log.log import Log
+from tripletree.model.bootstrap import TailSums, end_states
+from tripletree.scale.pieces import ROWS, Span, Work
+from tripletree.tree.edges import Edges, unknown
+from tripletree.tree.frontier import Lanes, Wanted, first_bins, nothing_but_the_root
+from tripletree.tree.parts import Measured, Model, Rounding
+from tripletree.tree.structure import Tree
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+RADIX = 16
+"""Bits of a number that are told apart in one pass, where places in a sorted column are looked for."""
+
+
+def runs_of(disk: DiskLog, number: int) -> tuple[int, Runs]:
+    """Find the episodes of a file."""
+    return number, find_runs(disk, number)
+
+
+def measure_ranges(common: tuple[Work, Model], spans: Sequence[Span]) -> Measured:
+    """Return the ranges of action, value and derivative."""
+    work, model = common
+    found: Measured | None = None
+    for span in spans:
+        log = work.log(span)
+        part = Measured.ranges(model.columns(log, work.values(span, log)))
+        if found is None:
+            found = part
+        else:
+            found.merge(part)
+    return found or Measured()
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """How columns are added up, and the values of features that have few."""
+
+    model: Model
+    units: list[tuple[F64, F64]]
+    grids: tuple[float, float]
+    known: list[F64 | None]
+    most: int
+
+
+def measure_sums(common: tuple[Work, Units], spans: Sequence[Span]) -> tuple[Measured, list[F64]]:
+    """Return the sums of action, value and derivative, and other values of the features that have few."""
+    work, how = common
+    found: Measured | None = None
+    more = [np.empty(0) for _ in how.known]
+    for span in spans:
+        log = work.log(span)
+        part = Measured.added(how.model.columns(log, work.values(span, log)), how.units, how.grids)
+        for f, values in enumerate(how.known):
+            if values is not None and len(more[f]) <= how.most:
+                more[f] = np.union1d(more[f], unknown(log.states[:, f], values))
+        if found is None:
+            found = part
+        else:
+            found.merge(part)
+    return found or Measured(), more
+
+
+def write_rows(common: tuple[Work, Rounding, Edges], spans: Sequence[Span]) -> tuple[I64, I64]:
+    """Write the targets and bins of pieces; returns the histogram of the root, and where targets lie on the grid."""
+    work, how, edges = common
+    lanes, first_bin, root = how.lanes, first_bins(edges), nothing_but_the_root()
+    histogram = np.zeros((1, int(first_bin[-1]), lanes.width), np.int64)
+    lie: I64 = np.zeros((0, 0), np.int64)
+    for span in spans:
+        log = work.log(span)
+        targets, known = how.rows(log, work.values(span, log))
+        bins = _kernel.bin_rows(log.states, edges.numbers, edges.first)
+        work.cache.write(ROWS, span.number, {"bins": bins, "targets": targets, "known": known}, {})
+        _add(lanes, bins, targets, known, first_bin, root, histogram)
+        if not how.fine:
+            part = how.spans(targets, known)
+            lie = lie + part if lie.size else part
+    return histogram, lie
+
+
+def count_nodes(common: tuple[Work, Lanes, I64, Wanted], spans: Sequence[Span]) -> I64:
+    """Return the histograms of some nodes."""
+    work, lanes, first_bin, wanted = common
+    histograms = np.zeros((wanted.slots, int(first_bin[-1]), lanes.width), np.int64)
+    for span in spans:
+        arrays, _ = work.cache.read(ROWS, span.number, mapped=True)
+        _add(lanes, arrays["bins"], arrays["targets"], arrays["known"], first_bin, wanted, histograms)
+    return histograms
+
+
+def _add(
+    lanes: Lanes,
+    bins: npt.NDArray[np.uint16],
+    targets: npt.NDArray[np.int32],
+    known: npt.NDArray[np.uint8],
+    first_bin: I64,
+    wanted: Wanted,
+    into: I64,
+) -> None:
+    tree = (wanted.feature, wanted.cut, wanted.left, wanted.slot)
+    _kernel.add_histograms(bins, targets, known, first_bin, *tree, lanes.n_plain, lanes.n_derivative, lanes.fine, into)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Places in sorted columns that are looked for, bit by bit from the highest.
+
+    ``column`` names the attribute and the number of each place's column, ``prefix`` the bits known so far.
+    """
+
+    model: Model
+    column: list[tuple[int, int]]
+    prefix: npt.NDArray[np.uint64]
+    bits: int
+
+
+def count_places(common: tuple[Work, Places], spans: Sequence[Span]) -> I64:
+    """Return how many numbers with each place's prefix have which bits next, shape (places, 2^16)."""
+    work, places = common
+    found = np.zeros((len(places.column), 2**RADIX), np.int64)
+    for span in spans:
+        log = work.log(span)
+        columns = places.model.columns(log, work.values(span, log))
+        for group, k in dict.fromkeys(places.column):
+            numbers = np.concatenate([block[k] for _, block in columns[group].blocks()])
+            keys = ordered_bits(numbers[~np.isnan(numbers)])
+            low = np.uint64(64 - places.bits - RADIX)
+            digit = (keys >> low) & np.uint64(2**RADIX - 1)
+            high = keys >> np.uint64(64 - places.bits) if places.bits else np.zeros(len(keys), np.uint64)
+            for number, name in enumerate(places.column):
+                if name == (group, k):
+                    inside = digit[high == places.prefix[number]].astype(np.int64)
+                    found[number] += np.bincount(inside, minlength=2**RADIX)
+    return found
+
+
+def ordered_bits(numbers: F64) -> npt.NDArray[np.uint64]:
+    """Return integers that have the order of the numbers; 0 and -0 are the same."""
+    bits = (numbers + 0.0).view(np.uint64)
+    return np.where(bits >> np.uint64(63), ~bits, bits | np.uint64(2**63))
+
+
+def number_of(bits: int) -> float:
+    """Return the number that an integer of `ordered_bits` stands for."""
+    raw = bits - 2**63 if bits >= 2**63 else 2**64 - 1 - bits
+    return float(np.array([raw], np.uint64).view(np.float64)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Tails:
+    """How values settle: the tree, the unit of values, and the samples of the whole log."""
+
+    tree: Tree
+    unit: float
+    total: int
+
+
+def settle(common: tuple[Work, Tails], spans: Sequence[Span]) -> TailSums | None:
+    """Return what the values of leaves that truncated episodes end in depend on."""
+    work, how = common
+    found: TailSums | None = None
+    for span in spans:
+        log = work.log(span)
+        leaf = how.tree.apply(log.states)
+        part = TailSums.of(
+            log,
+            leaf,
+            _ends(work, span, log, how.tree),
+            work.values(span, log) / how.unit,
+            work.gamma,
+            how.total,
+            after=span.after,
+        )
+        if found is None:
+            found = part
+        else:
+            found.merge(part)
+    return found
+
+
+def _ends(work: Work, span: Span, log: Log, tree: Tree) -> I64:
+    """Return the leaf that each episode ends in, -1 unless it is truncated."""
+    end = np.full(log.n_episodes, -1)
+    truncated = np.flatnonzero(log.endings == TRUNCATED)
+    if len(truncated):
+        end[truncated] = tree.apply(end_states(log, truncated))
+    if span.after:
+        ending, state = work.ends[span.number]
+        end[-1] = tree.apply(state[None])[0] if ending == TRUNCATED else -1
+    return end
+
+
+@dataclass(eq=False)
+class Moves:
+    """Sequences from leaf to leaf, counted; those that a cut leaves open are kept one by one.
+
+    Attributes
+    ----------
+    key, count, steps : int64 arrays
+        ``source * (leaves + 1) + target``, sequences, and the sum of their lengths.
+    censored, censored_steps, stays, starts, samples : int64 arrays of shape (leaves,)
+        As in `Transitions`.
+    open : dict
+        For each piece with a cut episode: its first sequence and its last, as (leaf, length, what follows, whether the
+        final state is known); None for one that is whole.
+    """
+
+    key: I64
+    count: I64
+    steps: I64
+    censored: I64
+    censored_steps: I64
+    stays: I64
+    starts: I64
+    samples: I64
+    open: dict[int, tuple[tuple[int, int, int, bool] | None, tuple[int, int] | None]] = field(default_factory=dict)
+
+    def merge(self, other: Moves) -> None:
+        """Add what was counted elsewhere."""
+        key, place = np.unique(np.concatenate([self.key, other.key]), return_inverse=True)
+        for name in ("count", "steps"):
+            added = np.zeros(len(key), np.int64)
+            np.add.at(added, place, np.concatenate([getattr(self, name), getattr(other, name)]))
+            setattr(self, name, added)
+        self.key = key
+        for name in ("censored", "censored_steps", "stays", "starts", "samples"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.open |= other.open
+
+    def put(self, n_leaves: int, leaf: int, length: int, following: int, known: bool) -> None:
+        """Add one sequence."""
+        if following == UNKNOWN:
+            self.censored[leaf] += 1
+            self.censored_steps[leaf] += length
+            self.stays[leaf] += length - 1 + int(known)
+            return
+        one = np.array([leaf * (n_leaves + 1) + following])
+        none = np.zeros(n_leaves, np.int64)
+        self.merge(Moves(one, np.ones(1, np.int64), np.array([length]), none, none, none, none, none))
+
+    def close(self, n_leaves: int, spans: Sequence[Span]) -> None:
+        """Join the sequences that were cut."""
+        held: tuple[int, int] | None = None
+        for span in spans:
+            head, tail = self.open.get(span.number, (None, None))
+            if head is not None:
+                leaf, length, following, known = head
+                if held is not None:
+                    length += held[1]
+                if tail is not None and tail == (leaf, -1):  # one sequence from end to end, and on
+                    held = (leaf, length)
+                    continue
+                self.put(n_leaves, leaf, length, following, known)
+            held = tail
+
+
+def count_moves(tree: Tree, span: Span, log: Log) -> Moves:
+    """Count the sequences of a piece."""
+    n = tree.n_leaves
+    leaf, final = leaves_of(tree, log)
+    first, source, target, last = find_sequences(n, leaf, final, log)
+    length = np.diff(first, append=len(leaf))
+    known = np.zeros(len(source), bool)
+    known[last] = final >= 0
+    counts = np.ones(len(source), bool)
+    head: tuple[int, int, int, bool] | None = None
+    tail: tuple[int, int] | None = None
+    goes_on = bool(span.after and target[last[-1]] == UNKNOWN)  # the next step is in the same leaf
+    if goes_on:
+        counts[-1] = False
+        tail = (int(source[-1]), int(length[-1]))
+    if span.before:
+        counts[0] = False
+        head = (int(source[0]), int(length[0]), int(target[0]), bool(known[0]))
+        if goes_on and len(source) == 1:
+            tail = (head[0], -1)
+    moves = (target != UNKNOWN) & counts
+    key, edge = np.unique(source[moves].astype(np.int64) * (n + 1) + target[moves], return_inverse=True)
+    lost = (target == UNKNOWN) & counts
+    starts = np.bincount(leaf[log.starts[:-1]], minlength=n)
+    if span.before:
+        starts[leaf[0]] -= 1
+
+    def added(group: npt.NDArray[np.int32], numbers: I64) -> I64:
+        return np.bincount(group, numbers, n).astype(np.int64)
+
+    return Moves(
+        key,
+        np.bincount(edge, minlength=len(key)).astype(np.int64),
+        np.bincount(edge, length[moves], len(key)).astype(np.int64),
+        np.bincount(source[lost], minlength=n).astype(np.int64),
+        added(source[lost], length[lost]),
+        added(source[lost], length[lost] - 1 + known[lost]),
+        starts.astype(np.int64),
+        np.bincount(leaf, minlength=n).astype(np.int64),
+        {span.number: (head, tail)} if head is not None or tail is not None else {},
+    )
+
+
+def describe_leaves(common: tuple[Work, Tree, LeafSums], spans: Sequence[Span]) -> tuple[LeafSums, Moves]:
+    """Return the sums of all leaves, and how the log moves from one to the other."""
+    work, tree, empty = common
+    sums = LeafSums(
+        empty.schema,
+        empty.weighted,
+        empty.exponents,
+        empty.words.copy(),
+        empty.ranges.copy(),
+        empty.counts.copy(),
+        empty.labels.copy(),
+    )
+    moves: Moves | None = None
+    for span in spans:
+        log = work.log(span)
+        sums.add(log, work.values(span, log), tree.apply(log.states))
+        part = count_moves(tree, span, log)
+        if moves is None:
+            moves = part
+        else:
+            moves.merge(part)
+    if moves is None:
+        raise ValueError("no pieces")
+    return sums, moves
+
+
+def value_range(common: tuple[Work, None], spans: Sequence[Span]) -> tuple[float, float]:
+    """Return the smallest and the largest value."""
+    work, _ = common
+    low, high = np.inf, -np.inf
+    for span in spans:
+        values = work.values(span, work.log(span), raw=True)
+        low, high = min(low, float(values.min())), max(high, float(values.max()))
+    return low, high
+
+
+def gather(common: tuple[Work, dict[int, list[int]]], span: Span) -> tuple[int, Log, F64] | None:
+    """Return some episodes of a piece, and the values of their steps."""
+    work, chosen = common
+    episodes = chosen.get(span.number)
+    if not episodes:
+        return None
+    log = work.log(span)
+    values = work.values(span, log)
+    rows = np.concatenate([np.arange(log.starts[e], log.starts[e + 1]) for e in episodes])
+    return span.number, log.select(episodes), values[rows]

@@ -1,0 +1,257 @@
+"""The pieces of a log in the cache: written once from Parquet, then read again and again, with their values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import _kernel
+from tripletree.errors import LogError
+from tripletree.log.build import survey
+from tripletree.log.disk import DiskLog, Piece, read_pieces
+from tripletree.log.endings import TRUNCATED
+from tripletree.log.identity import episode_hashes
+from tripletree.log.log import Log
+from tripletree.log.schema import Feature, Schema
+from tripletree.model.bootstrap import end_states
+from tripletree.scale.cache import Cache
+from tripletree.tree.edges import sampled
+from tripletree.tree.structure import Tree
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+LOG, ROWS = "log", "rows"
+"""Kinds of files in the cache: the piece as it is, and its targets and bins."""
+KINDS = ("binary", "integer", "real")
+"""Of a feature, from narrow to wide: the whole has the widest kind of its parts."""
+
+
+class Span(NamedTuple):
+    """A piece as far as tasks need it: its number, rows, and steps of cut episodes before and after it."""
+
+    number: int
+    start: int
+    rows: int
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Import:
+    """What is asked of every piece when it is read: for which log, and which rows count for medians."""
+
+    disk: DiskLog
+    cache: Cache
+    total: int
+    stride: int
+
+
+def import_pieces(job: Import, pieces: Sequence[Piece]) -> tuple[int, int]:
+    """Read pieces that follow each other from Parquet and write them to the cache; returns rows and bytes."""
+    rows = size = 0
+    for piece, log in read_pieces(job.disk, pieces):
+        size += _keep(job, piece, log)
+        rows += piece.rows
+    return rows, size
+
+
+def _keep(job: Import, piece: Piece, log: Log) -> int:
+    chosen = sampled(piece.start, piece.stop, job.total)
+    some = np.arange(-piece.start % job.stride, piece.rows, job.stride)
+    single = log.states.astype(np.float32)
+    arrays = {
+        # Most logs are written in single precision: half the size, if nothing is lost.
+        "states": single if np.array_equal(single, log.states) else log.states,
+        "actions": log.actions,
+        "rewards": log.rewards,
+        "starts": log.starts,
+        "final_states": log.final_states,
+        "endings": log.endings,
+        "hashes": episode_hashes(log, piece.before),
+        "sample": log.states[chosen],
+        "some": log.states[some],
+    }
+    seen, final = survey(log.states), survey(log.final_states)
+    facts = {
+        "schema": log.schema.to_dict(),
+        "states": [seen.low.tolist(), seen.high.tolist()],
+        "finals": [final.low.tolist(), final.high.tolist()],
+        "rewards": float(np.abs(log.rewards).max()),
+        "ids": log.episode_ids.tolist(),
+        "span": [piece.start, piece.stop, piece.before, piece.after],
+    }
+    return job.cache.write(LOG, piece.number, arrays, facts)
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """The value that follows the end of a truncated episode: that of the leaf that its final state falls into."""
+
+    tree: Tree
+    value: F64
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What every pass over the cache needs.
+
+    Attributes
+    ----------
+    cache : Cache
+        Where the pieces are.
+    schema : Schema
+        That of the whole log.
+    gamma : float
+        The discount factor.
+    carry : mapping of int to float
+        The value of the first step after a piece whose last episode goes on.
+    ends : mapping of int to (int, array)
+        For these pieces, how that episode ends, and in which state.
+    flat : float or None
+        The value of all steps, where they differ by rounding errors only.
+    settled : Settled or None
+        What follows truncated episodes.
+    """
+
+    cache: Cache
+    schema: Schema
+    gamma: float
+    carry: Mapping[int, float] = field(default_factory=dict)
+    ends: Mapping[int, tuple[int, F64]] = field(default_factory=dict)
+    flat: float | None = None
+    settled: Settled | None = None
+
+    def log(self, span: Span) -> Log:
+        """Return a piece as a log."""
+        arrays, facts = self.cache.read(LOG, span.number)
+        actions = arrays["actions"]
+        if self.schema.action.kind == "discrete":
+            place = {label: k for k, label in enumerate(self.schema.action.labels)}
+            codes = np.array([place[label] for label in facts["schema"]["action"]["labels"]], np.int32)
+            actions = codes[actions]
+        ids = np.array(facts["ids"])
+        parts: dict[str, Any] = {
+            "states": arrays["states"].astype(np.float64),
+            "actions": actions.copy(),
+            "rewards": arrays["rewards"].copy(),
+            "starts": arrays["starts"].copy(),
+            "final_states": arrays["final_states"].copy(),
+            "endings": arrays["endings"].copy(),
+        }
+        for part in parts.values():
+            part.setflags(write=False)
+        return Log(**parts, episode_ids=ids, schema=self.schema)
+
+    def hashes(self, span: Span) -> npt.NDArray[np.uint64]:
+        """Return the hashes of a piece's episodes."""
+        return self.cache.read(LOG, span.number, mapped=True)[0]["hashes"]
+
+    def values(self, span: Span, log: Log, *, raw: bool = False) -> F64:
+        """Return the values of a piece; raw: even where they differ by rounding errors only."""
+        if self.flat is not None and not raw:
+            return np.full(log.n_samples, self.flat)
+        tail = np.zeros(log.n_episodes)
+        if self.settled is not None:
+            truncated = np.flatnonzero(log.endings == TRUNCATED)
+            if len(truncated):
+                tail[truncated] = self.settled.value[self.settled.tree.apply(end_states(log, truncated))]
+        if span.after:
+            tail[-1] = self.carry[span.number]
+        return _kernel.discounted(log.rewards, log.starts, self.gamma, tail)
+
+    def carried(self, spans: Sequence[Span]) -> Work:
+        """Return the same with the values that cut episodes go on with, found from their ends backwards."""
+        work = replace(self, carry={})
+        carry: dict[int, float] = {}
+        for span in reversed(spans):
+            if span.before:
+                work = replace(work, carry=carry)
+                carry[span.number - 1] = float(work.values(span, work.log(span), raw=True)[0])
+        return replace(self, carry=carry)
+
+
+@dataclass(frozen=True, eq=False)
+class Surveyed:
+    """What the imported pieces say about the whole log."""
+
+    schema: Schema
+    states: tuple[F64, F64]
+    rewards: float
+    sample: F64
+    some: F64
+    ends: dict[int, tuple[int, F64]]
+
+
+def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span]) -> Surveyed:
+    """Put together what was noted with every piece."""
+    schemas, samples, some = [], [], []
+    low, high = np.full(disk.n_features, np.inf), np.full(disk.n_features, -np.inf)
+    finals: list[Any] = []
+    rewards = 0.0
+    ends: dict[int, tuple[int, F64]] = {}
+    for span in spans:
+        arrays, facts = cache.read(LOG, span.number, mapped=True)
+        schemas.append(Schema.from_dict(facts["schema"]))
+        low, high = np.minimum(low, facts["states"][0]), np.maximum(high, facts["states"][1])
+        finals.append(facts["finals"])
+        rewards = max(rewards, facts["rewards"])
+        samples.append(np.array(arrays["sample"]))
+        some.append(np.array(arrays["some"]))
+        if span.before:
+            # Where its first episode ends, or that it goes on here, too.
+            only = len(arrays["endings"]) == 1
+            if not (only and span.after):
+                last = int(arrays["starts"][1]) - 1
+                final = np.array(arrays["final_states"][0], np.float64)
+                state = np.where(np.isnan(final), arrays["states"][last].astype(np.float64), final)
+                ends[span.number - 1] = (int(arrays["endings"][0]), state)
+    for span in reversed(spans):
+        if span.before and span.after and span.number in ends and span.number - 1 not in ends:
+            ends[span.number - 1] = ends[span.number]
+    widest = [np.array(bounds) for bounds in zip(*finals, strict=True)]
+    reach = (np.minimum(low, widest[0].min(axis=0)), np.maximum(high, widest[1].max(axis=0)))
+    schema = _joined(schemas, reach, disk)
+    return Surveyed(schema, (low, high), rewards, np.concatenate(samples), np.concatenate(some), ends)
+
+
+def _joined(schemas: Sequence[Schema], reach: tuple[F64, F64], disk: DiskLog) -> Schema:
+    """Return the schema of the whole log: the widest kind of each feature, and all labels."""
+    first = schemas[0]
+    given = disk.roles.get("kinds") or {}
+    features = []
+    for f, feature in enumerate(first.features):
+        kinds = {schema.features[f].kind for schema in schemas}
+        kind = feature.kind
+        if kinds <= set(KINDS) and feature.name not in given:
+            kind = max(kinds, key=KINDS.index)
+            if kind == "binary" and not (reach[0][f] >= 0 and reach[1][f] <= 1):
+                kind = "integer"
+        unit = next((schema.features[f].unit for schema in schemas if schema.features[f].unit), "")
+        features.append(Feature(feature.name, unit, kind, **_rest(feature)))
+    action = first.action
+    if action.kind == "discrete" and first.has_action and not disk.roles.get("labels"):
+        labels = {label for schema in schemas for label in schema.action.labels}
+        action = replace(action, labels=tuple(sorted(labels, key=_label_key)))
+    elif any(schema.action != action for schema in schemas):
+        raise LogError("The actions of this log are not the same in all its parts; give labels=.")
+    return replace(first, features=tuple(features), action=action)
+
+
+def _rest(feature: Feature) -> dict[str, Any]:
+    return {name: value for name, value in vars(feature).items() if name not in ("name", "unit", "kind")}
+
+
+def _label_key(label: str) -> list[tuple[int, float, str]]:
+    """Sort labels as the values that they stand for: numbers by size, texts by their letters."""
+    found = []
+    for part in label.split(", "):
+        try:
+            found.append((0, float(part), ""))
+        except ValueError:
+            found.append((1, 0.0, part))
+    return found

@@ -1,0 +1,266 @@
+"""Targets of a log in parts: measured by sums that add up exactly, and rounded as `make_targets` rounds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree import _kernel
+from tripletree.log.derive import has_successor
+from tripletree.log.log import Log
+from tripletree.log.schema import Schema
+from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
+from tripletree.tree.costs import GrowthCosts, embedded, growth_costs
+from tripletree.tree.frontier import Lanes
+from tripletree.tree.resolution import ALIKE, ENOUGH, LIMB
+from tripletree.tree.spread import Spread, Units, finished, units_of
+from tripletree.tree.targets import (
+    Scales,
+    _action_factors,
+    _column_names,
+    _common_scale,
+    _cost_notes,
+    _derivative_factors,
+    _factors,
+    _news,
+    _notes,
+    _outlier_notes,
+    empty_rows,
+)
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+BUCKETS = 2**12 + 1
+"""Of 2^12 steps of the grid each: enough to see whether a column is narrow (see `src/kernel/resolution.hpp`)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What targets are made of: the schema, costs of confusing labels, and weights of the attributes."""
+
+    schema: Schema
+    theta: tuple[float, float, float]
+    derivative_scale: str
+    costs: F64 | None = None
+
+    @property
+    def reconciled(self) -> GrowthCosts | None:
+        """The costs that growth uses."""
+        return None if self.costs is None else growth_costs(self.costs)
+
+    @property
+    def points(self) -> F64 | None:
+        """A point for each label, where costs differ."""
+        return None if self.reconciled is None else embedded(self.reconciled.matrix)
+
+    def columns(self, log: Log, values: F64) -> list[Columns]:
+        """Return action, value and derivative; with costs the action by itself as well."""
+        points = self.points
+        found = [action_columns(log, points), value_column(values), derivative_columns(log)]
+        return found if points is None else [*found, action_columns(log)]
+
+
+@dataclass(eq=False)
+class Measured:
+    """Ranges of columns, or sums in their units: of a part, and of more when merged."""
+
+    lowest: list[F64] = field(default_factory=list)
+    highest: list[F64] = field(default_factory=list)
+    sums: list[F64] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+
+    @classmethod
+    def ranges(cls, columns: Sequence[Columns]) -> Self:
+        """Return the ranges of some columns."""
+        made = cls()
+        for group in columns:
+            lowest, highest = np.full(group.n_columns, np.inf), np.full(group.n_columns, -np.inf)
+            for _, source in group.sources():
+                _kernel.widen_ranges(source, lowest, highest)
+            made.lowest.append(lowest)
+            made.highest.append(highest)
+        return made
+
+    @classmethod
+    def added(cls, columns: Sequence[Columns], units: Sequence[tuple[F64, F64]], grids: tuple[float, float]) -> Self:
+        """Return the sums of some columns, each with its centre and the units in 1."""
+        made = cls()
+        for group, (centre, per_unit) in zip(columns, units, strict=True):
+            sums, number = np.zeros((group.n_columns, 4)), 0
+            for _, source in group.sources():
+                number += _kernel.add_sums(source, centre, per_unit, grids, sums)
+            made.sums.append(sums)
+            made.counts.append(number)
+        return made
+
+    def merge(self, other: Measured) -> None:
+        """Add what was measured elsewhere; exact, so that no order matters."""
+        for mine, theirs in zip(self.lowest, other.lowest, strict=True):
+            np.minimum(mine, theirs, out=mine)
+        for mine, theirs in zip(self.highest, other.highest, strict=True):
+            np.maximum(mine, theirs, out=mine)
+        for mine, theirs in zip(self.sums, other.sums, strict=True):
+            mine += theirs
+        self.counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
+
+    def closed(self, group: int) -> tuple[F64, F64]:
+        """Return the range of a group, 0 where no row has the attribute."""
+        low, high = self.lowest[group], self.highest[group]
+        return (low, high) if (low <= high).all() else (np.zeros_like(low), np.zeros_like(low))
+
+
+@dataclass(frozen=True, eq=False)
+class Rounding:
+    """How numbers become the integers of growth; the same for every part."""
+
+    model: Model
+    spreads: tuple[Spread, ...]
+    factors: tuple[F64, F64, F64]
+    used: tuple[I64, I64, I64]
+    scale: float
+    fine: bool
+    scales: Scales
+    notes: tuple[str, ...]
+
+    @property
+    def lanes(self) -> Lanes:
+        """What histograms hold."""
+        return Lanes(len(self.used[0]) + len(self.used[1]), len(self.used[2]), self.fine)
+
+    @property
+    def grid(self) -> float:
+        """Grid units per unit of a target."""
+        return self.scale * LIMB if self.fine else self.scale
+
+    def rows(self, log: Log, values: F64) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+        """Return the targets of a part, and which samples have a derivative."""
+        width = sum(map(len, self.used))
+        rows = empty_rows(log.n_samples, width, self.fine)
+        lane = 0
+        columns = self.model.columns(log, values)[:3]
+        for source, spread, factor, kept in zip(columns, self.spreads, self.factors, self.used, strict=False):
+            for part, numbers in source.sources() if len(kept) else ():
+                _kernel.quantise(
+                    numbers,
+                    kept,
+                    spread.centre[kept],
+                    spread.per_unit[kept],
+                    spread.unit_mean[kept],
+                    factor[kept] * self.scale,
+                    rows[part],
+                    lane,
+                    self.fine,
+                )
+            lane += len(kept)
+        half = rows.shape[1] // 2
+        packed = np.hstack([rows[:, :width], rows[:, half : half + width]]) if self.fine else rows[:, :width]
+        return np.ascontiguousarray(packed), has_successor(log).astype(np.uint8)
+
+    def spans(self, targets: npt.NDArray[np.int32], known: npt.NDArray[np.uint8]) -> I64:
+        """Return how many targets of a part lie in each stretch of the grid, shape (targets, BUCKETS)."""
+        found = np.zeros((targets.shape[1], BUCKETS), np.int64)
+        plain = self.lanes.n_plain
+        for k, column in enumerate(targets.T):
+            numbers = column if k < plain else column[known > 0]
+            place = np.minimum((numbers.astype(np.int64) + 2**23) >> 12, BUCKETS - 1)
+            found[k] = np.bincount(place, minlength=BUCKETS)
+        return found
+
+    def narrow(self, spans: I64) -> list[tuple[int, int]]:
+        """Return which columns, as attribute and number, may be too coarse on this grid."""
+        names = [(group, int(k)) for group in range(3) for k in self.used[group]]
+        found = []
+        for name, of in zip(names, spans, strict=True):
+            known = int(of.sum())
+            outer = min(-(-known // 16), (known - 1) // 2) if known else 0
+            low = int(np.searchsorted(np.cumsum(of), outer, side="right"))
+            high = BUCKETS - 1 - int(np.searchsorted(np.cumsum(of[::-1]), outer, side="right"))
+            if min(high, BUCKETS - 1) - min(low, BUCKETS - 1) < 2:
+                found.append(name)
+        return found
+
+    def steps(self, name: tuple[int, int], middle: float) -> float:
+        """Return how many steps of the grid the middle of a column spans."""
+        group, k = name
+        if group == 0 and self.model.schema.action.kind == "discrete":
+            points = self.model.points
+            apart = 1.0 if points is None else float(np.ptp(points, axis=0)[k])
+            return float(self.spreads[0].per_unit[k] * self.factors[0][k] * self.scale * apart)
+        return middle * float(self.factors[group][k] * self.scale)
+
+    def told(self, steps: dict[tuple[int, int], float]) -> Rounding:
+        """Return the same on a finer grid, if some column needs it."""
+        if not any(number < ENOUGH for number in steps.values()):
+            return self
+        names = _column_names(self.model.schema, self.model.points)
+        coarse = [names[g][k] for (g, k), number in steps.items() if number * LIMB < ENOUGH]
+        return replace(self, fine=True, notes=(*self.notes, *_outlier_notes(coarse)))
+
+
+def units_for(measured: Measured, states: tuple[F64, F64]) -> list[tuple[F64, F64]]:
+    """Return centre and units of the columns, by their ranges."""
+    return [(units.centre, units.per_unit) for units in _units(measured, states)]
+
+
+def _units(measured: Measured, states: tuple[F64, F64]) -> list[Units]:
+    size = np.maximum(*map(np.abs, states))
+    return [units_of(*measured.closed(group), size if group == 2 else None) for group in range(len(measured.lowest))]
+
+
+def rounding(model: Model, ranges: Measured, sums: Measured, states: tuple[F64, F64]) -> Rounding:
+    """Return how targets are rounded, by what was measured of the whole log."""
+    spreads = [
+        finished(units, number, added)
+        for units, number, added in zip(_units(ranges, states), sums.counts, sums.sums, strict=True)
+    ]
+    spreads[2] = _news(spreads[2], model.schema)
+    theta = model.theta
+    reconciled, points = model.reconciled, model.points
+    factors = (
+        _action_factors(spreads[0], model.schema.action.kind, points) * math.sqrt(theta[0]),
+        _factors(spreads[1].unit_std, spreads[1].unit_std) * math.sqrt(theta[1]),
+        _derivative_factors(spreads[2], model.derivative_scale) * math.sqrt(theta[2]),
+    )
+    used = [np.flatnonzero(factor) for factor in factors]
+    reach = max(float((f * s.unit_reach).max()) for f, s in zip(factors, spreads[:3], strict=True))
+    scale = _common_scale(reach, sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])))
+    notes = _notes(theta, used, spreads[2].count, model.schema)
+    if reconciled is not None and theta[0]:
+        notes += _cost_notes(reconciled)
+    return Rounding(
+        model,
+        tuple(spreads[:3]),
+        factors,
+        (used[0], used[1], used[2]),
+        scale,
+        False,
+        Scales(spreads[0] if points is None else spreads[3], spreads[1], spreads[2]),
+        tuple(notes),
+    )
+
+
+def middle_ranks(known: int) -> list[tuple[int, int]]:
+    """Return the places in the sorted column that its middle may lie between, the first choice first."""
+    last = known - 1
+    outer = min(-(-known // 16), last // 2)
+    found = []
+    while True:
+        found.append((outer, last - outer))
+        if not outer:
+            return found
+        outer //= 2
+
+
+def middle_span(pairs: Sequence[tuple[float, float]], unit: float) -> float:
+    """Return the first of some spans whose ends are not all alike, in units; see `tree.resolution`."""
+    for low, high in pairs:
+        span = high * unit - low * unit
+        if span > ALIKE * unit * max(abs(low), abs(high)):
+            return span
+    return span

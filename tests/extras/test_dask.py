@@ -1,0 +1,82 @@
+"""Logs on disk with workers that die: processes and a real Dask cluster give the tree of memory all the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import warnings
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from tests.scale.folders import differences, random_columns, write_folder
+from tests.scale.test_fit import pieces_of
+from tripletree import TripleTree, open_log, read_log
+from tripletree.cli import main
+from tripletree.scale.executors import WorkersLostError
+
+pytest.importorskip("distributed")
+
+
+class Killer:
+    """Told about progress, it kills one worker in every pass, once."""
+
+    def __init__(self, *stages: str) -> None:
+        self.stages = stages
+        self.killed: list[str] = []
+
+    def __call__(self, what: str, done: int, total: int, size: int, who: str) -> None:
+        stage = what.partition(" (")[0]
+        wanted = stage not in self.killed and (not self.stages or stage in self.stages)
+        if done < total and wanted and (workers := multiprocessing.active_children()):
+            self.killed.append(stage)
+            workers[0].kill()
+
+
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_a_worker_killed_in_every_pass_changes_nothing(executor, tmp_path, monkeypatch):
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(3)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=40), rng, 7)
+    pieces_of(monkeypatch, 32)
+    options = {"mode": "histogram", "max_leaves": 40, "keep": "leaves", "leaf_model": "mean"}
+    # New processes take their time: there, in three passes. Dask's are killed in every one.
+    killer = Killer(*(() if executor == "dask" else ("reading", "growing", "describing leaves")))
+    log = open_log(folder, executor=executor, workers=2, cache=tmp_path / "cache", progress=killer)
+    there = TripleTree(**options).fit(log)
+    assert differences(TripleTree(**options).fit(read_log(folder)), there) == []
+    assert {"reading", "growing", "describing leaves"} <= set(killer.killed)
+    assert executor == "processes" or {"measuring ranges", "measuring spreads", "binning"} <= set(killer.killed)
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_small_random_logs(executor, tmp_path, monkeypatch):
+    warnings.simplefilter("ignore")
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        folder = write_folder(tmp_path / f"log{seed}", random_columns(rng), rng, int(rng.choice([1, 7, 50])))
+        pieces_of(monkeypatch, int(rng.choice([5, 64])))
+        options = {"mode": "histogram", "max_leaves": 20, "priority": "gain"}
+        log = open_log(
+            folder, executor=executor, workers=2, cache=tmp_path / "cache", progress=lambda *_: None
+        )  # what is told stays here
+        there = TripleTree(**options).fit(log)
+        assert differences(TripleTree(**options).fit(read_log(folder)), there) == []
+
+
+def test_a_scheduler_that_is_gone_is_one_clear_error(tmp_path):
+    rng = np.random.default_rng(0)
+    folder = write_folder(tmp_path / "log", random_columns(rng), rng, 2)
+    with pytest.raises(WorkersLostError, match=r"There is no Dask scheduler at tcp://127.0.0.1:1"):
+        TripleTree().fit(open_log(folder, scheduler="tcp://127.0.0.1:1", cache=tmp_path / "cache"))
+
+
+@pytest.mark.parametrize("executor", ["processes", "dask"])
+def test_the_command_line_with_every_executor(executor, tmp_path):
+    rng = np.random.default_rng(8)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=9), rng, 3)
+    command = ["grow", str(folder), "-o", str(tmp_path / "m.tripletree"), "--executor", executor, "--workers", "2"]
+    made = CliRunner().invoke(main, [*command, "--cache", str(tmp_path / "cache")])
+    assert made.exit_code == 0, made.output
+    assert "A tree of" in made.output

@@ -1,0 +1,75 @@
+"""Small random logs as folders of Parquet files whose borders lie anywhere."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+from pyarrow import parquet
+
+from tripletree import TripleTree
+
+
+def random_columns(rng: np.random.Generator, episodes: int | None = None) -> dict[str, list[Any]]:
+    """Return the columns of a random log: features of all kinds, discrete or continuous actions, outliers."""
+    episodes = int(rng.integers(1, 12)) if episodes is None else episodes
+    d, discrete = int(rng.integers(1, 4)), bool(rng.integers(2))
+    names = [f"x{k}" for k in range(d)] + (["action"] if discrete else ["action_0", "action_1"])
+    columns: dict[str, list[Any]] = {
+        name: [] for name in (*names, "reward", "episode", "step", "terminated", "truncated")
+    }
+    style, outliers = rng.integers(0, 4, d), rng.random() < 0.3
+    for episode in range(episodes):
+        length, end = int(rng.integers(1, 40)), int(rng.integers(3))
+        walk = rng.normal(size=(length, d)).cumsum(axis=0)
+        for k in range(d):
+            kinds = (walk[:, k], np.rint(walk[:, k]), (walk[:, k] > 0) * 1.0, np.float32(walk[:, k]).astype(float))
+            columns[f"x{k}"] += kinds[style[k]].tolist()
+        if discrete:
+            columns["action"] += rng.integers(0, 3, length).tolist()
+        else:
+            columns["action_0"] += rng.normal(size=length).tolist()
+            columns["action_1"] += np.clip(rng.normal(size=length), -1, 1).tolist()
+        rewards = rng.normal(size=length)
+        if outliers and rng.random() < 0.5:
+            rewards[rng.integers(length)] = -1e5
+        columns["reward"] += rewards.tolist()
+        columns["episode"] += [episode] * length
+        columns["step"] += range(length)
+        columns["terminated"] += [False] * (length - 1) + [end == 1]
+        columns["truncated"] += [False] * (length - 1) + [end == 2]
+    return columns
+
+
+def write_folder(folder: Path, columns: dict[str, list[Any]], rng: np.random.Generator, files: int) -> Path:
+    """Write columns as so many files, or fewer; row groups are of any size."""
+    table = pyarrow.table(columns)
+    folder.mkdir(parents=True, exist_ok=True)
+    cuts = np.unique(np.concatenate([[0, len(table)], rng.integers(0, len(table) + 1, files - 1)])).tolist()
+    for number, (begin, end) in enumerate(pairwise(cuts)):
+        groups = int(rng.choice([3, 20, 1_000]))
+        parquet.write_table(table.slice(begin, end - begin), folder / f"part{number}.parquet", row_group_size=groups)
+    return folder
+
+
+def differences(first: TripleTree, second: TripleTree) -> list[str]:
+    """Return in what two fitted trees differ: structure, leaves, transitions, losses, schema, provenance."""
+    one, other = first.fitted_, second.fitted_
+    found = []
+    for part in ("tree", "attributes", "transitions"):
+        mine, theirs = getattr(one, part), getattr(other, part)
+        if (mine is None) != (theirs is None):
+            found.append(part)
+            continue
+        for name in () if mine is None else type(mine).__dataclass_fields__:
+            a, b = getattr(mine, name), getattr(theirs, name)
+            if isinstance(a, np.ndarray) and not np.array_equal(a, b, equal_nan=a.dtype.kind == "f"):
+                found.append(f"{part}.{name}")
+    arrays = ("feature_min", "feature_max", "curve_training", "training_episodes", "derivative_scale")
+    found += [name for name in arrays if not np.array_equal(getattr(one, name), getattr(other, name))]
+    found += [name for name in ("schema", "options") if getattr(one, name) != getattr(other, name)]
+    found += [name for name in one.provenance if one.provenance[name] != other.provenance.get(name)]
+    return found

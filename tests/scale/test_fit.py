@@ -1,0 +1,292 @@
+"""Trees of logs on disk: bit for bit those of the same log in memory, in histogram mode."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from tests.scale.folders import differences, random_columns, write_folder
+from tripletree import Log, LogError, ParameterError, TripleTree, open_log, read_log
+from tripletree.log import disk
+from tripletree.scale import executors, passes
+from tripletree.scale import fit as scale_fit
+from tripletree.scale.cache import Cache, DiskFullError
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def random_options(rng: np.random.Generator) -> dict[str, object]:
+    return {
+        "mode": "histogram",
+        "max_leaves": int(rng.choice([2, 20, 200])),
+        "bins": int(rng.choice([4, 64, 1024])),
+        "priority": str(rng.choice(["impurity", "gain"])),
+        "truncation": str(rng.choice(["bootstrap", "paper"])),
+        "keep": str(rng.choice(["track", "leaves"])),
+        "gamma": float(rng.choice([0.9, 0.99, 1.0])),
+        "leaf_model": str(rng.choice(["mean", "linear"])),
+        "min_samples_leaf": int(rng.choice([1, 3])),
+    }
+
+
+def pieces_of(monkeypatch, rows: int) -> None:
+    """Let pieces be of so many rows; longer episodes are cut."""
+    monkeypatch.setattr(disk, "PIECE", rows)
+    monkeypatch.setattr(scale_fit, "PIECE", rows)
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_the_tree_on_disk_is_that_in_memory(block, tmp_path, monkeypatch):
+    for seed in range(8 * block, 8 * block + 8):
+        rng = np.random.default_rng(seed)
+        folder = write_folder(tmp_path / f"log{seed}", random_columns(rng), rng, int(rng.choice([1, 7, 50])))
+        pieces_of(monkeypatch, int(rng.choice([5, 17, 64, 2**18])))
+        options = random_options(rng)
+        there = TripleTree(**options).fit(open_log(folder, cache=tmp_path / "cache", workers=2))
+        assert differences(TripleTree(**options).fit(read_log(folder)), there) == []
+
+
+def test_one_endless_recording_is_cut_and_the_same(tmp_path, monkeypatch):
+    rng = np.random.default_rng(5)
+    columns = random_columns(rng, episodes=15)
+    for name in ("episode", "step", "terminated", "truncated"):
+        columns.pop(name)
+    folder = write_folder(tmp_path / "log", columns, rng, 1)
+    pieces_of(monkeypatch, 16)
+    for truncation in ("paper", "bootstrap"):
+        options = {"mode": "histogram", "max_leaves": 30, "keep": "leaves", "truncation": truncation}
+        there = TripleTree(**options).fit(open_log(folder, endless=True, cache=tmp_path / "cache"))
+        here = TripleTree(**options).fit(read_log(next(folder.iterdir()), endless=True))
+        assert here.fitted_.transitions is not None
+        assert differences(here, there) == []
+
+
+def test_a_file_that_is_cut_from_the_log_changes_nothing_but_files_are_in_natural_order(tmp_path):
+    rng = np.random.default_rng(1)
+    columns = random_columns(rng, episodes=8)
+    one = write_folder(tmp_path / "one", columns, rng, 1)
+    many = write_folder(tmp_path / "many", columns, rng, 25)
+    assert len(list(many.iterdir())) > 10
+    trees = [TripleTree(20, mode="histogram").fit(open_log(f, cache=tmp_path / "c")) for f in (one, many)]
+    assert differences(*trees) == []
+
+
+def test_episodes_are_found_by_flags_steps_or_files(tmp_path):
+    rng = np.random.default_rng(2)
+    columns = random_columns(rng, episodes=6)
+    for left_out in (("episode",), ("episode", "step"), ("episode", "terminated", "truncated")):
+        some = {name: column for name, column in columns.items() if name not in left_out}
+        folder = write_folder(tmp_path / "-".join(left_out), some, rng, 4)
+        there = TripleTree(20, mode="histogram").fit(open_log(folder, cache=tmp_path / "c"))
+        assert differences(TripleTree(20, mode="histogram").fit(read_log(folder)), there) == []
+
+
+def test_an_interrupted_run_goes_on_from_its_cache(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=11), rng, 7)
+    pieces_of(monkeypatch, 16)
+    expected = TripleTree(20, mode="histogram").fit(read_log(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    stages: dict[str, int] = {}
+    every = ("reading", "measuring spreads", "binning", "growing", "gathering episodes")
+
+    def note(what: str, *_: object) -> None:
+        stages[what] = stages.get(what, 0) + 1
+
+    TripleTree(20, mode="histogram").fit(open_log(folder, progress=note))
+    assert list((tmp_path / "home").rglob("*-*")) == []  # nothing is left behind
+    for stop in every:
+
+        def interrupt(what: str, done: int, total: int, *_: object, stop: str = stop) -> None:
+            if what.startswith(stop) and done == total:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            TripleTree(20, mode="histogram").fit(open_log(folder, progress=interrupt))
+        left = {path.name.partition("-")[0] for path in (tmp_path / "home").rglob("*-*") if path.is_file()}
+        assert left <= {"log"}
+        stages.clear()
+        again = TripleTree(20, mode="histogram").fit(open_log(folder, progress=note))
+        assert differences(expected, again) == []
+        # What was read is not read again.
+        assert stop == "reading" or stages["reading"] == 1
+        assert list((tmp_path / "home").rglob("*-*")) == []
+
+
+def test_a_damaged_piece_of_the_cache_is_read_again(tmp_path, monkeypatch):
+    rng = np.random.default_rng(4)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=11), rng, 3)
+    pieces_of(monkeypatch, 16)
+    first = TripleTree(20, mode="histogram").fit(open_log(folder, cache=tmp_path / "cache"))
+    piece = sorted((tmp_path / "cache").rglob("log-0*"))[0]
+    data = bytearray(piece.read_bytes())
+    data[-70] ^= 1
+    piece.write_bytes(data)
+    sizes: list[int] = []
+
+    def note(what: str, done: int, total: int, *_: object) -> None:
+        sizes.append(total if what == "reading" else 0)
+
+    second = TripleTree(20, mode="histogram").fit(open_log(folder, cache=tmp_path / "cache", progress=note))
+    assert differences(first, second) == []
+    assert 0 < max(sizes) < first.fitted_.provenance["samples"]
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch):
+    rng = np.random.default_rng(6)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=11), rng, 3)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    number = [0]
+
+    def full(source: object, target: object) -> None:
+        number[0] += 1
+        if number[0] > 1:
+            raise OSError(28, "No space left on device")
+
+    pieces_of(monkeypatch, 16)
+    monkeypatch.setattr("tripletree.scale.cache.os.replace", full)
+    with pytest.raises(DiskFullError, match=r"The disk of the cache .* is full. Make room, or name a folder"):
+        TripleTree(20).fit(open_log(folder))
+    assert list((tmp_path / "home").rglob("*-*")) == []
+
+
+def test_growth_on_a_sample_counts_on_all(tmp_path):
+    rng = np.random.default_rng(7)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=60), rng, 7)
+    log = open_log(folder, cache=tmp_path / "cache", sample=300)
+    warnings.simplefilter("always")
+    with pytest.warns(UserWarning, match="grown on about 300 steps of whole random episodes"):
+        tree = TripleTree(20, keep="leaves").fit(log)
+    whole = read_log(folder)
+    leaf = tree.tree_.apply(whole.states)
+    assert tree.fitted_.attributes.count[0] == whole.n_samples
+    assert tree.fitted_.leaves.count.tolist() == np.bincount(leaf, minlength=tree.n_leaves_).tolist()
+    assert tree.fitted_.transitions.samples.sum() == whole.n_samples
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ({"memory": "two"}, r'memory="two" is no size; type memory="2GB"'),
+        ({"memory": "1MB"}, r"1 MB are too little to work with: give at least memory=\"500MB\""),
+        ({"executor": "spark"}, "executor must be"),
+        ({"workers": 0}, "workers must be"),
+        ({"sample": -1}, "sample must be"),
+        ({"gap": 5}, "Gaps are mended in logs that are read into memory"),
+    ],
+)
+def test_wrong_options_are_explained(given, match, tmp_path):
+    folder = write_folder(tmp_path / "log", random_columns(np.random.default_rng(0)), np.random.default_rng(0), 2)
+    with pytest.raises((ParameterError, LogError), match=match):
+        TripleTree().fit(open_log(folder, **given))
+
+
+def test_what_cannot_be_opened_is_explained(tmp_path):
+    with pytest.raises(LogError, match="There is no file or folder"):
+        open_log(tmp_path / "nothing")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(LogError, match=r"is a folder without a Parquet file. It is empty"):
+        open_log(tmp_path / "empty")
+    rng = np.random.default_rng(0)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=5), rng, 3)
+    (folder / "part9.parquet").write_bytes(b"PAR1 but not quite PAR1")
+    with pytest.raises(LogError, match=r"part9.parquet is not a Parquet file, or damaged"):
+        open_log(folder)
+    parquet.write_table(pyarrow.table({"x0": [1.0]}), folder / "part9.parquet")
+    with pytest.raises(LogError, match=r"part9.parquet lacks .* compared with part0.parquet"):
+        open_log(folder)
+    table = parquet.read_table(folder / "part0.parquet")
+    changed = table.set_column(table.column_names.index("reward"), "reward", pyarrow.array(["a"] * len(table)))
+    parquet.write_table(changed, folder / "part9.parquet")
+    with pytest.raises(LogError, match=r"Column `reward` holds double in part0.parquet and string in part9.parquet"):
+        open_log(folder)
+    (folder / "part9.parquet").unlink()
+    with pytest.raises(LogError, match=r"would be read as weight, and a log on disk has no weights yet"):
+        open_log(folder, weight="x0")
+
+
+def test_bad_rows_and_scattered_episodes_are_named(tmp_path):
+    rng = np.random.default_rng(0)
+    columns = random_columns(rng, episodes=5)
+    columns["x0"][3] = float("nan")
+    folder = write_folder(tmp_path / "nan", columns, rng, 2)
+    with pytest.raises(LogError, match="Values are missing in rows 0 to"):
+        TripleTree().fit(open_log(folder, cache=tmp_path / "c"))
+    columns = random_columns(rng, episodes=5)
+    columns["episode"][-1] = columns["episode"][0]
+    columns["step"][-1] = 1_000
+    folder = write_folder(tmp_path / "apart", columns, rng, 1)
+    with pytest.raises(LogError, match="The rows of episode 0 do not lie together"):
+        TripleTree().fit(open_log(folder, cache=tmp_path / "c"))
+
+
+def test_one_row(tmp_path):
+    columns = {"x": [1.0], "action": [0], "reward": [1.0], "episode": [0]}
+    folder = write_folder(tmp_path / "log", columns, np.random.default_rng(0), 1)
+    assert TripleTree().fit(open_log(folder, cache=tmp_path / "c")).n_leaves_ == 1
+
+
+def test_a_cache_folder_that_cannot_be_made_is_explained(tmp_path):
+    folder = write_folder(tmp_path / "log", random_columns(np.random.default_rng(0)), np.random.default_rng(0), 2)
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(ParameterError, match=r"No cache can be made in .*file.*cache="):
+        TripleTree().fit(open_log(folder, cache=tmp_path / "file"))
+
+
+def test_groups_are_even():
+    assert executors.groups_of(list(range(7)), 3) == [[0, 1], [2, 3], [4, 5, 6]]
+    assert executors.groups_of([1], 3) == [[1]]
+
+
+def test_numbers_and_bits_go_both_ways():
+    numbers = np.array([-np.inf, -2.5, -1e-300, 0.0, 1e-300, 7.0, 1e300])
+    bits = passes.ordered_bits(numbers)
+    assert (np.diff(bits.astype(object)) > 0).all()
+    assert [passes.number_of(int(one)) for one in bits] == numbers.tolist()
+
+
+def test_a_piece_that_is_lost_is_told(tmp_path):
+    with pytest.raises(LogError, match="has lost a part"):
+        Cache(str(tmp_path)).read("log", 3)
+
+
+def test_a_log_on_disk_is_told_in_words(tmp_path):
+    columns = random_columns(np.random.default_rng(1), episodes=3)
+    log = open_log(write_folder(tmp_path / "log", columns, np.random.default_rng(0), 5))
+    assert repr(log).startswith(f"DiskLog({len(columns['reward'])} samples in {len(log.files)} files")
+    assert "episode" in log.reading
+    assert str(scale_fit.plan(log)).endswith("on disk for the cache.")
+    assert isinstance(log.n_bytes, int)
+    assert not isinstance(log, Log)
+
+
+def test_the_command_line_grows_on_a_folder(tmp_path):
+    from click.testing import CliRunner
+
+    from tripletree import load
+    from tripletree.cli import main
+
+    rng = np.random.default_rng(8)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=9), rng, 7)
+    out, cache = str(tmp_path / "m.tripletree"), str(tmp_path / "cache")
+    made = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "2GB", "--cache", cache])
+    assert made.exit_code == 0, made.output
+    assert "samples in" in made.output
+    assert "on disk for the cache" in made.output
+    here = TripleTree(mode="histogram").fit(read_log(folder))
+    assert load(out).tree_.threshold.tolist() == here.tree_.threshold.tolist()
+    wrong = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "lots"])
+    assert "--memory lots is no size; type --memory 2GB" in wrong.output
+    share = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "2GB", "--validation", "0.3"])
+    assert "give another log, --validation FILE, or none" in share.output
+    lags = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "2GB", "--lags", "1"])
+    assert "--weights and --lags need the log in memory" in lags.output
