@@ -152,3 +152,20 @@ def test_a_feature_may_be_called_like_a_word_of_the_grammar() -> None:
     assert asked(tree, log, "return > 4").episodes == pytest.approx([False, True])
     assert asked(tree, log, "visits (return > 4)").episodes == pytest.approx([True, False])
     assert asked(tree, log, "after (return > 4) and return < 4").rows.tolist() == [False, True, False, False]
+
+
+def test_zones_of_conditions_may_be_several_boxes(tree: TripleTree) -> None:
+    log = world(4, 30)
+    first, second = log.schema.feature_names[:2]
+    a, b = log.states[:, 0], log.states[:, 1]
+    for zone, rows in (
+        (f"{first} > 0.5 or {second} > 0.8", (a > 0.5) | (b > 0.8)),
+        (f"not ({first} < 0.2 or {second} > 0.3)", (a >= 0.2) & (b <= 0.3)),
+        (f"{first} in [0.2, 0.4) or not {first} < 0.9", ((a >= 0.2) & (a < 0.4)) | (a >= 0.9)),
+        (f"{first} < 0.3 and ({second} > 0.5 or {second} < 0)", (a < 0.3) & ((b > 0.5) | (b < 0))),
+    ):
+        been = asked(tree, log, f"after ({zone})").rows
+        for begin, end in zip(log.starts[:-1], log.starts[1:], strict=True):
+            assert (been[begin:end] == np.logical_or.accumulate(rows[begin:end])).all()
+    words = asked(tree, log, f"visits ({first} > 0.5 or {second} > 0.8)").words
+    assert words == f"in episodes that visit {first} > 0.5 or {second} > 0.8"

@@ -228,6 +228,14 @@ def test_estimates_are_counted_as_people_count(number, text):
     assert numbers.estimate(number) == text
 
 
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(-384.2, "-380"), (412.0, "410"), (99.7, "100"), (996.0, "1,000"), (12.3, "12"), (0.0123, "0.012")],
+)
+def test_two_digits_need_no_exponent(number, text):
+    assert numbers.estimate(number, 2) == text
+
+
 def test_intervals_of_estimates():
     assert numbers.between((1_234.5, 98_312.0)) == " (95 % interval 1,230 to 98,300)"
     assert numbers.between((0.1234, 0.5)) == " (95 % interval 0.123 to 0.5)"

@@ -150,7 +150,14 @@ def test_names_of_the_grammar_are_names_in_quotes():
 @pytest.mark.parametrize(
     ("text", "message", "marked"),
     [
-        ("y > 1 or vx < 3", "`or` between conditions; all conditions must hold. Ask for each in turn", "or"),
+        ("y > 1 or vx < 3", "`or` between conditions; it is one box, in which all conditions must hold. Ask for", "or"),
+        ("vx < 3 and (y > 1 or y < 0)", "`or` between conditions; it is one box", "or"),
+        ("not (y > 1 and vx < 3)", "a `not` that leaves two; it is one box", "not"),
+        ("not y = 3", "a `not` that leaves two; it is one box", "not"),
+        ("not any y", "is empty: no `y` meets all of its conditions", "y"),
+        ("(y > 1", r"nothing where the bracket `\(` should be closed", ""),
+        ("not", "nothing where a name or a number is expected", ""),
+        ("action = left or y > 1", "an `or` between conditions; it is one box", "or"),
         ("vvx > 3", r"zone has no `vvx`; it may have .*. Did you mean `vx`\?", "vvx"),
         ("y > 1 and Y < 3", r"zone has no `Y`.* Did you mean `y`\?", "Y"),
         ("y vx > 3", "has no `y vx`", "y vx"),

@@ -87,7 +87,7 @@ def test_expressions_have_at_most_ten_thousand_characters():
     [
         ("y > 'a", "zone has a ' without its partner", "      ^^"),
         ('y > "a', 'zone has a " without its partner', "      ^^"),
-        ("y ! 3", "zone has a '!' in a strange place", "    ^"),
+        ("y ! 3", "zone has a '!' in a strange place. For the opposite write `not`", "    ^"),
     ],
 )
 def test_what_is_no_piece_is_pointed_at(source, message, marks):

@@ -21,7 +21,7 @@ from tripletree.graph.futures import Event
 from tripletree.language.conditions import END, Interval, condition
 from tripletree.language.given import NUMBERS, ZONES, Clause, Several, read_given_expression
 from tripletree.language.numbers import all_of
-from tripletree.language.parser import read_expression
+from tripletree.language.parser import read_boxes
 from tripletree.log.log import ENDING_NAMES, TERMINATED
 from tripletree.log.recording import Recording
 from tripletree.log.schema import Schema
@@ -79,7 +79,7 @@ def read_given(
         text = f"{int(chosen.sum()):,} of {count(recording.n_episodes, 'episode')}"
         return Given(text, f"in {text}", False, np.repeat(chosen, np.diff(recording.starts)), chosen)
     return _read(
-        given, fitted.schema, recording, lambda zone: read_zone(fitted, zone, name, may_be_empty=True), event, name
+        given, fitted.schema, recording, lambda box, _: read_zone(fitted, box, name, may_be_empty=True), event, name
     )
 
 
@@ -98,8 +98,7 @@ def episodes_given(schema: Schema, recording: Recording, given: Any, name: str =
         The argument's name.
     """
 
-    def zone_of(text: str) -> Zone:
-        wanted = read_expression(text, schema, name)
+    def zone_of(wanted: Any, text: str) -> Zone:
         if isinstance(wanted, str):
             return Zone(np.ones(1, bool), END)
         if not isinstance(wanted, dict) or not set(wanted) <= set(schema.feature_names):
@@ -142,25 +141,35 @@ def _read(
     given: str,
     schema: Schema,
     recording: Recording,
-    zone_of: Callable[[str], Zone],
+    zone_of: Callable[[Any, str], Zone],
     event: Callable[[Zone], Event],
     name: str,
 ) -> Given:
     node = read_given_expression(given, schema, _labels(recording, given), name)
-    zones: dict[str, Zone] = {}
+    zones: dict[str, list[Zone]] = {}
     for clause in _clauses(node):
         if isinstance(clause.wanted, str) and clause.wanted not in zones:
-            zone = zone_of(clause.wanted)
-            if clause.key == "after" and zone.end:
+            boxes = [zone_of(box, clause.wanted) for box in read_boxes(clause.wanted, schema, name)]
+            if clause.key == "after" and any(zone.end for zone in boxes):
                 raise ParameterError(Message("{} has `after (end)`, but nothing follows the end.", Option(name)))
-            zones[clause.wanted] = zone
+            zones[clause.wanted] = boxes
     keys = {clause.key for clause in _clauses(node)}
-    events = {text: event(zone) for text, zone in zones.items()}
+    events = {text: _any_of([event(zone) for zone in boxes]) for text, boxes in zones.items()}
     found = _Reader(recording, events, "after" in keys).holds(node)
     episodes = None if "after" in keys else found
     rows = found if episodes is None else np.repeat(found, np.diff(recording.starts))
     hindsight = not keys <= {"after", "episode", "group"}
     return Given(str(node), _words(node, zones, recording.group_name), hindsight, rows, episodes)
+
+
+def _any_of(events: list[Event]) -> Event:
+    """Return what has happened where one of several has: each box of a zone is one."""
+    finals = [one.finals for one in events if one.finals is not None]
+    return Event(
+        np.logical_or.reduce([one.rows for one in events]),
+        np.logical_or.reduce(finals) if finals else None,
+        any(one.end for one in events),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +248,7 @@ def _clauses(node: Clause | Several) -> list[Clause]:
     return [node] if isinstance(node, Clause) else [clause for part in node.parts for clause in _clauses(part)]
 
 
-def _words(node: Clause | Several, zones: dict[str, Zone], group: str) -> str:
+def _words(node: Clause | Several, zones: dict[str, list[Zone]], group: str) -> str:
     """Return a condition in English; as it was written, where it is more than a list of conditions."""
     whole = isinstance(node, Several) and node.every and not node.negated
     parts = node.parts if isinstance(node, Several) and whole else (node,)
@@ -249,7 +258,7 @@ def _words(node: Clause | Several, zones: dict[str, Zone], group: str) -> str:
     outcomes, visits, past = [], [], []
     for part in plain:
         if isinstance(part.wanted, str):
-            zone = zones[part.wanted].text
+            zone = " or ".join(one.text for one in zones[part.wanted])
             if part.key == "visits":
                 visits.append(f"{'never visit' if part.negated else 'visit'} {zone}")
             elif part.key == "ends":

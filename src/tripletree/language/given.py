@@ -2,28 +2,26 @@
 
 ::
 
-    given  = every ("or" every) ...
-    every  = single ("and" single) ...
-    single = "not" single | "(" given ")" | clause
     clause = "return" < number | "length" >= number | "ending" = terminated | "episode" in {id, id, ...}
            | "group" = label | "visits" (ZONE) | "never" "visits" (ZONE) | "after" (ZONE) | "ends" (ZONE)
 
-Comparisons are those of :mod:`tripletree.language.parser`, and ZONE is what it reads. Features are only named inside
-of zones, so that a feature may be called ``return``: ``visits (return < 3)`` is about the feature, and ``return < 3``
-is not.
+Clauses are joined as :mod:`tripletree.language.joining` says. Comparisons are those of
+:mod:`tripletree.language.parser`, and ZONE is what it reads, also several boxes with ``or`` between them. Features are
+only named inside of zones, so that a feature may be called ``return``: ``visits (return < 3)`` is about the feature,
+and ``return < 3`` is not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
 from tripletree.language.conditions import Interval, condition
 from tripletree.language.parser import Parser
-from tripletree.language.tokens import AND, OR, Name, Number, Wish, quoted, split_number
+from tripletree.language.tokens import Name, Number, Token, Wish, quoted, split_number
 from tripletree.log.schema import Schema
 from tripletree.text import Message, Option
 
@@ -31,8 +29,6 @@ NUMBERS = ("return", "length")
 LABELS = ("ending", "episode", "group")
 ZONES = ("visits", "after", "ends")
 KEYWORDS = (*NUMBERS, *LABELS, *ZONES, "never", "not")
-DEEPEST = 50
-"""Brackets inside of brackets."""
 
 
 @dataclass(frozen=True)
@@ -127,55 +123,29 @@ class _Parser(Parser):
         super().__init__(source, schema, name)
         self.units = dict.fromkeys(NUMBERS, "")
         self.labels = {key: tuple(known) for key, known in labels.items()}
-        self.depth = 0
+        self.truths, self.categories = [], {}
 
     def given(self) -> Clause | Several:
         if self.next.kind == "end":
             raise ParameterError(Message("{} is empty text.{}", self.name, self.how()))
-        found = self.either()
+        found: Clause | Several = self.whole()
         if self.next.kind != "end":
             self.unexpected("where `and`, `or` or the end is expected")
         return found
 
-    def either(self) -> Clause | Several:
-        parts = [self.every()]
-        while self.word(*OR):
-            self.place += 1
-            parts.append(self.every())
-        return parts[0] if len(parts) == 1 else Several(False, tuple(parts))
+    def joined(self, every: bool, parts: tuple[Any, ...], place: Token) -> Several:  # noqa: ARG002 - others need it
+        return Several(every, parts)
 
-    def every(self) -> Clause | Several:
-        parts = [self.single()]
-        while self.word(*AND) or self.mark(","):
-            self.place += 1
-            parts.append(self.single())
-        return parts[0] if len(parts) == 1 else Several(True, tuple(parts))
+    def opposite(self, part: Any, place: Token) -> Any:  # noqa: ARG002 - others need it
+        return replace(part, negated=not part.negated)
 
-    def single(self) -> Clause | Several:
-        negated = False
-        while self.word("not"):
-            self.place += 1
-            negated = not negated
-        found: Clause | Several
-        if self.mark("("):
-            opening = self.next
-            self.depth += 1
-            if self.depth > DEEPEST:
-                self.stop(Message("{} has more than {} brackets inside of each other", self.name, DEEPEST))
-            self.place += 1
-            found = self.either()
-            self.close(opening, ")")
-            self.depth -= 1
-        elif self.word("never"):
+    def atom(self) -> Any:
+        if self.word("never"):
             self.place += 1
             if not self.word("visits"):
                 self.unexpected("after `never`; `visits` is expected")
-            found = replace(self.zone("visits"), negated=True)
-        elif self.word(*ZONES):
-            found = self.zone(self.next.text.casefold())
-        else:
-            found = self.comparison()
-        return replace(found, negated=found.negated != negated)
+            return replace(self.zone("visits"), negated=True)
+        return self.zone(self.next.text.casefold()) if self.word(*ZONES) else self.comparison()
 
     def zone(self, key: str) -> Clause:
         """Read a zone in brackets, without looking at what it says."""
@@ -208,7 +178,7 @@ class _Parser(Parser):
         one = wish.condition()
         return Clause(key, one if isinstance(one, Interval) else Interval(one, one))
 
-    def another(self) -> bool:
+    def another(self, labels: tuple[str, ...]) -> bool:  # noqa: ARG002 - the words of this grammar decide
         after = self.tokens[self.place + 1]
         words = {*KEYWORDS, *self.labels}
         return (after.kind == "word" and after.text.casefold() in words) or (after.kind, after.text) == ("mark", "(")

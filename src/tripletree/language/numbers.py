@@ -55,11 +55,12 @@ def between(interval: Any) -> str:
 def estimate(number: float, digits: int = 3) -> str:
     """Return an estimate with a few digits; a large one as people count, not with an exponent.
 
-    >>> estimate(98_312.4), estimate(12.345), estimate(0.00012345)
-    ('98,300', '12.3', '0.000123')
+    >>> estimate(98_312.4), estimate(12.345), estimate(0.00012345), estimate(384.2, 2)
+    ('98,300', '12.3', '0.000123', '380')
     """
     short = significant(number, digits)
-    return f"{short:,.0f}" if 1_000 <= abs(short) < math.inf else f"{short:.{digits}g}"
+    # Below 1,000 three digits show all that is left, and with fewer "g" would write 380 as 3.8e+02.
+    return f"{short:,.0f}" if 1_000 <= abs(short) < math.inf else f"{short:.{max(digits, 3)}g}"
 
 
 def unit(of: str) -> str:

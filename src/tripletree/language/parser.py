@@ -5,27 +5,49 @@
     expression = "end" | "leaf" n | "leaves" n, n, ... | number, number, ... | condition ("and" | ",") condition ...
     condition  = number < name <= number | name <= number | number = name | name "in" [number, number)
                | action = label "or" label ... | action != label | action "in" {label, label, ...}
-               | column "is" category | column "is not" category
+               | column "is" category | column "is not" category | yes-or-no feature
+               | "not" condition | "(" condition "and" condition ... ")"
 
-A number may be followed by the feature's unit. Names and labels go in quotes or backticks when they hold a word of the
-grammar or a sign; a quote inside is written twice. Text is never run.
+Conditions are joined as :mod:`tripletree.language.joining` says. A place is one box, so that ``or`` and ``not`` must
+leave one; the zones of conditions on episodes may be several. A number may be followed by the feature's unit. Names
+and labels go in quotes or backticks when they hold a word of the grammar or a sign; a quote inside is written twice.
+Text is never run.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Collection
 from typing import Any
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import ParameterError
-from tripletree.language.conditions import DERIVATIVE_OF, attribute_hint
-from tripletree.language.tokens import AND, CLOSING, OR, Cursor, Name, Number, Token, Wish, quoted, split_number
+from tripletree.language.conditions import DERIVATIVE_OF, attribute_hint, contrary
+from tripletree.language.joining import Joining
+from tripletree.language.tokens import (
+    AND,
+    CLOSING,
+    OR,
+    Name,
+    Number,
+    Token,
+    Wish,
+    merged,
+    quoted,
+    split_number,
+    united,
+)
 from tripletree.log.schema import Schema
 from tripletree.text import Message
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "!=": "!="}
 _INFINITE = {"inf": math.inf, "+inf": math.inf, "-inf": -math.inf, "∞": math.inf, "-∞": -math.inf}
 
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+
+MOST_BOXES = 64
+"""Boxes that an expression may be, at most: every "or" between conditions that go with others makes more of them."""
 MOST_SHOWN = 4
 """Features that an example of a state has, at most."""
 
@@ -67,6 +89,17 @@ def read_expression(text: str, schema: Schema, name: str = "zone", *, state: boo
     return Parser(text, schema, name, state=state).expression()
 
 
+def read_boxes(text: str, schema: Schema, name: str = "zone") -> list[Any]:
+    """Return what an expression says as places of which one will do, each as :func:`read_expression` returns it.
+
+    >>> from tripletree import Action, Feature, Schema
+    >>> schema = Schema((Feature("y", "m"), Feature("vx")), Action("discrete", labels=("left", "right")))
+    >>> read_boxes("not (y > 1 and vx < 0)", schema)
+    [{'y': Interval(low=-inf, high=1.0000000000000002)}, {'vx': Interval(low=0.0, high=inf)}]
+    """
+    return Parser(text, schema, name).places()
+
+
 def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[str, Any]:
     """Return what a foil's text says, as in :func:`read_expression`.
 
@@ -81,11 +114,15 @@ def read_foil_expression(text: str, schema: Schema, name: str = "foil") -> dict[
     return conditions
 
 
-class Parser(Cursor):
-    """One pass over an expression; what it wants is collected in ``wishes``."""
+class Parser(Joining):
+    """One pass over an expression; what one condition wants is collected in ``wishes``."""
 
     who_knows = "the tree"
     """Whose labels are meant."""
+    stops: tuple[str, ...] = (*AND, *OR)
+    """Words between conditions, at which a name without quotes ends."""
+    may_differ = False
+    """Whether `!=` is understood for numbers, which leaves two boxes."""
 
     def __init__(self, source: str, schema: Schema, name: str, foil: bool = False, state: bool = False) -> None:
         super().__init__(source, name)
@@ -103,31 +140,76 @@ class Parser(Cursor):
             self.units = features
         elif action.kind == "discrete" and schema.has_action:
             self.labels = {key: action.labels for key in ("action", *action.names) if key not in self.units}
+        self.truths = [one.name for one in schema.features if one.kind == "binary" and one.name in self.units]
 
     # The grammar, from the whole to its parts.
 
     def expression(self) -> Any:
-        """Return the whole expression."""
+        """Return the whole expression, which is one place."""
+        found = self.places()
+        if len(found) > 1:
+            what = f"an `{self.divided.text}` between conditions" if self.word_of(OR) else "a `not` that leaves two"
+            self.fail(
+                Message("{} has {}; it is one box, in which all conditions must hold", self.name, what),
+                self.divided,
+                " Ask for each in turn; for several labels write action = left or right.",
+            )
+        return found[0]
+
+    def word_of(self, words: tuple[str, ...]) -> bool:
+        """Whether the word that divides the expression is one of these."""
+        return self.divided.text.casefold() in words
+
+    def places(self) -> list[Any]:
+        """Return the whole expression as places of which one will do."""
         if self.next.kind == "end":
             raise ParameterError(Message("{} is empty text.{}", self.name, self.how()))
         if not self.foil and (place := self.place_alone()) is not None:
-            return place
+            return [place]
+        self.divided = self.next
+        found = self.whole()
+        if self.next.kind != "end":
+            self.unexpected("where `and` or the end is expected")
+        full = [box for box in found if not any(wish.empty for wish in box.values())]
+        if not full:
+            wish = next(wish for box in found for wish in box.values() if wish.empty)
+            self.fail(Message("{} is empty: no `{}` meets all of its conditions", self.name, wish.name.name), wish.name)
+        return [{key: wish.condition() for key, wish in box.items()} for box in full]
+
+    def names(self) -> Collection[str]:
+        """Return the names that a condition may begin with."""
+        return [*self.units, *self.labels, *self.categories]
+
+    def atom(self) -> Any:
+        """Read one condition."""
+        self.wishes = {}
         self.condition()
-        while self.next.kind != "end":
-            if self.word(*OR):
-                self.stop(
-                    Message("{} has an `or` between conditions; all conditions must hold", self.name),
-                    " Ask for each in turn; for several labels write action = left or right.",
-                )
-            if not self.word(*AND) and not self.mark(","):
-                self.unexpected("where `and` or the end is expected")
-            self.place += 1
-            self.condition()
-        for wish in self.wishes.values():
-            if wish.empty:
-                name = wish.name.name
-                self.fail(Message("{} is empty: no `{}` meets all of its conditions", self.name, name), wish.name)
-        return {key: wish.condition() for key, wish in self.wishes.items()}
+        return [self.wishes]
+
+    def joined(self, every: bool, parts: tuple[Any, ...], place: Token) -> Any:
+        """Return the boxes of several conditions, of which all must hold or one."""
+        if every:
+            found = [merged(boxes) for boxes in itertools.islice(itertools.product(*parts), MOST_BOXES + 1)]
+        else:
+            found = united([box for boxes in parts for box in boxes])
+            self.divided = place if len(found) > 1 else self.divided
+        if len(found) > MOST_BOXES:
+            self.fail(Message("{} is more than {} places, one for each `or`", self.name, MOST_BOXES), place)
+        return found
+
+    def opposite(self, part: Any, place: Token) -> Any:
+        """Return the boxes outside of all boxes."""
+        outside = tuple(
+            [
+                {key: one}
+                for key, wish in box.items()
+                for one in wish.outside(self.labels.get(key, ()), yes_or_no=key in self.truths)
+            ]
+            for box in part
+        )
+        found = self.joined(True, outside, place)
+        self.divided = place if len(found) > 1 else self.divided
+        return found
 
     def place_alone(self) -> Any:
         """Return the end, leaves, or a state by its numbers; None when the expression is none of these."""
@@ -177,11 +259,14 @@ class Parser(Cursor):
             self.place += 1
             self.wish(self.term())
             return
-        if self.categories and self.category():
+        if (self.categories and self.category()) or self.contrary():
             return
         first = self.term()
         if isinstance(first, Name):
             self.wish(first)
+            if first.name in self.truths and self.next.kind != "sign" and not self.starts_set():
+                self.wish(first).compare("=", 1.0)
+                return
         if self.starts_set():
             self.place += 1
             self.inside(first)
@@ -189,6 +274,8 @@ class Parser(Cursor):
         sign = self.sign()
         if isinstance(first, Name) and first.name in self.labels:
             self.choose(first, sign)
+            return
+        if self.truth(first):
             return
         second = self.term()
         if isinstance(first, Number) and isinstance(second, Name):
@@ -208,7 +295,7 @@ class Parser(Cursor):
         begin = self.place
         for column in sorted(self.categories, key=len, reverse=True):
             known = self.categories[column]
-            at = self._after(column, begin)
+            at = self.after(column, begin)
             if at is None:
                 continue
             word, after = self.tokens[at], self.tokens[min(at + 1, len(self.tokens) - 1)]
@@ -220,7 +307,7 @@ class Parser(Cursor):
                 at += 1
             else:
                 continue
-            ends = {category: end for category in known if (end := self._after(category, at)) is not None}
+            ends = {category: end for category in known if (end := self.after(category, at)) is not None}
             if not ends:
                 place = self.tokens[min(at, len(self.tokens) - 1)]
                 message = Message(
@@ -239,21 +326,34 @@ class Parser(Cursor):
             return True
         return False
 
-    def _after(self, text: str, place: int) -> int | None:
-        """Return the place after a name that stands at a place, in quotes or as its words; None if it does not."""
-        if self.tokens[place].kind == "quoted":
-            return place + 1 if self.tokens[place].text == text else None
-        words = text.split()
-        here = self.tokens[place : place + len(words)]
-        same = [token.text for token in here] == words and all(token.kind == "word" for token in here)
-        return place + len(words) if same and words else None
+    def contrary(self) -> bool:
+        """Read "left leg not in contact", as sentences say it; return whether one stands here."""
+        for feature in self.schema.features:
+            end = self.after(contrary(feature), self.place) if feature.name in self.truths else None
+            if end is not None and self.tokens[end].kind != "sign":
+                self.wish(Name(feature.name, self.next.begin, self.tokens[end - 1].end)).compare("=", 0.0)
+                self.place = end
+                return True
+        return False
+
+    def truth(self, name: Number | Name) -> bool:
+        """Read "true", "yes", "false" or "no" after a feature that is one of these; return whether one stands here."""
+        said = self.next.text.casefold() if self.next.kind == "word" else ""
+        if not isinstance(name, Name) or name.name not in self.truths or said not in _TRUTHS:
+            return False
+        sign = self.tokens[self.place - 1]
+        if sign.text not in ("=", "!="):
+            self.fail(f"`{name.name}` is yes or no; allowed are `=` and `!=`", sign)
+        self.wish(name).compare("=", float(_TRUTHS[said] != (sign.text == "!=")))
+        self.place += 1
+        return True
 
     def compare(self, name: Number | Name, sign: str, number: Number | Name, place: Token) -> None:
         """Wish for a comparison."""
         if isinstance(name, Number) or isinstance(number, Name):
             have = "two numbers" if isinstance(name, Number) else "two names"
             self.fail(Message("{} compares {}; a name and a number are needed", self.name, have), place)
-        if sign == "!=":
+        if sign == "!=" and not self.may_differ:
             self.fail(f"`!=` is for labels; `{name.name}` is a number: write < or >", place)
         wish = self.wish(name)
         self.check_unit(name, number.unit, number)
@@ -264,16 +364,21 @@ class Parser(Cursor):
         if sign.text not in ("=", "!="):
             self.fail(f"`{name.name}` has labels; allowed are `=`, `!=` and `in {{...}}`", sign)
         chosen = [self.label(name)]
-        while self.word(*OR) and not self.another():
+        while self.word(*OR) and not self.another(self.labels[name.name]):
             self.place += 1
             chosen.append(self.label(name))
         if sign.text == "!=":
             chosen = [label for label in self.labels[name.name] if label not in chosen]
         self.wish(name).choose(list(dict.fromkeys(chosen)))
 
-    def another(self) -> bool:
+    def another(self, labels: tuple[str, ...]) -> bool:
         """Whether this "or" has another condition after it instead of another label."""
-        return False
+        here, following = self.place + 1, self.tokens[self.place + 1]
+        ends = (end for label in labels if (end := self.after(label, here)) is not None)
+        if any(self.tokens[end].kind != "sign" for end in ends):
+            return False
+        opens = following.kind == "mark" or (following.kind == "word" and following.text.casefold() == "not")
+        return opens or any(self.after(name, here) is not None for name in self.names())
 
     def inside(self, name: Number | Name) -> None:
         """Read an interval, or a set of labels."""
@@ -333,7 +438,7 @@ class Parser(Cursor):
         for name in sorted({*self.units, *self.labels}, key=len, reverse=True):
             words = name.split()
             here = self.tokens[self.place : self.place + len(words)]
-            if [token.text for token in here] == words and not {"in", *AND, *OR}.isdisjoint(words[1:]):
+            if [token.text for token in here] == words and not {"in", *self.stops}.isdisjoint(words[1:]):
                 self.place += len(words)
                 return Name(name, here[0].begin, here[-1].end)
         return None
@@ -374,12 +479,14 @@ class Parser(Cursor):
 
     def words(self, names: bool = False) -> str:
         """Return the words from here on, up to a sign, a comma or a word of the grammar."""
-        found = []
-        while self.next.kind == "word" and not self.word(*AND, *OR) and not self.starts_set():
+        found: list[str] = []
+        while self.next.kind == "word" and not self.word(*self.stops) and not self.starts_set():
             # Inches are a unit, and "y in 3" a mistake.
             if names and self.word("in"):
                 self.place += 1
-                self.unexpected("after `in`; an interval is expected, such as [0, 1]")
+                said = " ".join([*found, "in", self.next.text])
+                hint = did_you_mean(said, [one for one in self.names() if " in " in one])
+                self.unexpected("after `in`; an interval is expected, such as [0, 1]", hint)
             found.append(self.next.text)
             self.place += 1
         if not found and names:
@@ -392,14 +499,8 @@ class Parser(Cursor):
         if token.kind != "sign":
             advice = " Write decimal numbers with a point: 1.5." if self.after_comma() else ""
             self.unexpected("where a comparison is expected", advice)
-        self.place += 1
-        return token
-
-    def close(self, opening: Token, allowed: str) -> Token:
-        """Read a closing bracket."""
-        token = self.next
-        if token.kind != "mark" or token.text not in allowed:
-            self.unexpected(f"where the bracket `{opening.text}` should be closed")
+        if token.text in ("=>", "=<"):
+            self.unexpected("where a comparison is expected", f" Did you mean `{token.text[::-1]}`?")
         self.place += 1
         return token
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, Protocol
 
 from tripletree.errors import ParameterError
@@ -27,9 +28,9 @@ _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!=", "==": "=", "<>": "!=", "∈": "
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<quoted> "(?:[^"]|"")*" | '(?:[^']|'')*' | `(?:[^`]|``)*` )
-      | (?P<sign> <= | >= | == | != | <> | [<>=≤≥≠] )
+      | (?P<sign> <= | >= | == | != | <> | => | =< | [<>=≤≥≠] )
       | (?P<mark> [][(){},] )
-      | (?P<word> ∈ | [^\s<>=!≤≥≠∈,()\[\]{}"'`]+ )
+      | (?P<word> ∈ | -> | [^\s<>=!≤≥≠∈,()\[\]{}"'`]+ )
     )""",
     re.VERBOSE,
 )
@@ -75,7 +76,8 @@ def tokens(source: str, name: Option) -> list[Token]:
         begin = len(source) - len(rest)
         if rest[0] in _QUOTES:
             fail(Message("{} has a {} without its partner", name, rest[0]), source, begin, len(source))
-        fail(Message("{} has a {!r} in a strange place", name, rest[0]), source, begin, begin + 1)
+        advice = " For the opposite write `not`." if rest[0] == "!" else ""
+        fail(Message("{} has a {!r} in a strange place", name, rest[0]), source, begin, begin + 1, advice)
     return [*found, Token("end", "", len(source), len(source))]
 
 
@@ -135,9 +137,11 @@ class Wish:
     low: float = -math.inf
     high: float = math.inf
     labels: list[str] | None = None
+    signs: list[tuple[str, float]] = field(default_factory=list)
 
     def compare(self, sign: str, number: float) -> None:
         """Add a comparison."""
+        self.signs.append((sign, number))
         above = math.nextafter(number, math.inf)
         if sign in (">", ">=", "="):
             self.low = max(self.low, above if sign == ">" else number)
@@ -148,10 +152,27 @@ class Wish:
         """Keep only labels that are among these, too."""
         self.labels = labels if self.labels is None else [label for label in self.labels if label in labels]
 
+    def outside(self, known: Iterable[str], yes_or_no: bool = False) -> list[Wish]:
+        """Return the wishes of which one is met wherever this one is not, at least one.
+
+        ``known`` are all labels; ``yes_or_no`` says that there is nothing but 0 and 1.
+        """
+        if self.labels is not None:
+            return [Wish(self.name, labels=[label for label in known if label not in self.labels])]
+        if yes_or_no:
+            found = [
+                Wish(self.name, k, math.nextafter(k, math.inf)) for k in (0.0, 1.0) if not self.low <= k < self.high
+            ]
+        else:
+            found = [Wish(self.name, high=self.low)] if self.low > -math.inf else []
+            found += [Wish(self.name, low=self.high)] if self.high < math.inf else []
+        return found or [Wish(self.name, math.inf, -math.inf)]
+
     @property
     def empty(self) -> bool:
         """Whether nothing can be all that is wanted."""
-        return self.low >= self.high if self.labels is None else not self.labels
+        # No number is below the least that there is.
+        return max(self.low, -sys.float_info.max) >= self.high if self.labels is None else not self.labels
 
     def condition(self) -> Any:
         """Return the condition as questions take it."""
@@ -160,6 +181,34 @@ class Wish:
         if self.high == math.nextafter(self.low, math.inf):
             return self.low
         return Interval(self.low, self.high)
+
+
+Boxes = list[dict[str, Wish]]
+"""Places of which one will do, each with what it wants of every name."""
+
+
+def merged(boxes: Iterable[dict[str, Wish]]) -> dict[str, Wish]:
+    """Return the box that lies in all boxes."""
+    found: dict[str, Wish] = {}
+    for key, wish in (pair for box in boxes for pair in box.items()):
+        if key not in found:
+            found[key] = wish
+            continue
+        first = found[key]
+        found[key] = both = Wish(first.name, max(first.low, wish.low), min(first.high, wish.high), first.labels)
+        if wish.labels is not None:
+            both.choose(wish.labels)
+    return found
+
+
+def united(boxes: Boxes) -> Boxes:
+    """Return boxes of which one will do; a choice of labels, and of nothing else, is one box."""
+    keys = {key for box in boxes for key in box}
+    if len(keys) > 1 or any(wish.labels is None for box in boxes for wish in box.values()):
+        return boxes
+    (key,) = keys
+    chosen = [label for box in boxes for label in box[key].labels or ()]
+    return [{key: Wish(boxes[0][key].name, labels=list(dict.fromkeys(chosen)))}]
 
 
 class Placed(Protocol):
