@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from figures import diagrams, ideas, lander, rhythm, road
+from figures import diagrams, explorer, ideas, lander, rhythm, road
 from tripletree import TripleTreeWarning
 
 FIGURES: dict[str, Callable[[], Any]] = {
@@ -18,6 +18,7 @@ FIGURES: dict[str, Callable[[], Any]] = {
     **ideas.FIGURES,
     **diagrams.FIGURES,
     **rhythm.FIGURES,
+    **explorer.FIGURES,
 }
 
 #: What the manual shows, as small PNG files.
@@ -51,6 +52,7 @@ DOCS = (
     "lander-stability",
     "lander-episode",
     "acrobot-rhythm",
+    *explorer.VIEWS,
 )
 DOCS_DPI = 120
 

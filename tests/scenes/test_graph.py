@@ -14,7 +14,7 @@ from tripletree import ParameterError
 from tripletree.demos import road
 from tripletree.errors import LogError
 from tripletree.scenes.colours import ON_DARK, ON_LIGHT
-from tripletree.scenes.graph import _arrows, _sizes, strongest, transitions
+from tripletree.scenes.graph import arrows, node_sizes, strongest, transitions
 from tripletree.scenes.guides import shade_of, shades
 from tripletree.scenes.types import Labels, Links, Points
 
@@ -151,7 +151,7 @@ def test_bad_input():
 def test_discs_have_room_for_their_numbers_and_the_busiest_leaf_is_the_largest():
     """Diameters of leaves without time, with half of the busiest one's, and of the busiest: areas grow with time."""
     moves = chain(3, {(0, 1): 1, (1, 2): 1}, samples=[0, 50, 100])
-    numbered, plain = (_sizes(moves, np.arange(3), numbered=numbered) for numbered in (True, False))
+    numbered, plain = (node_sizes(moves, np.arange(3), numbered=numbered) for numbered in (True, False))
     assert numbered.tolist() == pytest.approx([11, np.sqrt((11**2 + 18**2) / 2), 18])
     assert plain.tolist() == pytest.approx([4, np.sqrt((4**2 + 18**2) / 2), 18])
 
@@ -160,7 +160,7 @@ def test_arrows_are_as_wide_as_probable_and_as_dark_as_frequent():
     # From leaf 0, 99 of 100 moves go to leaf 1; from there one of one to leaf 2.
     moves = chain(3, {(0, 1): 99, (0, 2): 1, (1, 2): 1}, samples=[100, 99, 1])
     place = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]])
-    links = _arrows(moves, strongest(moves, 1.0, 10), place, np.full(3, 3), np.array([10.0, 8.0, 6.0]))
+    links = arrows(moves, strongest(moves, 1.0, 10), place, np.full(3, 3), np.array([10.0, 8.0, 6.0]))
     # The most frequent comes last, so that it lies on top.
     assert [*zip(links.x0, links.y0, links.x1, links.y1, strict=True)] == [(0, 0, 1, 1), (1, 0, 1, 1), (0, 0, 1, 0)]
     assert links.width.tolist() == pytest.approx([0.4 + 2.2 * 0.01, 2.6, 0.4 + 2.2 * 0.99])
@@ -171,7 +171,7 @@ def test_arrows_are_as_wide_as_probable_and_as_dark_as_frequent():
 
 def test_the_faintest_arrow_can_still_be_seen():
     moves = chain(2, {(0, 1): 1_000_000, (1, 0): 1}, samples=[10, 10])
-    links = _arrows(moves, strongest(moves, 1.0, 10), np.eye(2), np.full(2, 2), np.ones(2))
+    links = arrows(moves, strongest(moves, 1.0, 10), np.eye(2), np.full(2, 2), np.ones(2))
     assert 0.25 < links.opacity.min() < 0.251
     assert links.opacity.max() == pytest.approx(0.85)
 

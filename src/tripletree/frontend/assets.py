@@ -10,7 +10,7 @@ from importlib import resources
 # Two patterns instead of a bundler, so that the package needs no build step for the browser: our modules use no other
 # form of import or export.
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([a-z]+\.js)";\n', re.MULTILINE)
-_EXPORT = re.compile(r"^export (?=(?:async )?function |const )", re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?function |const |class )", re.MULTILINE)
 
 
 def script(entry: str = "main.js") -> str:

@@ -74,42 +74,66 @@ def payload(
     log : Log or None
         Whose states decide where maps are faded; None: the samples of the leaves, as in ``scenes.support``.
     """
-    schema, tree, place = fitted.schema, fitted.tree, _place(fitted)
-    texts = _Texts()
-    # A log without anything that could be explained still has a page.
-    abouts = [*main_attributes(fitted), *(["value"] if schema.has_reward else [])]
-    boxes = leaf_boxes(fitted)
-    asked = usual_foils(fitted) if foils is None else foils
+    return {**shape(fitted, start, log), **sayings(fitted, foils)}
+
+
+def shape(
+    fitted: Fitted, start: F64 | None = None, log: Log | None = None, faded: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what a browser needs to draw the leaves and to find that of a state; parameters as in `payload`.
+
+    ``faded`` is what `support` found, where that is known: it is the same for all sizes of a tree.
+    """
+    tree, boxes = fitted.tree, leaf_boxes(fitted)
     colours, palettes = _colours(fitted, boxes, known_colours(fitted), log)
     return {
-        "features": [_feature(fitted, boxes, f) for f in range(len(schema.features))],
+        "features": [_feature(fitted, boxes, f) for f in range(len(fitted.schema.features))],
         "splits": tree.feature.tolist(),
         # All digits: a rounded threshold would send a state near it to another leaf than in Python.
         "threshold": _numbers(tree.threshold),
         "left": tree.left.tolist(),
         "leafOf": tree.leaf_number.tolist(),
+        "drawnLow": _numbers(boxes.lower),
+        "drawnHigh": _numbers(boxes.upper),
+        "count": fitted.leaves.count.tolist(),
+        "colours": colours,
+        "palettes": palettes,
+        **(support(fitted, log) if faded is None else faded),
+        "start": (_inside(fitted)[int(fitted.leaves.count.argmax())] if start is None else start).tolist(),
+    }
+
+
+def sayings(fitted: Fitted, foils: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return what a browser needs to explain, beside `shape`: facts, foils, how leaves are entered, second models."""
+    schema, place = fitted.schema, _place(fitted)
+    texts = _Texts()
+    # A log without anything that could be explained still has a page.
+    abouts = [*main_attributes(fitted), *(["value"] if schema.has_reward else [])]
+    asked = usual_foils(fitted) if foils is None else foils
+    return {
         "lower": _numbers(place.lower.T),
         "upper": _numbers(place.upper.T),
         "nearHigh": _numbers(place.near_high.T),
-        "drawnLow": _numbers(boxes.lower),
-        "drawnHigh": _numbers(boxes.upper),
         "landLow": _numbers(place.land_low.T),
         "landHigh": _numbers(place.land_high.T),
         **_clauses(fitted, place, texts),
-        "count": fitted.leaves.count.tolist(),
         "facts": {about: _fact(fitted, about, texts) for about in abouts},
         "foils": {name: _foil(fitted, read_foil(fitted, foil), texts) for name, foil in asked.items()},
         "linear": _linear(fitted),
-        "colours": colours,
-        "palettes": palettes,
-        **_support(fitted, boxes, log),
-        "start": (_inside(fitted)[int(fitted.leaves.count.argmax())] if start is None else start).tolist(),
         "texts": list(texts.number),
     }
 
 
-def _support(fitted: Fitted, boxes: Extents, log: Log | None) -> dict[str, Any]:
+def foil_saying(fitted: Fitted, foil: Any) -> dict[str, Any]:
+    """Return one more foil for a browser that has the `sayings`, with the texts that it refers to."""
+    texts = _Texts()
+    read = read_foil(fitted, foil)
+    return {"name": read.told(), "foil": _foil(fitted, read, texts), "texts": list(texts.number)}
+
+
+def support(fitted: Fitted, log: Log | None) -> dict[str, Any]:
     """Return where maps are faded by a log, as the cells of every pair of features, and the sentence that says so."""
+    boxes = leaf_boxes(fitted)
     if log is None or len(fitted.schema.features) > MOST_FEATURES:
         return {"veil": None, "faded": f"{EXPECTED}."}
     edges, hidden = all_pairs(fitted, boxes, log)

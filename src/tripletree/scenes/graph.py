@@ -140,14 +140,14 @@ def transitions(
     end_shown = bool(len(part.nodes)) and part.nodes[-1] == moves.end
     leaves = part.nodes[:-1] if end_shown else part.nodes
     n = len(leaves)
-    size = _sizes(moves, leaves, numbered=n <= MOST_NUMBERED)
-    place, ends, axes = _by_layout(moves, part, n) if x is None else _by_features(fitted, moves, part, n, x, y)
+    size = node_sizes(moves, leaves, numbered=n <= MOST_NUMBERED)
+    place, ends, axes = by_layout(moves, part, n) if x is None else _by_features(fitted, moves, part, n, x, y)
     pictured = read_colour(fitted, leaf_boxes(fitted), colour)
     categories = pictured.scale == "categories"
     value = pictured.mean[leaves].argmax(axis=1).astype(np.float64) if categories else pictured.mean[leaves, 0]
     marks: list[Mark] = []
     if len(part.edges):
-        marks.append(_arrows(moves, part, place, ends, size))
+        marks.append(arrows(moves, part, place, ends, size))
     # Small ones on top, where leaves have the same place.
     top = np.argsort(-size[:n], kind="stable")
     marks.append(Points(place[top, 0], place[top, 1], size[top], value=value[top], edge=PAPER, leaf=leaves[top]))
@@ -172,22 +172,11 @@ def transitions(
 def regions(found: Outline) -> Scene:
     """Return the regions of an outline as a graph, with their names; moves that hardly ever happen are left out."""
     every, n = found.regions, len(found.regions)
-    source, target, count = [], [], []
-    for one in every:
-        for to, share in one.following:
-            source.append(one.number)
-            target.append(n if to is None else to)
-            count.append(max(round(share * (one.visits - one.cut)), 1))
-    none = np.zeros(n, np.int64)
-    edges = np.array(count, np.int64)
-    ends = (np.array(source, np.int32), np.array(target, np.int32))
-    time = np.array([round(one.share * 1e6) for one in every], np.int64)
-    moves = Transitions(n, *ends, edges, edges, none, none, none, none, time)
-    end_shown = n in target
-    part = Part(np.arange(len(edges)), np.arange(n + end_shown), 1.0)
-    place, last, axes = _by_layout(moves, part, n)
-    size = _sizes(moves, part.nodes[:n], numbered=True) * NAMED
-    marks: list[Mark] = [_arrows(moves, part, place, last, size)] if len(edges) else []
+    moves, part = region_moves(found)
+    end_shown = len(part.nodes) > n
+    place, last, axes = by_layout(moves, part, n)
+    size = node_sizes(moves, part.nodes[:n], numbered=True) * NAMED
+    marks: list[Mark] = [arrows(moves, part, place, last, size)] if len(part.edges) else []
     for one in every:
         colour = PHASES[one.number] if one.number < len(PHASES) else OTHER
         at = place[[one.number]]
@@ -202,6 +191,23 @@ def regions(found: Outline) -> Scene:
     # Names stand below their discs and may be long.
     across, up = _padded(axes[0], 0.08, 0.08), _padded(axes[1], 0.12, 0.0)
     return Scene("How the agent moves from region to region", across, up, tuple(marks))
+
+
+def region_moves(found: Outline) -> tuple[Transitions, Part]:
+    """Return the moves between the regions of an outline, as if regions were leaves; and all of them, with the end."""
+    n = len(found.regions)
+    source, target, count = [], [], []
+    for one in found.regions:
+        for to, share in one.following:
+            source.append(one.number)
+            target.append(n if to is None else to)
+            count.append(max(round(share * (one.visits - one.cut)), 1))
+    none = np.zeros(n, np.int64)
+    edges = np.array(count, np.int64)
+    ends = (np.array(source, np.int32), np.array(target, np.int32))
+    time = np.array([round(one.share * 1e6) for one in found.regions], np.int64)
+    moves = Transitions(n, *ends, edges, edges, none, none, none, none, time)
+    return moves, Part(np.arange(len(edges)), np.arange(n + (n in target)), 1.0)
 
 
 def _numbers(leaves: I64, place: F64, fills: list[str]) -> list[Mark]:
@@ -226,14 +232,14 @@ def _said(moves: Transitions, part: Part, leaves: int) -> str:
     )
 
 
-def _sizes(moves: Transitions, leaves: I64, numbered: bool) -> F64:
+def node_sizes(moves: Transitions, leaves: I64, numbered: bool) -> F64:
     """Return diameters whose squares grow with the time spent: a reader compares areas."""
     smallest = NUMBERED if numbered else SMALLEST
     share = moves.samples[leaves] / max(float(moves.samples.max()), 1.0)
     return np.sqrt(smallest**2 + (LARGEST**2 - smallest**2) * share)
 
 
-def _arrows(moves: Transitions, part: Part, place: F64, ends: I64, size: F64) -> Links:
+def arrows(moves: Transitions, part: Part, place: F64, ends: I64, size: F64) -> Links:
     """Return the arrows; ``ends`` is the row of ``place`` where each of them ends if it ends at the end."""
     source = np.searchsorted(part.nodes, moves.source[part.edges])
     target = np.searchsorted(part.nodes, moves.target[part.edges])
@@ -260,7 +266,7 @@ Placement = tuple[F64, I64, tuple[Axis, Axis]]
 """Places of the leaves, then of the end; the row of the end for every edge; the axes."""
 
 
-def _by_layout(moves: Transitions, part: Part, n: int) -> Placement:
+def by_layout(moves: Transitions, part: Part, n: int) -> Placement:
     """Place nodes by all moves, also those not drawn: the more frequent, the nearer."""
     # A move that is ten times rarer is one longer.
     lengths = 1 + np.log10(moves.count.max() / moves.count) if len(moves.count) else np.zeros(0)

@@ -67,18 +67,31 @@ def samples(view: View, log: Any, most: int = 2_000) -> Layer:
     _check_plane(view)
     _check_log(view, log)
     check_whole(most, "most", 1, example=2_000)
-    seen = within(view.boxes, view.limits)[view.fitted.tree.apply(np.ascontiguousarray(log.states))] > 0
-    # Hardly any sample lies exactly on a slice; those in its leaves are shown instead.
-    for f, (low, high) in view.limits.items():
-        if low < high:
-            seen &= (log.states[:, f] >= low) & (log.states[:, f] < high)
-    rows = np.flatnonzero(seen)
-    # Evenly, not at random: the same log gives the same picture, and every episode keeps its share.
-    if len(rows) > most:
-        rows = rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+    states = np.ascontiguousarray(log.states)
+    seen = _seen(view, states, view.fitted.tree.apply(states))
+    rows = _thinned(np.flatnonzero(seen), most)
     x, y = view.axes
     points = Points(log.states[rows, x], log.states[rows, y], size=1.6, colour=INK, opacity=0.45)
     return Layer((points,), (Entry(f"{len(rows):,} of {count(int(seen.sum()), 'sample')}", INK, "disc"),))
+
+
+def seen_rows(view: View, states: F64, leaf: npt.NDArray[np.int32], most: int) -> npt.NDArray[np.int64]:
+    """Return the rows of recorded states in the leaves and limits of a view, evenly thinned when there are many."""
+    return _thinned(np.flatnonzero(_seen(view, states, leaf)), most)
+
+
+def _seen(view: View, states: F64, leaf: npt.NDArray[np.int32]) -> npt.NDArray[np.bool_]:
+    seen: npt.NDArray[np.bool_] = within(view.boxes, view.limits)[leaf] > 0
+    # Hardly any sample lies exactly on a slice; those in its leaves are shown instead.
+    for f, (low, high) in view.limits.items():
+        if low < high:
+            seen &= (states[:, f] >= low) & (states[:, f] < high)
+    return seen
+
+
+def _thinned(rows: npt.NDArray[np.int64], most: int) -> npt.NDArray[np.int64]:
+    # Evenly, not at random: the same log gives the same picture, and every episode keeps its share.
+    return rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)] if len(rows) > most else rows
 
 
 def episodes(view: View, log: Any, which: Any = 0, most: int = MOST_EPISODES) -> Layer:

@@ -15,6 +15,7 @@ export function mountExplorer(root, tree) {
   const flat = tree.features.length < 2; // one feature makes a strip instead of a map
 
   // The map is as many units wide as the page has pixels for it, so that letters have their own size on a phone too.
+  /** @returns {{box: any, across: any, up: any}} `up` is null on a strip */
   function axes() {
     const across = tree.features[view.x];
     const up = tree.features[view.y];

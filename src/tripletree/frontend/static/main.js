@@ -2,8 +2,8 @@
 import { mountExplorer } from "./explorer.js";
 import { unpackTree } from "./tree.js";
 
-for (const place of document.querySelectorAll("[data-tree]")) {
-  unpackTree(document.getElementById(place.dataset.tree).textContent).then((tree) => {
+for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-tree]"))) {
+  unpackTree(document.getElementById(place.dataset.tree ?? "")?.textContent ?? "").then((tree) => {
     place.replaceChildren();
     mountExplorer(place, tree);
   });
