@@ -21,12 +21,13 @@ test: .venv/.test  ## run all tests (WORKERS=1 for one process, ARGS="..." for p
 test-extras: .venv/.extras  ## tests with the real libraries of others: Stable-Baselines3, MuJoCo, ONNX, Minari, ...
 	$(PY) -m pytest -n $(WORKERS) -q tests/extras $(ARGS)
 
-lint: .venv/.lint .venv/.test  ## style, types, which room may import which, and the kernel's format
+lint: .venv/.lint .venv/.test .venv/.types  ## style, types, which room may import which, and the kernel's format
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	.venv/bin/lint-imports --no-cache
 	.venv/bin/clang-format --dry-run -Werror src/kernel/*
+	node .venv/types/node_modules/typescript/bin/tsc --project tsconfig.json
 
 bench: .venv/.bench  ## measure against scikit-learn and XGBoost, side by side
 	$(PY) -m benchmarks $(ARGS)
@@ -53,6 +54,10 @@ clean:  ## remove everything that make has made
 	@touch $@
 
 .venv/.extras: .venv/.test
+
+.venv/.types: scripts/types.sh | .venv/.package
+	@sh scripts/types.sh
+	@touch $@
 
 .venv/.test .venv/.extras .venv/.lint .venv/.bench .venv/.docs .venv/.wheel: .venv/.%: pyproject.toml | .venv/.package
 	@echo "Installing what 'make $*' needs ..."

@@ -25,7 +25,7 @@ from tripletree.asking.attribute import read_attribute
 from tripletree.asking.levels import AUTO, log_levels, read_levels
 from tripletree.demos import lander, road
 from tripletree.log.switches import find_switches
-from tripletree.model.levels import explained
+from tripletree.model.levels import Explained
 
 TITLE = "Words on unseen episodes: levels and rules"
 AGREE, EXPLAIN, NEAR = 0.8, 0.8, 0.05
@@ -88,7 +88,7 @@ def measure(name: str, log: Log, seed: int, report: Report) -> None:
         missed = []
         if not about.labels:
             action, unseen = train.actions[:, k], test.actions[:, k]
-            told = explained(unseen, column.edges)
+            told = Explained(unseen).share(column.edges)
             thirds = read_levels(fitted, read_attribute(fitted, column.name), 3)
             mixed = np.random.default_rng(seed).permutation(train.actions[:, k])
             shuffled = train.actions.copy()
@@ -100,7 +100,7 @@ def measure(name: str, log: Log, seed: int, report: Report) -> None:
                 "said": column.agreement,
                 "explained": told,
                 "terciles agree": float((thirds.leaves[leaf] == log_levels(fitted, thirds, test)[:, 0]).mean()),
-                "terciles explain": explained(unseen, thirds.columns[0].edges),
+                "terciles explain": Explained(unseen).share(thirds.columns[0].edges),
                 "shuffled": len(find_switches(_with(train, shuffled), k)) if action.std() else 0,
             }
             missed += ["agree"] if agree < AGREE and not column.doubtful else []

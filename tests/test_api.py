@@ -6,6 +6,8 @@ import copy
 import inspect
 import json
 import pickle
+import subprocess
+import sys
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
@@ -649,3 +651,10 @@ def test_an_agent_with_few_episodes_is_explained_without_files():
     assert found.log.n_episodes == 2
     with pytest.raises(ParameterError, match="max_leaves must be a whole number"):
         explain_agent("CartPole-v1", "random", max_leaves=0)
+
+
+def test_heavy_libraries_are_imported_by_those_who_need_them():
+    heavy = ["scipy", "matplotlib", "pandas", "pyarrow", "sklearn"]
+    code = f"import sys, tripletree.api; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -14,6 +14,7 @@ import tripletree
 def test_public_names():
     assert sorted(tripletree.__all__) == [
         "Action",
+        "DiskLog",
         "Feature",
         "Log",
         "LogError",
@@ -28,16 +29,21 @@ def test_public_names():
         "__version__",
         "check",
         "compare_weights",
+        "diff",
         "drift",
         "explain_agent",
+        "failures",
         "load",
         "memory",
+        "open_log",
         "outcome",
         "progress_bar",
         "read_description",
         "read_log",
         "record",
+        "require",
         "rhythm",
+        "watch",
         "world",
     ]
     for name in tripletree.__all__:

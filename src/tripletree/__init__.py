@@ -12,7 +12,21 @@ if TYPE_CHECKING:
     from tripletree import answers as answers
     from tripletree import demos as demos
     from tripletree import plot as plot
-    from tripletree.api import TripleTree, compare_weights, drift, explain_agent, load, memory, outcome, rhythm, world
+    from tripletree.api import (
+        TripleTree,
+        compare_weights,
+        diff,
+        drift,
+        explain_agent,
+        failures,
+        load,
+        memory,
+        outcome,
+        require,
+        rhythm,
+        watch,
+        world,
+    )
     from tripletree.cli.console import progress_bar
     from tripletree.errors import (
         LogError,
@@ -24,6 +38,7 @@ if TYPE_CHECKING:
         TripleTreeWarning,
     )
     from tripletree.log.description import read_description
+    from tripletree.log.disk import DiskLog, open_log
     from tripletree.log.doctor import check
     from tripletree.log.files import read_log
     from tripletree.log.log import Log
@@ -32,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Action",
+    "DiskLog",
     "Feature",
     "Log",
     "LogError",
@@ -46,16 +62,21 @@ __all__ = [
     "__version__",
     "check",
     "compare_weights",
+    "diff",
     "drift",
     "explain_agent",
+    "failures",
     "load",
     "memory",
+    "open_log",
     "outcome",
     "progress_bar",
     "read_description",
     "read_log",
     "record",
+    "require",
     "rhythm",
+    "watch",
     "world",
 ]
 

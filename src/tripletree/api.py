@@ -21,8 +21,12 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.criticality import Criticality, Moments, StateCriticality
+from tripletree.answers.diff import Diff
+from tripletree.answers.disagreement import Both, Disagreement
 from tripletree.answers.effects import Effects
+from tripletree.answers.episodes import Episodes
 from tripletree.answers.factual import Factual
+from tripletree.answers.failures import Briefings, Failures
 from tripletree.answers.few_rules import FewRules
 from tripletree.answers.fidelity import Fidelity
 from tripletree.answers.futures import Futures
@@ -33,18 +37,22 @@ from tripletree.answers.outcome import Outcome
 from tripletree.answers.outline import Outline
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.refined import Refined
+from tripletree.answers.requirements import Requirements
 from tripletree.answers.rules import Rules
 from tripletree.answers.stability import Stability
 from tripletree.answers.story import Story
 from tripletree.answers.summary import Summary
 from tripletree.answers.trajectories import Trajectories
+from tripletree.answers.visits import Visits
+from tripletree.answers.watch import Watch
 from tripletree.answers.weights import Weights
 from tripletree.answers.world import World
 from tripletree.asking.levels import Wanted
-from tripletree.asking.states import complete
-from tripletree.checks import check_flag, check_names, check_parameters, check_whole
+from tripletree.asking.states import complete, read_state
+from tripletree.checks import check_ending, check_flag, check_names, check_parameters, check_whole
 from tripletree.errors import NotFittedError, ParameterError, TripleTreeWarning
 from tripletree.graph.transitions import Transitions
+from tripletree.log.disk import DiskLog
 from tripletree.log.log import Log
 from tripletree.log.record import record
 from tripletree.markup import notebook_box, tag
@@ -62,18 +70,24 @@ from tripletree.questions import memory as remembers
 from tripletree.questions.attribute import attribute
 from tripletree.questions.counterfactuals import counterfactual, counterfactuals
 from tripletree.questions.criticality import criticality, moments, state_criticality
+from tripletree.questions.diff import diff as find_diff
+from tripletree.questions.disagreement import both, disagreement
 from tripletree.questions.effects import effects
+from tripletree.questions.episodes import episodes
 from tripletree.questions.evidence import Evidence, evidence
 from tripletree.questions.explain import factual
 from tripletree.questions.explain_change import explain_change, explain_changes
+from tripletree.questions.failures import failures as find_failures
 from tripletree.questions.few_rules import few_rules
 from tripletree.questions.futures import futures
 from tripletree.questions.importance import importance
 from tripletree.questions.judge import calibration, held_out, trust
+from tripletree.questions.known import novelty, still_known
 from tripletree.questions.outcome import outcome as find_outcome
 from tripletree.questions.outline import outline
 from tripletree.questions.predict import apply, predict
 from tripletree.questions.regrown import Regrown, regrown
+from tripletree.questions.require import require as find_requirements
 from tripletree.questions.rhythm import rhythm as rhythm
 from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
@@ -81,7 +95,11 @@ from tripletree.questions.stability import banded, stability, steady_counterfact
 from tripletree.questions.story import story
 from tripletree.questions.study import Study
 from tripletree.questions.summary import summary
+from tripletree.questions.two_logs import Pair, pair_of, split_log
+from tripletree.questions.visits import visits
+from tripletree.questions.watching import watch as find_watch
 from tripletree.questions.world import world as find_world
+from tripletree.scale.fit import fit_on_disk
 from tripletree.text import Message, Option
 from tripletree.tree.costs import named_costs
 from tripletree.tree.structure import Tree
@@ -157,7 +175,8 @@ class TripleTree:
     keep : {"track", "leaves", "nothing"}
         What the tree, and so its file, keeps of the log: the states of its episodes, one byte a feature and step (of
         a log with more than 4 MB of them, random episodes); how it goes from leaf to leaf; or neither, so that
-        questions about where the agent goes need ``log=``.
+        questions about where the agent goes need ``log=``. With ``leaf_model="mean"`` and ``keep="nothing"`` there is
+        no second opinion either, and growth is all that takes time.
     threads : int or None
         Threads to use, None for all cores. The tree is the same for any number.
     progress : function of (leaves so far, max_leaves), or None
@@ -247,13 +266,16 @@ class TripleTree:
             return notebook_box(tag("b", repr(self)), "Not fitted yet: call fit(log).")
         return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
 
-    def fit(self, log: Log | Sequence[Log], validation: Log | None = None, *, weights: Any = None) -> TripleTree:
+    def fit(
+        self, log: Log | DiskLog | Sequence[Log], validation: Log | None = None, *, weights: Any = None
+    ) -> TripleTree:
         """Grow the tree on a log and return self.
 
         Parameters
         ----------
-        log : Log, or list of them
-            The training log; several, such as ``Log.episodes()``, are joined.
+        log : Log, DiskLog, or list of logs
+            The training log; several, such as ``Log.episodes()``, are joined. One on disk (see :func:`open_log`) is
+            grown on in histogram mode.
         validation : Log or None
             Held-out episodes (see ``Log.split``): the losses at every size are measured on them too, and with
             ``early_stopping`` the best size is kept.
@@ -270,8 +292,17 @@ class TripleTree:
         """
         self.__dict__.pop("_fitted", None)
         check_parameters(self.get_params())
-        log = _one_log(log)
         check_log(validation, "validation", none="no validation")
+        if isinstance(log, DiskLog):
+            if weights is not None:
+                raise ParameterError(
+                    Message(
+                        "A log on disk has no weights yet: leave {} out, or read it with read_log.", Option("weights")
+                    )
+                )
+            self._fitted = fit_on_disk(log, validation, self.get_params(), self.costs)
+            return self
+        log = _one_log(log)
         if weights is not None:
             log = log.weighted(weights)
             validation = validation.weighted("episode") if validation and isinstance(weights, str) else validation
@@ -884,7 +915,7 @@ class TripleTree:
         return calibration(fitted, log, about, groups)
 
     @question
-    def outline(self, log: Log, *, regions: int = 8) -> Outline:
+    def outline(self, log: Log | None = None, *, regions: int = 8) -> Outline:
         """Return the agent seen from afar: a few regions with names, what it does in each, and how it moves on.
 
         Regions are the leaves of a small tree that tells apart what the agent does, with round borders that are not
@@ -892,13 +923,14 @@ class TripleTree:
 
         Parameters
         ----------
-        log : Log
-            Whose moves: the training log, or another one with the same features and actions.
+        log : Log or None
+            Whose moves: the training log, or another one with the same features and actions. None: those of the
+            training log that the tree keeps; what is done is then what the tree predicts, and the answer says so.
         regions : int
             Maximum number of regions.
         """
         fitted = self.fitted_
-        check_log(log, "log")
+        check_log(log, "log", none="the states that the tree keeps")
         return outline(fitted, log, regions, threads=self._threads())
 
     @question
@@ -934,6 +966,33 @@ class TripleTree:
         fitted = self.fitted_
         check_log(log, "log")
         return trust(fitted, log, self._threads())
+
+    @question
+    def novelty(self, state: Any) -> Any:
+        """Return how new a state is to the tree: its distance to the nearest state that it knows; above 1 is novel.
+
+        Distances are in standard deviations of the features, divided by the one that 99.9 % of the steps of unseen
+        episodes stay within: parts of the kept episodes take turns to be unseen. The first call prepares this; then
+        one state takes some ten microseconds, so that an agent can be watched while it acts.
+
+        Parameters
+        ----------
+        state : array-like of shape (features,) or (states, features)
+            One state, or several.
+
+        Returns
+        -------
+        float, or float64 array of shape (states,)
+
+        Examples
+        --------
+        >>> from tripletree import TripleTree
+        >>> from tripletree.demos import road
+        >>> tree = TripleTree(50).fit(road.record("left", n_samples=3000))
+        >>> tree.novelty([1.5, 0.02]) > 1, tree.novelty([1.5, 0.5]) > 1
+        (False, True)
+        """
+        return novelty(self.fitted_, state)
 
     @question
     def transitions(self, log: Log | None = None) -> Transitions:
@@ -1039,6 +1098,96 @@ class TripleTree:
         [(('pos < 0.895', 'speed < -0.04'), 15), (('pos < 1.45', 'speed >= 0.0075'), 7)]
         """
         return futures(self.fitted_, self._episodes(log), start, k, regions, given)
+
+    @question
+    def visits(self, start: Any, *, given: Any = None, most: int = 1000, log: Log | None = None) -> Visits:
+        """Return which recorded episodes came through a place, at which step, and what they did there.
+
+        Parameters
+        ----------
+        start : state, leaf or zone
+            The place, as in :meth:`chance`: near a state, the nearest recorded states of 10 to 25 episodes count.
+        given : str, bool array of shape (episodes,), or None
+            Count only episodes of which this is true, as in :meth:`chance`.
+        most : int
+            How many episodes are listed, at most.
+        log : Log or None
+            Whose episodes; None: those of the training log that the model keeps, without their actions.
+
+        Examples
+        --------
+        >>> from tripletree import TripleTree
+        >>> from tripletree.demos import road
+        >>> log = road.record("either", n_samples=2_000)
+        >>> print(TripleTree(max_leaves=40).fit(log).visits("pos < 0.5 and speed > 0", log=log))
+        9 of 60 recorded episodes came through pos < 0.5 and speed > 0. There they did 0.001 (9 of 9, 100 %).
+        """
+        known = None if log is None else in_labels(self.fitted_.schema, log)
+        return visits(self.fitted_, self._episodes(log), known, start, given, most)
+
+    @question
+    def episodes(self, given: Any = None, *, success: str | None = None, log: Log | None = None) -> Episodes:
+        """Return the recorded episodes that meet a condition: how long they are, how they fared and ended.
+
+        Parameters
+        ----------
+        given : str, bool array of shape (episodes,), or None
+            A condition on episodes, as in :meth:`chance`: ``"return < 100 and visits (pos > 2)"``; None: all of them.
+        success : str or None
+            Which of them succeed, as a condition; None: what the log, or else the model, says.
+        log : Log or None
+            Whose episodes; None: those of the training log that the model keeps.
+
+        Examples
+        --------
+        >>> from tripletree import TripleTree
+        >>> from tripletree.demos import road
+        >>> tree = TripleTree(max_leaves=40).fit(road.record("either", n_samples=2_000))
+        >>> print(tree.episodes("length > 60"))
+        8 of 60 episodes that the model keeps (13 %) with length > 60: ...
+        """
+        schema = (self.fitted_ if log is None else log).schema
+        meaning = schema.success if success is None else success
+        return episodes(self.fitted_, self._episodes(log), given, meaning, kept=log is None)
+
+    @overload
+    def disagreement(self, other: Any, *, states: int = 10_000, log: Log | None = None) -> Disagreement: ...
+
+    @overload
+    def disagreement(self, other: Any, *, state: Any) -> Both: ...
+
+    @question
+    def disagreement(self, other: Any, *, state: Any = None, states: int = 10_000, log: Log | None = None) -> Any:
+        """Return where the tree does something else than its agent, or than another tree, in recorded states.
+
+        Parameters
+        ----------
+        other : callable or TripleTree
+            The agent, a function of an array of shape (states, features) that returns one action for each, as in
+            :meth:`explain`; or another tree with the same features and actions.
+        state : state or None
+            Ask about this state only.
+        states : int
+            How many recorded states both are asked about, at most; spread evenly over the record.
+        log : Log or None
+            Whose states; None: those of the training log that the model keeps.
+
+        Examples
+        --------
+        >>> from tripletree import TripleTree
+        >>> from tripletree.demos import road
+        >>> log = road.record("either", n_samples=2_000)
+        >>> tree = TripleTree(max_leaves=40).fit(log)
+        >>> print(tree.disagreement(tree.truncate(5)))
+        Tree and other tree do the same in 94 % (95 % interval 92 % to 95 %) of 2,000 recorded states ...
+        """
+        is_tree = isinstance(other, TripleTree)
+        who, asked = ("other tree", other.fitted_) if is_tree else ("agent", other)
+        if state is not None:
+            written = complete(state, self.fitted_)
+            here = read_state(written.state, self.fitted_.schema)
+            return both(self.fitted_, here, asked, who).assuming(written.assumed)
+        return disagreement(self.fitted_, self._episodes(log), asked, who, states)
 
     def _known(self, log: Log | None) -> tuple[Evidence | None, Transitions | None]:
         """Return the episodes to count and the chain's transitions, each as far as they are known."""
@@ -1193,6 +1342,47 @@ class TripleTree:
         fitted = self.fitted_
         check_log(log, "log")
         write_report(fitted, log, path, title, self._threads(), success)
+
+    def explore(
+        self,
+        log: Log | None = None,
+        *,
+        other: TripleTree | None = None,
+        other_log: Log | None = None,
+        agent: Callable[[npt.NDArray[np.float64]], Any] | None = None,
+        height: int = 720,
+    ) -> Any:
+        """Return the explorer for a notebook: maps, answers, episodes and routes, by pointing at things.
+
+        It talks to this Python through the notebook itself, without a server of its own. In a shell, ``tripletree
+        explore`` opens the same page in a browser.
+
+        Parameters
+        ----------
+        log : Log or None
+            What was recorded: recorded actions and growing again need it.
+        other : TripleTree or None
+            A second model, to see both side by side.
+        other_log : Log or None
+            Another log with the same features and actions, to find what changed from ``log`` to it.
+        agent : callable or None
+            The agent, a function of an array of shape (states, features) that returns one action for each.
+        height : int
+            Height in pixels.
+        """
+        from tripletree.web.house import Beside, House  # seldom wanted
+        from tripletree.web.widget import widget
+
+        check_log(log, "log", none="what the tree keeps")
+        check_log(other_log, "other_log", none="no other log")
+        check_whole(height, "height", 200, 5_000, 720)
+        if other is not None and not isinstance(other, TripleTree):
+            raise ParameterError(
+                Message("{} must be a fitted TripleTree; got {}.", Option("other"), type(other).__name__)
+            )
+        beside = None if agent is None else Beside(agent)
+        house = House(self, other, log, beside, other_log=other_log, finders=finders())
+        return widget(house, int(height))
 
     def as_policy(self, leaf_model: str | None = None, *, env: Any = None) -> TreePolicy:
         """Return the tree as a function from a state, or several, to actions that the environment takes.
@@ -1462,21 +1652,20 @@ def memory(log: Log, *, quick: bool = False, seed: int = 0) -> Memory:
     """Return whether what the agent does depends on what came before, or on the state alone.
 
     What earlier actions and states, events and the time since them tell about the action, beyond the state, is measured
-    on unseen episodes. Every model of the state is too coarse, so the past helps to predict any agent. The same is
-    therefore measured on stand-ins that remember nothing and act in the same states, and only what goes beyond them
-    counts. The p value comes from flipping the signs of whole episodes, and minds all clues that were tried.
+    on unseen episodes. Every model of the state is too coarse, so the past helps to predict any agent. So two models
+    that err in different ways have their say about the state first, and an episode's own past counts only where it is
+    no nearer than other episodes are. The p value is that of a t test over episodes, and minds all that was tried.
 
-    It seldom raises a false alarm, and it misses a lot: with 20 episodes it finds about half of the hidden modes and a
-    quarter of the delays. So no sign of memory is no proof that there is none.
+    No sign of memory is no proof that there is none: the answer says what memory can be behind at most.
 
     Parameters
     ----------
     log : Log
         What was recorded; at least 8 episodes.
     quick : bool
-        Look at 2,000 steps rather than 6,000; weaker dependences are missed.
+        Look at 2,000 steps rather than 3,000, and less closely; weaker dependences are missed.
     seed : int
-        Seed of what is drawn.
+        Seed of the episodes that trees are grown on.
 
     Examples
     --------
@@ -1542,6 +1731,230 @@ def outcome(log: Log, success: Any = None) -> Outcome:
     """
     check_log(log, "log")
     return find_outcome(log, success)
+
+
+def require(
+    log: Log,
+    *requirements: str,
+    share: float | None = None,
+    as_recorded: bool = False,
+    where: bool = True,
+    path: str | os.PathLike[str] | None = None,
+) -> Requirements:
+    """Return whether the episodes of a log meet requirements, by how much, and where they do not.
+
+    A requirement says what must hold when: ``"always (y > 0 or vx < 0.5)"``, ``"never (action = left and x < -1)"``,
+    ``"eventually[0, 300] (left leg in contact and right leg in contact)"``, ``"always (if y < 0.5 then
+    eventually[0, 20] (vy > -0.2))"``, ``"(y > 0) until (landed)"``. :doc:`requirements` has the whole language. It is
+    decided for an episode only if nothing that could follow the recording would change that.
+
+    Parameters
+    ----------
+    log : Log
+        The episodes.
+    *requirements : str
+        What is demanded.
+    share : float or None
+        The share of all episodes that must meet each, above 0 and below 1: it holds if the whole 95 % interval lies at
+        or above it, and is violated if the whole interval lies below. None: every recorded episode must.
+    as_recorded : bool
+        Take the end of each recording for the end of its episode, also where it was cut off.
+    where : bool
+        Search for what violations have in common: where in the state space, and how such episodes begin.
+    path : str or path-like, optional
+        Where to write all of it as one HTML page, with pictures.
+
+    Returns
+    -------
+    Requirements
+        Of which ``holds`` is True, False or None where that cannot be told; it is true as a condition only if all hold.
+
+    Examples
+    --------
+    >>> from tripletree import require
+    >>> from tripletree.demos import road
+    >>> found = require(road.record("left", n_samples=2000), "always (speed > -0.07)", as_recorded=True)
+    >>> found.holds, found[0].held, found[0].violated
+    (False, 26, 14)
+    """
+    check_log(log, "log")
+    if path is not None:
+        check_ending(path, (".html", ".htm"))  # before the work
+    found = find_requirements(log, requirements, share=share, as_recorded=as_recorded, where=where)
+    if path is not None:
+        from tripletree.report.requirements import write_requirements  # a browser's part, and seldom wanted
+
+        write_requirements(log, found, path)
+    return found
+
+
+def failures(
+    log: Log,
+    when: Any = None,
+    reference: Log | None = None,
+    *,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Failures | Briefings:
+    """Brief on the episodes that failed: from when on they were likely to, what crossed there, and what they share.
+
+    The risk of failing is learned from the states alone, and every episode is judged by models that have not seen it
+    (nor others of its group). Fewer than 10 failures are too few for that: then the answer says where they come into
+    states that no other episode is near.
+
+    Parameters
+    ----------
+    log : Log
+        The episodes. Their weights do not count here.
+    when : str, bool array of shape (episodes,), list of these, or None
+        Which of them failed, as a condition on episodes (see :meth:`TripleTree.chance`): ``"return < 100"``,
+        ``"ending = terminated and ends (y > 0.1)"``, ``"visits (x > 1)"``; several are briefed apart. None: those that
+        do not succeed, as the log says.
+    reference : Log or None
+        Episodes of a healthy agent, to tell whether the agent or the world was unlike them. None: the log's own
+        successes, which tell less.
+    seed : int
+        How episodes are divided.
+    progress : callable, optional
+        Called with the trees done and wanted.
+
+    Returns
+    -------
+    Failures or Briefings
+        The second if ``when`` is a list.
+
+    Examples
+    --------
+    >>> from tripletree import failures
+    >>> from tripletree.demos import road
+    >>> briefing = failures(road.record("left", n_samples=8000), "return < 1")
+    >>> briefing.failed, briefing.how
+    (18, 'risk')
+    """
+    check_whole(seed, "seed", 0, example=0)
+    return find_failures(log, when, reference, seed=seed, progress=progress)
+
+
+def diff(
+    old: Log,
+    new: Log | None = None,
+    *,
+    split: Any = None,
+    alpha: float = 0.01,
+    tolerance: float = 0.1,
+    success: Any = None,
+    names: Sequence[str] = ("old", "new"),
+    model: TripleTree | None = None,
+    seed: int = 0,
+) -> Diff:
+    """Return what changed between two logs: what the agent does, how the world answers, where it starts.
+
+    These are the causes, each tested by itself. What came of it, the outcome and where the logs go, is reported and
+    never blamed. Whole episodes are shuffled between the logs (or whole groups, where the logs have some), so that it
+    does not matter how much the steps of an episode depend on each other. Where nothing changed, any of the three or
+    the outcome is called changed with a chance of ``alpha`` at most.
+
+    Parameters
+    ----------
+    old, new : Log
+        Two logs with the same features and actions: two versions of an agent, simulator and reality, two pilots.
+    split : int, str or bool array of shape (episodes,), optional
+        Instead of ``new``: how one log becomes two. How many episodes are old, the first ones; or which are, as a
+        condition on episodes such as ``"pilot = Anna"`` (see :meth:`TripleTree.chance`).
+    alpha : float
+        Chance of a false alarm.
+    tolerance : float
+        Differences that do not matter, as a share of how much the action, or the derivative, varies. They are found and
+        told all the same.
+    success : str, bool array of shape (episodes of both,), or None
+        Which episodes succeed, as in :func:`outcome`; None: what the logs say.
+    names : (str, str)
+        What the logs are called.
+    model : TripleTree, optional
+        Also tell whether this tree still knows the new log: does it do as well there as on episodes of the old one that
+        it was not grown on?
+    seed : int
+        Of the shuffles.
+
+    Returns
+    -------
+    Diff
+        ``str()`` tells it, ``bool()`` is whether a change is claimed.
+
+    Examples
+    --------
+    >>> from tripletree import diff
+    >>> from tripletree.demos import road
+    >>> old, new = road.record("left", n_samples=3000), road.record("hurry", n_samples=3000)
+    >>> diff(old, new).changed
+    ('policy',)
+    """
+    pair = _pair(old, new, split, success, names)
+    ask = None if model is None else functools.partial(still_known, model.fitted_, *pair.logs, alpha, seed)
+    return find_diff(pair, alpha=alpha, tolerance=tolerance, seed=seed, known=ask)
+
+
+def watch(
+    old: Log,
+    new: Log | None = None,
+    *,
+    split: Any = None,
+    alpha: float = 0.01,
+    success: Any = None,
+    names: Sequence[str] = ("old", "new"),
+    seed: int = 0,
+) -> Watch:
+    """Return whether outcomes have become worse since the old log; ask as often as you like, as episodes come in.
+
+    :func:`diff` may be asked once of two logs: who adds ten episodes and asks again until something is found will find
+    something. This may be asked after every episode. It looks at the outcome alone: success, where somebody said what
+    that is, else the return.
+
+    Parameters
+    ----------
+    old, new, split, success, names
+        As in :func:`diff`; the episodes of the new log are in the order in which they came.
+    alpha : float
+        Chance that a change is *ever* called, where there is none.
+    seed : int
+        Breaks ties.
+
+    Examples
+    --------
+    >>> from tripletree import watch
+    >>> from tripletree.demos import road
+    >>> old, new = road.record("hurry", n_samples=3000), road.record("left", n_samples=3000)
+    >>> found = watch(old, new)
+    >>> found.verdict, found.after
+    ('worse', 4)
+    """
+    return find_watch(_pair(old, new, split, success, names), alpha=alpha, seed=seed)
+
+
+def _pair(old: Any, new: Any, split: Any, success: Any, names: Sequence[str]) -> Pair:
+    for name, log in (("old", old), ("new", new)):
+        if isinstance(log, TripleTree):
+            raise ParameterError(
+                Message(
+                    "{} is a tree: its track has neither actions nor the log's resolution. Give the two logs.",
+                    Option(name),
+                )
+            )
+    check_log(old, "old")
+    if (new is None) == (split is None):
+        raise ParameterError(
+            Message(
+                "Give two logs, or one and {} (the first 100 episodes are old) or {}; got {}.",
+                Option("split", 100),
+                Option("split", "pilot = Anna"),
+                "both" if new is not None else "one log alone",
+            )
+        )
+    called = (str(names[0]), str(names[1]))
+    if new is None:
+        old, new, called = split_log(old, split)
+    check_log(new, "new")
+    return pair_of(old, new, called, success)
 
 
 def world(log: Log) -> World:
@@ -1659,3 +2072,8 @@ def explain_agent(
     tree.save(target / "tree.tripletree")
     tree.report(log, page, title=title)
     return Explained(tree, log, judged, page)
+
+
+def finders() -> dict[str, Callable[..., Any]]:
+    """Return what pages may begin that takes longer: functions of two logs, or of one, by name."""
+    return {name: found for name in ("diff", "failures") if (found := globals().get(name)) is not None}

@@ -33,8 +33,14 @@ labels = { 0 = "left", 1 = "right" }
 def folder(tmp_path_factory):
     """A road log of 2,000 steps whose actions are 0 and 1, and a model of 120 leaves grown on it."""
     folder = tmp_path_factory.mktemp("user")
-    log = road.record("either", n_samples=2_000)
-    for name, column, codes in (("run.csv", "action", ("left", "right")), ("coded.csv", "acc", (0, 1))):
+    own = road.record("either", n_samples=2_000)
+    words = ("left", "right")
+    for name, column, codes, log in (
+        ("old.csv", "action", words, road.record("either", n_samples=1_000, seed=1)),
+        ("new.csv", "action", words, road.record("either", n_samples=1_000, seed=2)),
+        ("run.csv", "action", words, own),
+        ("coded.csv", "acc", (0, 1), own),
+    ):
         with (folder / name).open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["episode", "step", "pos", "speed", column, "reward", "terminated"])
@@ -48,7 +54,7 @@ def folder(tmp_path_factory):
         DESCRIPTION.replace('"acc"', '"action"').replace("0 =", "left =").replace("1 =", "right =")
     )
     (folder / "coded.toml").write_text(DESCRIPTION)
-    np.savetxt(folder / "states.csv", log.states[:50], delimiter=",", header="pos,speed", comments="")
+    np.savetxt(folder / "states.csv", own.states[:50], delimiter=",", header="pos,speed", comments="")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TripleTreeWarning)
         tree = TripleTree(120).fit(read_log(folder / "run.csv", units={"pos": "m"}))

@@ -10,6 +10,7 @@ import sys
 import click
 import pytest
 
+from tripletree import read_log
 from tripletree.cli import COMMANDS, main
 
 MADE = {name: main.get_command(click.Context(main), name) for name in COMMANDS}
@@ -40,6 +41,14 @@ def test_help_has_the_same_first_line_everywhere_and_an_example(run, name):
 def test_examples_work(run, folder, tmp_path, monkeypatch, example):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    if "fleet" in example:
+        (tmp_path / "fleet").mkdir()
+        read_log("run.csv").to_parquet("fleet/part1.parquet")
+    for name in ("old", "new"):
+        shutil.copy(folder / "run.tripletree", tmp_path / f"{name}.tripletree")
+    # The explorer would wait for Ctrl-C; tests/server talks to it.
+    monkeypatch.setattr("tripletree.web.serving.Serving.run", lambda serving: serving._socket.close())
+    monkeypatch.setattr("tripletree.cli.explore._open", lambda _: None)
     program, *arguments = shlex.split(example)
     if ">" in arguments:
         arguments = arguments[: arguments.index(">")]

@@ -22,6 +22,8 @@ ASKED_BY = {
     **{name: name for name in ("chance", "futures", "paths", "simulate", "rollouts", "transitions")},
     **{name: name for name in ("losses", "calibration", "trust", "stability", "fidelity", "refine", "export")},
     "criticality": "criticality",
+    **dict.fromkeys(("explore", "visits", "episodes", "disagreement"), "explore"),  # by pointing at things
+    "novelty": "diff",  # with --model
     **dict.fromkeys(("expected_steps", "after", "occupancy", "unreachable"), "chance"),
     "importance": "importance",
     "summary": "report",

@@ -136,7 +136,9 @@ def test_a_second_tree_is_judged_on_episodes_that_neither_it_nor_the_size_has_se
         return on_unseen(fitted, part, threads)
 
     monkeypatch.setattr(judge, "on_unseen", spy)
-    monkeypatch.setattr(judge, "fit", lambda part, *rest: seen.update(grown=episode_hashes(part)) or fit(part, *rest))
+    monkeypatch.setattr(
+        judge, "fit", lambda part, *rest, **how: seen.update(grown=episode_hashes(part)) or fit(part, *rest, **how)
+    )
     assert held_out(tree.fitted_, log).how == "regrown"
     assert not set(seen["test"]) & set(seen["grown"])
     assert set(seen["test"]) <= set(episode_hashes(training))
@@ -275,7 +277,7 @@ def test_a_group_is_on_one_side_when_a_tree_is_grown_again(monkeypatch):
     log = replace(random_log(3, lengths=(6,) * 30), groups=np.arange(30) // 3)
     tree = quietly_fitted(log, max_leaves=5)
     sides = []
-    monkeypatch.setattr(judge, "fit", lambda part, *rest: sides.append(part) or fit(part, *rest))
+    monkeypatch.setattr(judge, "fit", lambda part, *rest, **how: sides.append(part) or fit(part, *rest, **how))
     found = held_out(tree.fitted_, log)
     assert found.how == "regrown"
     assert found.judged.episodes == 6

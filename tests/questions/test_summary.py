@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.log.rememberers import steered
+from tests.log.rememberers import steered, thermostat
 from tests.logs import make_log, random_log
 from tests.report.models import REPORTS, fitted, of_lander, of_road
 from tests.test_api import quietly_fitted
@@ -146,3 +146,11 @@ def test_a_page_says_that_the_agent_changes_only_where_it_does(pilots):
     told = str(TripleTree(20).fit(log).summary(log))
     assert ("The agent changes from early to late episodes (p < 0.0" in told) == (pilots == 2)
     assert "No sign" not in told
+
+
+@pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
+@pytest.mark.parametrize("memory", [False, True])
+def test_a_page_says_that_the_agent_remembers_only_where_it_does(memory):
+    log = thermostat(memory)
+    told = TripleTree(20).fit(log).summary(log)["watch"]
+    assert ("What it does depends on what came before: whether `room` was last above" in str(told)) == memory

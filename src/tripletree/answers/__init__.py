@@ -6,8 +6,19 @@ from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
 from tripletree.answers.change import Change, Changes
 from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
 from tripletree.answers.criticality import Criticality, Moment, Moments, Place, StateCriticality
+from tripletree.answers.diff import CauseDiff, Diff, Known, Measure, OutcomeDiff, RegionDiff, Visited
+from tripletree.answers.disagreement import Both, Disagreement, Spot
 from tripletree.answers.effects import Effect, Effects, Move
+from tripletree.answers.episodes import Episodes
 from tripletree.answers.factual import Factual
+from tripletree.answers.failures import (
+    Briefings,
+    EpisodeRisk,
+    FailedEpisode,
+    FailureRoute,
+    Failures,
+    RiskJudgement,
+)
 from tripletree.answers.few_rules import FewRules, RuleList
 from tripletree.answers.fidelity import Agreement, Estimate, Fidelity
 from tripletree.answers.futures import Future, Futures
@@ -18,6 +29,7 @@ from tripletree.answers.outcome import Outcome, Shared, Side
 from tripletree.answers.outline import Outline, Region, Route
 from tripletree.answers.prediction import Prediction
 from tripletree.answers.refined import Refined, Round
+from tripletree.answers.requirements import Ground, Requirement, Requirements, Witnessed
 from tripletree.answers.rhythm import Break, CyclePart, Rhythm
 from tripletree.answers.rules import Rule, Rules
 from tripletree.answers.stability import Bound, FirstSplit, Likeness, Stability, Steadiness
@@ -25,6 +37,8 @@ from tripletree.answers.story import Phase, Story
 from tripletree.answers.summary import Part, Summary
 from tripletree.answers.terms import Terms
 from tripletree.answers.trajectories import Source, Trajectories, Trajectory
+from tripletree.answers.visits import Visit, Visits
+from tripletree.answers.watch import Watch
 from tripletree.answers.weights import Weights
 from tripletree.answers.world import Copy, Limit, Rate, Stop, World
 from tripletree.graph.transitions import MarkovCheck, Transitions
@@ -33,9 +47,12 @@ __all__ = [
     "Agreement",
     "Answer",
     "Attribution",
+    "Both",
     "Bound",
     "Break",
+    "Briefings",
     "Calibration",
+    "CauseDiff",
     "Chance",
     "Change",
     "Changes",
@@ -44,27 +61,38 @@ __all__ = [
     "Counterfactuals",
     "Criticality",
     "CyclePart",
+    "Diff",
+    "Disagreement",
     "Drift",
     "Duration",
     "Effect",
     "Effects",
+    "EpisodeRisk",
+    "Episodes",
     "Estimate",
     "Factual",
+    "FailedEpisode",
+    "FailureRoute",
+    "Failures",
     "FewRules",
     "Fidelity",
     "FirstSplit",
     "Future",
     "Futures",
+    "Ground",
     "HeldOut",
     "Importance",
+    "Known",
     "Likeness",
     "Limit",
     "MarkovCheck",
+    "Measure",
     "Memory",
     "Moment",
     "Moments",
     "Move",
     "Outcome",
+    "OutcomeDiff",
     "Outline",
     "Part",
     "Phase",
@@ -73,7 +101,11 @@ __all__ = [
     "Rate",
     "Refined",
     "Region",
+    "RegionDiff",
+    "Requirement",
+    "Requirements",
     "Rhythm",
+    "RiskJudgement",
     "Round",
     "Route",
     "Rule",
@@ -82,6 +114,7 @@ __all__ = [
     "Shared",
     "Side",
     "Source",
+    "Spot",
     "Stability",
     "StateCriticality",
     "Steadiness",
@@ -94,7 +127,12 @@ __all__ = [
     "Transitions",
     "Trust",
     "Unreachable",
+    "Visit",
+    "Visited",
+    "Visits",
+    "Watch",
     "Weights",
     "Whereabouts",
+    "Witnessed",
     "World",
 ]

@@ -245,7 +245,7 @@ def _chance(answer: Chance) -> str:
     when = "" if answer.within is None else f" within {count(answer.within, 'step')}"
     seen = answer.seen
     if seen is not None and seen.given is not None and not seen.visits:
-        return _nobody(seen)
+        return nobody_came(seen)
     if seen is None or not answer.counted:
         return f"{_guess(answer, f'the chance of reaching {where}{when} to be {percent(answer.probability)}')}"
     low, high = (0.0, 1.0) if answer.interval is None else answer.interval.tolist()
@@ -262,7 +262,7 @@ def _chance(answer: Chance) -> str:
     rest = ""
     if answer.unresolved >= 0.005:
         rest = f" For {percent(answer.unresolved)} the record ends too early to tell."
-    return f"{_came(seen)} {found}.{rest}{_one_group(seen)}{hindsight(seen)}{_cross_check(answer, low, high)}"
+    return f"{came(seen)} {found}.{rest}{_one_group(seen)}{hindsight(seen)}{_cross_check(answer, low, high)}"
 
 
 def _unequal(seen: Seen, bound: float) -> str:
@@ -272,7 +272,7 @@ def _unequal(seen: Seen, bound: float) -> str:
     return ", since a few of them make up most of that time" if loose else ""
 
 
-def _came(seen: Seen) -> str:
+def came(seen: Seen) -> str:
     """Return who was seen at the start."""
     only = f"{_capital(seen.given_words)}: " if seen.given is not None else ""
     of = "" if seen.groups is None else f" from {count(seen.groups, 'group')} (`{seen.group_name}`)"
@@ -285,8 +285,10 @@ def _came(seen: Seen) -> str:
     return f"{only}{seen.episodes:,} of {count(seen.recorded, 'recorded episode')}{of} came through {seen.start};"
 
 
-def _nobody(seen: Seen) -> str:
-    """Return that no recorded episode met a condition at the start; the chain knows nothing of conditions."""
+def nobody_came(seen: Seen) -> str:
+    """Return that no recorded episode was at the start, or met a condition there."""
+    if seen.given is None:
+        return f"None of {count(seen.recorded, 'recorded episode')} came through {seen.start}."
     if not seen.recorded:
         return f"No recorded episode meets the condition: {seen.given}."
     they = f"{_capital(seen.given_words)}: none of {count(seen.recorded, 'recorded episode')}"
@@ -337,16 +339,16 @@ def _duration(answer: Duration) -> str:
         return f"From {answer.start}: it is in {answer.reach} already."
     seen = answer.seen
     if seen is not None and seen.given is not None and not seen.visits:
-        return _nobody(seen)
+        return nobody_came(seen)
     if seen is None or not answer.counted:
         if answer.steps is None:
             return f"From {answer.start} no recorded transitions lead to {where}."
         steps = estimate(answer.steps)
         return _guess(answer, f"that it reaches {where} after {steps} {'step' if steps == '1' else 'steps'}")
     if answer.steps is None:
-        return f"{_came(seen)} none reached {where}.{hindsight(seen)}"
+        return f"{came(seen)} none reached {where}.{hindsight(seen)}"
     steps = estimate(answer.steps, 4)
-    text = f"{_came(seen)} those that reached {where} took {steps} {'step' if steps == '1' else 'steps'} on average"
+    text = f"{came(seen)} those that reached {where} took {steps} {'step' if steps == '1' else 'steps'} on average"
     if answer.quantiles is not None:
         early, _, late = answer.quantiles
         text += f", most of them {estimate(early)} to {estimate(late)}" if early < late else ""
@@ -365,14 +367,14 @@ LARGE = 0.1
 def _whereabouts(answer: Whereabouts, ranked: Sequence[tuple[int, float]]) -> str:
     """Return the sentences of a distribution over leaves, given as (leaf, share) from the largest."""
     if answer.seen is not None and answer.seen.given is not None and not answer.counted:
-        return _nobody(answer.seen)
+        return nobody_came(answer.seen)
     # The number of a leaf says little to a reader, and less where there are hundreds: only large ones are named.
     large = [(leaf, share) for leaf, share in ranked[:5] if share >= LARGE or not answer.ranges]
     listed = [f"leaf {leaf} ({percent(share)})" for leaf, share in large]
     rest = sum(share for _, share in ranked[len(large) :])
     if rest > 0 and listed:
         listed.append(f"{count(len(ranked) - len(large), 'other')} ({percent(rest)})")
-    who = f"{_came(answer.seen)} " if answer.seen is not None and answer.counted else "By a guess of the chain: "
+    who = f"{came(answer.seen)} " if answer.seen is not None and answer.counted else "By a guess of the chain: "
     steps = None if answer.steps is None else count(answer.steps, "step")
     then = "the time from there on is spent" if steps is None else f"{steps} later they are"
     told = [f"in {', '.join(listed)}"] if listed else []

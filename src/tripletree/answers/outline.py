@@ -16,6 +16,10 @@ from tripletree.text import count, plural
 
 F64 = npt.NDArray[np.float64]
 
+PREDICTED = (
+    "Told by what the tree predicts in the states that the model keeps. What was really done is in the log: give it."
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Region(Answer):
@@ -128,15 +132,18 @@ class Outline(Answer):
         How many other ways episodes went that begin there and end.
     ended : int
         Episodes of which the log shows the end.
+    predicted : bool
+        Whether no log was given, so that what is done is what the tree predicts in the states that it keeps.
     """
 
     regions: tuple[Region, ...]
     routes: tuple[Route, ...]
     other_routes: int
     ended: int
+    predicted: bool = False
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self.by_time))
+        return "\n".join([*map(str, self.by_time), *([PREDICTED] if self.predicted else [])])
 
     @property
     def by_time(self) -> tuple[Region, ...]:

@@ -28,7 +28,13 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "check": ("logs", "List every problem in a log at once."),
         "memory": ("logs", "Show whether what the agent does depends on what came before."),
         "drift": ("logs", "Show whether the agent changes within the log."),
+        "diff": ("compare", "Tell what changed between two logs."),
         "outcome": ("logs", "Show how many episodes succeed, and what failures share."),
+        "require": ("gates", "Check that the episodes of a log do what is demanded of them."),
+        "failures": (
+            "incidents",
+            "Brief on the episodes that failed: from when on, what crossed there, what they share.",
+        ),
         "world": ("logs", "Show what the log tells of the world: rates, limits, and how episodes begin and end."),
         "grow": ("trees", "Grow a tree on a log and save it."),
         "weights": ("trees", "Compare the weights of action, value and derivative."),
@@ -48,6 +54,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "outline": ("judge", "Show the model from afar."),
         "importance": ("judge", "Show how much each feature matters."),
         "effects": ("judge", "Show which way, and how far, each feature moves the prediction."),
+        "explore": ("explore", "Open a page in which to point at things and ask about them."),
         "plot": ("show", "Draw a picture of a model."),
         "report": ("show", "Write one HTML file that shows what the agent does."),
         "export": ("export", "Write a model as C, Python, ONNX, Graphviz or JSON."),
@@ -189,7 +196,8 @@ def _line(error: BaseException, command: click.Command | None) -> str:
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="`tripletree COMMAND --help` shows examples. Exit codes: 0 fine, 1 something in your data or arguments is "
-    "wrong, 2 the command line itself is wrong, 130 stopped by Ctrl-C.",
+    "wrong, 2 the command line itself is wrong, 130 stopped by Ctrl-C. A gate such as require has two more: 3 it does "
+    "not hold, 4 that cannot be told.",
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @with_debug

@@ -17,6 +17,8 @@ from tripletree.errors import ParameterError
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
 _DEBUG = "tripletree.debug"
 SHELLS = ("bash", "zsh", "fish")
+FOUND, CANNOT_TELL = 3, 4
+"""Exit codes of a gate that found what it looks for, and of one that cannot tell; 1 and 2 are mistakes."""
 
 
 class Command(click.Command):

@@ -78,6 +78,11 @@ def show_wide(*lines: str) -> None:
     _out.file.writelines(f"{_seen(line)}\n" for line in lines)
 
 
+def flush() -> None:
+    """Let whoever reads the output see what was printed, although the command goes on."""
+    _out.file.flush()
+
+
 def show_json(data: Any) -> None:
     """Print data on one line; a number that JSON does not have becomes null."""
     from tripletree.answers.answer import plain
@@ -176,6 +181,31 @@ def warnings_as_notes() -> Iterator[None]:
 def growing() -> AbstractContextManager[Callable[[int, int], None]]:
     """Show the progress bar of a growing tree."""
     return progress_bar("Growing the tree", "leaves")
+
+
+@contextmanager
+def passing() -> Iterator[Callable[[str, int, int, int, str], None]]:
+    """Show the passes over a log on disk: what is done, how fast, bytes, workers and the time left."""
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(show_speed=True),
+        TextColumn("{task.fields[speed]}"),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=_err, transient=True, disable=not (_err.is_terminal or _err.is_jupyter)) as bar:
+        task = bar.add_task("", total=None, speed="")
+
+        def tell(what: str, done: int, total: int, size: int, who: str) -> None:
+            if done == 0:
+                bar.reset(task, total=total, description=f"{what[:1].upper()}{what[1:]} ({who})", speed="")
+            speed = bar.tasks[0].speed
+            fast = f"{speed / 1e6:.1f} million rows/s" if speed else ""
+            bar.update(task, completed=done, total=total, speed=f"{fast}, cache {size / 1e9:.1f} GB" if fast else "")
+
+        yield tell
 
 
 @contextmanager

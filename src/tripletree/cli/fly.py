@@ -64,7 +64,7 @@ def fidelity(model: Path, env: str, agent: str | None, as_json: bool, **options:
     from tripletree.policy.fidelity import fidelity as fly
 
     tree = open_model(model)
-    place, who = _place(env, agent)
+    place, who = place_of(env, agent)
     with console.progress_bar("Flying", "episodes") as progress:
         found = fly(tree.fitted_, place, who, progress=progress, **options)
     console.answer(found, as_json)
@@ -118,7 +118,7 @@ def refine(
 
     tree = open_model(model)
     recorded = required_log(tree, log, describe)
-    place, who = _place(env, agent)
+    place, who = place_of(env, agent)
     with console.progress_bar("Flying", "episodes") as progress:
         found = fly(tree.fitted_, recorded, place, who, progress=progress, **options)
     save(found.fitted, out)
@@ -127,7 +127,7 @@ def refine(
         console.show_wide(f"The model is in {out}.")
 
 
-def _place(env: str, agent: str | None) -> tuple[Any, Any]:
+def place_of(env: str, agent: str | None) -> tuple[Any, Any]:
     """Return where and who; the paper's agents have a world of their own."""
     if agent is not None:
         return env, agent

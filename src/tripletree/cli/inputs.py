@@ -196,6 +196,15 @@ def reading(options: dict[str, Any]) -> dict[str, Any]:
     return {**roles, **column, **{name: value for name, value in given.items() if value}}
 
 
+def read_given(path: Path, options: dict[str, Any]) -> Log:
+    """Return the log in a file, read as a command's `log_options` say, which are taken out of its options."""
+    from tripletree.log.files import read_log
+
+    found = read_log(path, **reading(options))
+    mind_names(found.schema, found)
+    return found
+
+
 def open_model(path: Path) -> TripleTree:
     """Return the tree in a model file."""
     from tripletree.api import load

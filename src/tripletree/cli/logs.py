@@ -12,7 +12,7 @@ import click
 from tripletree.checks import check_ending
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, out_option, seed_option
-from tripletree.cli.inputs import FILE, log_options, mind_names, reading
+from tripletree.cli.inputs import FILE, log_options, mind_names, read_given, reading
 from tripletree.cli.wording import for_shell
 from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.text import Message, count
@@ -124,7 +124,7 @@ def rhythm(log: Path, out: Path | None, as_json: bool, **options: Any) -> None:
 
     if out is not None:
         check_ending(out, PICTURES, "out")
-    recorded = _read(log, options)
+    recorded = read_given(log, options)
     found = ask(recorded)
     console.answer(found, as_json)
     if out is not None and found:
@@ -156,7 +156,7 @@ def outcome(log: Path, success: str | None, as_json: bool, **options: Any) -> No
     """
     from tripletree.api import outcome as ask
 
-    console.answer(ask(_read(log, options), success), as_json)
+    console.answer(ask(read_given(log, options), success), as_json)
 
 
 @command("tripletree world run.csv", "tripletree world run.csv --json")
@@ -167,10 +167,10 @@ def world(log: Path, as_json: bool, **options: Any) -> None:
     """Show what the log tells of the world: rates, limits, and how episodes begin and end."""
     from tripletree.api import world as ask
 
-    console.answer(ask(_read(log, options)), as_json)
+    console.answer(ask(read_given(log, options)), as_json)
 
 
-quick_option = click.option("--quick", is_flag=True, help="Look at 2,000 steps rather than 6,000.")
+quick_option = click.option("--quick", is_flag=True, help="Look at fewer steps.")
 
 
 @command("tripletree memory run.csv", "tripletree memory run.csv --quick --json")
@@ -182,12 +182,12 @@ quick_option = click.option("--quick", is_flag=True, help="Look at 2,000 steps r
 def memory(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> None:
     """Show whether what the agent does depends on what came before.
 
-    If it does, a tree that sees states alone misses something. No sign of memory is no proof that there is none:
-    with 20 episodes, half of it or more is missed.
+    If it does, a tree that sees states alone misses something; grow it with --lags. No sign of memory is no proof
+    that there is none.
     """
     from tripletree.api import memory as ask
 
-    console.answer(ask(_read(log, options), quick=quick, seed=seed), as_json)
+    console.answer(ask(read_given(log, options), quick=quick, seed=seed), as_json)
 
 
 @command("tripletree drift run.csv", "tripletree drift run.csv --quick --json")
@@ -203,12 +203,4 @@ def drift(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> N
     """
     from tripletree.api import drift as ask
 
-    console.answer(ask(_read(log, options), quick=quick, seed=seed), as_json)
-
-
-def _read(path: Path, options: dict[str, Any]) -> Log:
-    from tripletree.log.files import read_log
-
-    found = read_log(path, **reading(options))
-    mind_names(found.schema, found)
-    return found
+    console.answer(ask(read_given(log, options), quick=quick, seed=seed), as_json)

@@ -24,6 +24,11 @@ LEAST_EPISODES = 5
 """With fewer, a fifth of them would be none."""
 EPISODE = "episode"
 """Given for --weights: every episode counts the same. A column of that name would hold the episodes' numbers."""
+EXECUTORS = ("threads", "processes", "dask")
+RESOURCES = ("memory", "executor", "workers", "scheduler", "cache", "sample")
+"""Options of `open_log`: with any of them, a log on disk is not read whole."""
+UNPACKED = 8
+"""Times its files' size that a log of Parquet files may need in memory."""
 SIZES = (1, 10, 50, 100, 200, 500, 1_000)
 
 
@@ -52,6 +57,7 @@ def _choice(name: str) -> click.Choice[str]:
     "tripletree grow run.csv -o run.tripletree --weights episode",
     "tripletree grow run.csv -o run.tripletree --lags 1,5",
     "tripletree grow run.csv -o run.tripletree --costs left,right=5",
+    "tripletree grow fleet/ -o fleet.tripletree --memory 2GB",
 )
 @click.argument("log", type=FILE)
 @out_option("Where the model goes; an existing file is replaced.", required=True)
@@ -140,6 +146,14 @@ def _choice(name: str) -> click.Choice[str]:
     help="What the file keeps of the log: its states, coded (track), how it goes from leaf to leaf, or neither.",
 )
 @click.option("--threads", type=int, help="Threads to use.  [default: all cores]")
+@click.option("--memory", metavar="SIZE", help="Grow on Parquet files without reading them whole, with so much: 2GB.")
+@click.option(
+    "--executor", type=click.Choice(EXECUTORS), help="The same, and who works: threads of this process, or others."
+)
+@click.option("--workers", type=int, metavar="N", help="The same, and how many of them.  [default: all cores]")
+@click.option("--scheduler", metavar="ADDRESS", help="The same, on a running Dask cluster: tcp://10.0.0.1:8786.")
+@click.option("--cache", metavar="FOLDER", help="The same, and where its cache goes and stays.")
+@click.option("--sample", type=int, metavar="N", help="The same, grown on about so many steps of random episodes.")
 @log_options
 @json_option
 def grow(
@@ -162,6 +176,14 @@ def grow(
     from tripletree.model.fit import still_falling
 
     roles = reading(options) | ({} if weights in (None, EPISODE) else {"weight": weights})
+    resources = {name: options.pop(name) for name in RESOURCES}
+    if any(given is not None for given in resources.values()) or too_large(log):
+        if weights or lags:
+            raise click.UsageError(
+                "--weights and --lags need the log in memory: leave them out, or the options for a log on disk."
+            )
+        _grow_on_disk(log, out, validation, resources, roles, options, as_json)
+        return
     recorded = read_log(log, **roles)
     mind_names(recorded.schema)
     recorded = recorded.weighted(EPISODE) if weights == EPISODE else recorded
@@ -191,6 +213,59 @@ def grow(
             f"episodes that choose the size. Try --max-leaves {4 * limit}."
         )
     console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
+
+
+def _grow_on_disk(
+    log: Path,
+    out: Path,
+    validation: str,
+    resources: dict[str, Any],
+    roles: dict[str, Any],
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Grow a tree on Parquet files that are not read whole."""
+    from tripletree.api import TripleTree
+    from tripletree.log.disk import open_log
+    from tripletree.log.files import read_log
+    from tripletree.scale.fit import plan
+
+    given = {name: value for name, value in resources.items() if value is not None}
+    held_out = None
+    if validation not in ("none", "0.2"):
+        try:
+            float(validation)
+        except ValueError:
+            held_out = read_log(validation, **roles)
+        else:
+            raise click.UsageError(
+                "A share of a log on disk cannot be held out yet: give another log, --validation FILE, or none."
+            )
+    options["costs"] = _costs(options["costs"], ())
+    with console.passing() as progress:
+        opened = open_log(log, **given, progress=progress, **roles)
+        console.note(str(plan(opened, {"max_leaves": options["max_leaves"], "bins": options["bins"]})))
+        tree = TripleTree(**options).fit(opened, held_out)
+    tree.save(out)
+    if as_json:
+        console.show_json({"model": str(out), **summary(tree)})
+        return
+    made = tree.fitted_.provenance
+    samples, episodes = count(made["samples"], "sample"), count(made["episodes"], "episode")
+    chose = "" if held_out is None else f"; {count(held_out.n_episodes, 'other episode')} chose its size"
+    leaves = count(tree.n_leaves_, "leaf", "leaves")
+    console.say(f"A tree of {leaves}, grown on {samples} in {episodes} on disk{chose}.", "")
+    console.show(*goodness(tree))
+    console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
+
+
+def too_large(log: Path) -> bool:
+    """Tell whether Parquet files are too large to be read into memory, by a first guess."""
+    from tripletree.scale.fit import free_memory
+
+    files = [log] if log.is_file() else list(log.iterdir()) if log.is_dir() else []
+    size = sum(file.stat().st_size for file in files if file.suffix.lower() in (".parquet", ".pq") and file.is_file())
+    return size * UNPACKED > free_memory()
 
 
 def _costs(given: Sequence[str], labels: Sequence[str]) -> dict[tuple[str, str], float] | None:

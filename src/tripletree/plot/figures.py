@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+from tripletree.answers.failures import Failures
 from tripletree.asking.levels import Wanted
 from tripletree.model.evaluate import check_log
 from tripletree.plot.captions import WIDTH, columns_that_fit
@@ -14,6 +15,7 @@ from tripletree.plot.style import COLUMN, PAGE, SMALL
 from tripletree.scenes import overlays
 from tripletree.scenes.attribution import bars as attribution_scene
 from tripletree.scenes.attribution import beeswarm as beeswarm_scene
+from tripletree.scenes.change import change as change_sheet
 from tripletree.scenes.charts import curves as curves_sheet
 from tripletree.scenes.charts import importances as importance_scene
 from tripletree.scenes.charts import simplex as simplex_sheet
@@ -22,7 +24,9 @@ from tripletree.scenes.effects import effects as effects_scenes
 from tripletree.scenes.fan import after as after_sheet
 from tripletree.scenes.graph import transitions as transitions_scene
 from tripletree.scenes.leaf_map import leaf_map as map_scene
+from tripletree.scenes.margins import requirements as requirements_sheet
 from tripletree.scenes.overview import overview as overview_sheet
+from tripletree.scenes.risk import failures_sheet
 from tripletree.scenes.strip import episode as episode_sheet
 from tripletree.scenes.tree import diagram as tree_scene
 from tripletree.scenes.view import View, read_view
@@ -33,6 +37,8 @@ FAN_ROW = 0.62
 """Height of a row of a fan, in inches."""
 CURVE_ROW, CURVE = 1.75, 1.8
 """Height of a row of effect curves and width of one, in inches."""
+REQUIREMENT_ROW = 2.1
+"""Height of the pictures of a requirement, in inches."""
 STRIP_ROW = 0.5
 """Height of a row of an episode strip, in inches."""
 
@@ -514,6 +520,30 @@ def after(
     return SheetPicture(sheet, figure, (PAGE, FAN_ROW * sum(sheet.heights) + 0.95))
 
 
+def requirements(log: Any, answer: Any, *, figure: Any = None) -> SheetPicture:
+    """Draw the margins of requirements: of all episodes, from the worst to the best, and along the worst one.
+
+    Parameters
+    ----------
+    log : Log
+        The episodes.
+    answer : Requirements or Requirement
+        What :func:`tripletree.require` said of them.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import plot, require
+    >>> from tripletree.demos import road
+    >>> log = road.record("left", n_samples=2000)
+    >>> plot.requirements(log, require(log, "always (speed > -0.07)"))
+    <SheetPicture: Violated: always (speed > -0.07)>
+    """
+    sheet = requirements_sheet(log, answer)
+    return SheetPicture(sheet, figure, (PAGE, REQUIREMENT_ROW * len(sheet.rows) + 0.7))
+
+
 def rhythm(log: Any, answer: Any = None, *, features: Sequence[str] | None = None, figure: Any = None) -> SheetPicture:
     """Draw one cycle of a log's rhythm: its parts, and every action and feature along it.
 
@@ -541,6 +571,54 @@ def rhythm(log: Any, answer: Any = None, *, features: Sequence[str] | None = Non
     """
     sheet = cycle_sheet(log, answer, features=features)
     return SheetPicture(sheet, figure, (PAGE, STRIP_ROW * sum(sheet.heights) * 1.15 + 0.95))
+
+
+def change(answer: Any, *, figure: Any = None) -> SheetPicture:
+    """Draw what changed between two logs: by how much, where, returns, and the ground that they visit.
+
+    Parameters
+    ----------
+    answer : Diff
+        What :func:`tripletree.diff` said.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import diff, plot
+    >>> from tripletree.demos import road
+    >>> found = diff(road.record("left", n_samples=3000), road.record("hurry", n_samples=3000))
+    >>> plot.change(found)
+    <SheetPicture: What changed>
+    """
+    sheet = change_sheet(answer)
+    return SheetPicture(sheet, figure, (PAGE, 2.6 * len(sheet.rows) + 0.7))
+
+
+def failures(answer: Failures, episode: Any = None, *, figure: Any = None) -> SheetPicture:
+    """Draw the risk of all episodes up to their ends and how far to believe it, or the risk along one episode.
+
+    Lines are episodes, judged by models that have not seen them; thick lines are medians, and bands quartiles. Of one
+    episode the band is between what nine of ten trees say, and the grey area is the interval of its turning point.
+
+    Parameters
+    ----------
+    answer : Failures
+        What :func:`tripletree.failures` said.
+    episode : int, str or None
+        The id of an episode; None: all of them.
+    figure : matplotlib Figure or SubFigure, or None
+        Where to draw; None: a new figure of a paper's text width.
+
+    Examples
+    --------
+    >>> from tripletree import failures, plot
+    >>> from tripletree.demos import road
+    >>> briefing = failures(road.record("left", n_samples=8000), "return < 1")
+    >>> plot.failures(briefing)
+    <SheetPicture: When episodes fail>
+    """
+    return SheetPicture(failures_sheet(answer, episode), figure, (PAGE, 2.9))
 
 
 def curves(models: Any, *, validation: Any = None, most_leaves: int | None = None, figure: Any = None) -> SheetPicture:

@@ -142,10 +142,26 @@ def evidence(fitted: Fitted, log: Log | None, threads: int = 1) -> Evidence | No
     """Return the evidence of a log or, without one, of what the model kept of its own; None if it kept nothing."""
     if log is not None:
         check_same_schema(fitted.schema, log, "log")
-        return Evidence.of(fitted, Recording.of(log), threads)
+        found: Evidence = fitted.recall(log, "evidence", lambda: Evidence.of(fitted, Recording.of(log), threads))
+        return found
     if fitted.track is None:
         return None
     kept = fitted.memory.get("evidence")
     if kept is None:
         kept = fitted.memory["evidence"] = Evidence.of(fitted, fitted.track.recording, threads)
     return kept
+
+
+def recorded(found: Evidence | None) -> Evidence:
+    """Return the episodes to count; raise ParameterError if there are none."""
+    if found is None:
+        raise ParameterError(
+            Message(
+                "This is counted over recorded episodes, and the tree keeps none, because it was grown with {} or {}. "
+                "Give the log: {}.",
+                Option("keep", "leaves"),
+                Option("keep", "nothing"),
+                Option("log", ...),
+            )
+        )
+    return found

@@ -15,8 +15,7 @@ from tripletree.errors import ParameterError
 from tripletree.graph import count
 from tripletree.graph.futures import FEWEST_AT_RISK, read_rows
 from tripletree.questions.chance import MOST_STEPS
-from tripletree.questions.evidence import Evidence
-from tripletree.questions.futures import recorded
+from tripletree.questions.evidence import Evidence, recorded
 from tripletree.text import Message
 
 F64 = npt.NDArray[np.float64]

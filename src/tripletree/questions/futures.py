@@ -13,7 +13,6 @@ from tripletree.answers.chance import Seen
 from tripletree.answers.futures import Future, Futures, tell
 from tripletree.asking.places import one_state
 from tripletree.checks import check_whole
-from tripletree.errors import ParameterError
 from tripletree.graph.count import QUANTILES
 from tripletree.graph.following import CUT, END, Next, commonest, following
 from tripletree.graph.futures import read_rows
@@ -21,9 +20,8 @@ from tripletree.language.conditions import clauses
 from tripletree.language.numbers import significant
 from tripletree.log.log import TERMINATED
 from tripletree.model.fitted import Fitted
-from tripletree.questions.evidence import Evidence
+from tripletree.questions.evidence import Evidence, recorded
 from tripletree.questions.outline import does
-from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -76,7 +74,7 @@ def futures(
     coarse = fitted.truncate(min(regions, fitted.tree.n_leaves))
     # Neighbours of a state near a border may have crossed it; what they come to next is asked from the state's side.
     here = None if state is None else int(coarse.tree.apply(state[None])[0])
-    region = _regions(fitted, coarse)
+    region = region_of_leaves(fitted, coarse.tree.n_leaves)
     come, steps = following(found.episodes, region[found.leaf], region[found.final_leaf], rows, here)
     kinds, unresolved = commonest(come, steps, found.episodes.group[whose])
     before = [recording.states[rows[one.visits]] if state is None else state[None] for one in kinds]
@@ -86,23 +84,9 @@ def futures(
     return Futures(told, sum(one.share for one in kinds[k:]), unresolved, cut, seen)
 
 
-def recorded(found: Evidence | None) -> Evidence:
-    """Return the episodes to count; raise ParameterError if there are none."""
-    if found is None:
-        raise ParameterError(
-            Message(
-                "This is counted over recorded episodes, and the tree keeps none, because it was grown with {} or {}. "
-                "Give the log: {}.",
-                Option("keep", "leaves"),
-                Option("keep", "nothing"),
-                Option("log", ...),
-            )
-        )
-    return found
-
-
-def _regions(fitted: Fitted, coarse: Fitted) -> I64:
-    """Return the region that each leaf lies in: the leaf that it was when the tree was small."""
+def region_of_leaves(fitted: Fitted, regions: int) -> I64:
+    """Return the region that each leaf lies in: the leaf that it was when the tree had so many leaves."""
+    coarse = fitted.truncate(regions)
     node, kept = fitted.tree.leaf_nodes.astype(np.int64), coarse.tree.n_nodes
     while (node >= kept).any():
         node = np.where(node >= kept, fitted.tree.parent[node], node)

@@ -141,7 +141,7 @@ def _regrown(fitted: Fitted, log: Log, hashes: U64, chose: Mask, threads: int) -
     with warnings.catch_warnings():
         # They were said when the tree itself was grown.
         warnings.simplefilter("ignore", TripleTreeWarning)
-        return "regrown", fit(log.select(~aside), None, options), log.select(aside)
+        return "regrown", fit(log.select(~aside), None, options, words=False), log.select(aside)
 
 
 def trust(fitted: Fitted, log: Log, threads: int = 1) -> Trust:

@@ -74,11 +74,11 @@ def outcome(log: Log, success: Any = None) -> Outcome:
     size = np.bincount(log.units).astype(np.float64)
     share = float(good.mean())
     influence = (np.bincount(log.units, good) - share * size) / log.n_episodes
-    shared = []
+    found: list[Shared] = []
     # What ends it is what was asked for: that failures end elsewhere would be no news.
     for where in ("start",) if "ends (" in given.text else ("start", "end"):
-        found = _shared(log, good, where)
-        shared += [] if found is None else [found]
+        one = shared(log, good, where)
+        found += [] if one is None else [one]
     return Outcome(
         success=given.text,
         source=source,
@@ -88,7 +88,7 @@ def outcome(log: Log, success: Any = None) -> Outcome:
         interval=share_bounds(share, influence, size),
         successes=_side(log, recording.returns, lengths, good),
         failures=_side(log, recording.returns, lengths, ~good),
-        shared=tuple(shared),
+        shared=tuple(found),
         has_reward=log.schema.has_reward,
     )
 
@@ -104,7 +104,7 @@ def _side(log: Log, returns: F64, lengths: F64, part: Mask) -> Side:
     return Side(int(part.sum()), spread(returns), spread(lengths), dict(zip(ENDING_NAMES, ended, strict=True)))
 
 
-def _shared(log: Log, good: Mask, where: str) -> Shared | None:
+def shared(log: Log, good: Mask, where: str) -> Shared | None:
     """Return conditions on first or last states that tell failures from successes, on episodes left out as well."""
     if min(good.sum(), (~good).sum()) < FEWEST:
         return None

@@ -19,9 +19,11 @@ from tripletree.language.numbers import all_of, measured, percent, significant, 
 from tripletree.log.derive import derivatives
 from tripletree.log.endings import TERMINATED
 from tripletree.log.log import Log
+from tripletree.log.recording import Recording
 from tripletree.log.schema import Schema
 from tripletree.model.evaluate import check_same_schema, log_values
 from tripletree.model.fitted import Fitted
+from tripletree.questions.evidence import evidence, recorded
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -53,7 +55,7 @@ class Visits(NamedTuple):
     following: I64
 
     @classmethod
-    def of(cls, region: I64, log: Log) -> Self:
+    def of(cls, region: I64, log: Recording) -> Self:
         """Return the visits; the region of each sample is known."""
         new = np.append(True, region[1:] != region[:-1])
         new[log.starts[:-1]] = True
@@ -67,7 +69,7 @@ class Visits(NamedTuple):
 
 def outline(
     fitted: Fitted,
-    log: Log,
+    log: Log | None,
     regions: int = REGIONS,
     ways: int = 3,
     threads: int = 1,
@@ -79,8 +81,8 @@ def outline(
     ----------
     fitted : Fitted
         The tree.
-    log : Log
-        Whose moves and shares.
+    log : Log or None
+        Whose moves and shares; None: those that the tree keeps, with what it predicts in place of what was done.
     regions : int
         How many regions, at most.
     ways : int
@@ -90,27 +92,34 @@ def outline(
     levels : "auto", int, sequence or mapping
         Levels of an action that is a number, as for rules.
     """
-    check_same_schema(fitted.schema, log, "log")
+    if log is not None:
+        check_same_schema(fitted.schema, log, "log")
     check_whole(regions, "regions", 1, example=REGIONS)
-    found = read_regions(fitted, told_about(fitted), levels, regions, (log.states, log.starts))
-    region = settled(found.of(log.states, threads), log.starts)
-    shown = _Shown(
-        log,
-        region,
-        Visits.of(region, log),
-        log_levels(fitted, found.classes, log),
-        found.numbers(log),
-        derivatives(log),
-        log_values(fitted, log) if fitted.schema.has_reward else None,
-    )
+    recording = recorded(evidence(fitted, log, threads)).recording
+    found = read_regions(fitted, told_about(fitted), levels, regions, (recording.states, recording.starts))
+    region = settled(found.of(recording.states, threads), recording.starts)
+    shown = _shown(fitted, found, recording, region, log)
     every = tuple(_region(fitted.schema, found, shown, one) for one in range(len(found)))
-    return Outline(every, *_routes(found, region, log, ways), int((log.endings == TERMINATED).sum()))
+    ended = int((recording.endings == TERMINATED).sum())
+    return Outline(every, *_routes(found, region, recording, ways), ended, predicted=log is None)
+
+
+def _shown(fitted: Fitted, found: Regions, recording: Recording, region: I64, log: Log | None) -> _Shown:
+    """Return what a log shows in each region, or what the tree says there."""
+    visits, reward = Visits.of(region, recording), fitted.schema.has_reward
+    if log is not None:
+        levels, values = log_levels(fitted, found.classes, log), log_values(fitted, log) if reward else None
+        return _Shown(recording, region, visits, levels, found.numbers(log), derivatives(log), values)
+    leaf, at = fitted.tree.apply(recording.states), fitted.leaves
+    changes = np.full(recording.states.shape, np.nan) if at.derivative_mean is None else at.derivative_mean[leaf]
+    values = at.value_mean[leaf] if reward else None
+    return _Shown(recording, region, visits, found.leaves[leaf], found.numbers(None, leaf), changes, values)
 
 
 class _Shown(NamedTuple):
-    """What a log shows: regions, visits, what is told as levels and numbers, changes, values."""
+    """What a recording shows: regions, visits, what is told as levels and numbers, changes, values."""
 
-    log: Log
+    log: Recording
     region: I64
     visits: Visits
     levels: I64
@@ -178,7 +187,7 @@ def _mean(rows: F64) -> F64:
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
-def _routes(found: Regions, region: I64, log: Log, ways: int) -> tuple[tuple[Route, ...], int]:
+def _routes(found: Regions, region: I64, log: Recording, ways: int) -> tuple[tuple[Route, ...], int]:
     """Return the common routes of episodes that begin where most do, and end; and how many others there are.
 
     A route leaves out detours, which are what lies between two visits to a region: otherwise hardly two episodes would

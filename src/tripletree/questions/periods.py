@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.signal import oaconvolve
 
 F64 = npt.NDArray[np.float64]
 C128 = npt.NDArray[np.complex128]
@@ -119,6 +118,8 @@ def chosen(tested: Sequence[Candidate]) -> Candidate | None:
 
 def wave(part: F64, direction: C128, steps: int) -> C128:
     """Return the filtered direction at each step that has ``steps`` steps from it on, turned to the filter's middle."""
+    from scipy.signal import oaconvolve  # takes long to import, and few who import this need it
+
     if len(part) < steps:
         return np.zeros(0, np.complex128)
     kernel = np.exp(2j * np.pi * (np.arange(steps) - (steps - 1) / 2) / steps)

@@ -18,6 +18,7 @@ from tripletree.errors import ParameterError
 from tripletree.leaves.attributes import describe
 from tripletree.leaves.linear import fit_linear
 from tripletree.log.log import Log
+from tripletree.log.switches import rows_of
 from tripletree.model.evaluate import check_same_schema, in_labels, log_values
 from tripletree.model.fit import GROWTH
 from tripletree.model.fitted import Fitted
@@ -108,7 +109,7 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
     # The place of each row among those that count.
     place = np.full(log.n_samples, -1)
     place[slice(None) if weighing.rows is None else weighing.rows] = np.arange(len(weighing.take(place)))
-    codes = encode(log, options["mode"], options["bins"], threads, weighing)
+    codes = encode(log, options["mode"], options["bins"], threads, weighing, options.get("thresholds") or "short")
     value = log_values(fitted, log)
     theta = tuple(map(float, options["theta"]))
     costs = cost_matrix(options.get("costs"), log.schema.action.labels)
@@ -126,7 +127,7 @@ def _regrown(fitted: Fitted, log: Log, trees: int, seed: int, threads: int) -> R
         own = Weighing(
             None if len(counts) == len(rows) else counts, None if weighing.counts is None else weighing.counts[kept]
         )
-        tree, node = grow(part, codes[kept], _some(targets, kept), threads=1, weighing=own, **growth)
+        tree, node = grow(part, codes.take(kept), _some(targets, kept), threads=1, weighing=own, **growth)
         attributes = describe(tree, node, part, value[rows], targets.scales, options["derivative_scale"], own, costs)
         linear = None
         if fitted.model is not None:
@@ -172,13 +173,6 @@ def halves_of(log: Log, trees: int, seed: int) -> list[I64]:
         for part in (order[: units // 2], order[units // 2 : 2 * (units // 2)]):
             halves.append(np.flatnonzero(np.isin(unit, part)))
     return halves[:trees]
-
-
-def rows_of(log: Log, episodes: I64) -> I64:
-    """Return the rows of some episodes."""
-    lengths = np.diff(log.starts)[episodes]
-    starts = np.append(0, np.cumsum(lengths))
-    return np.asarray(np.arange(starts[-1]) + np.repeat(log.starts[episodes] - starts[:-1], lengths))
 
 
 def _some(targets: Targets, rows: I64) -> Targets:

@@ -16,13 +16,14 @@ from tripletree.asking.attribute import Attribute, main_attributes, read_attribu
 from tripletree.asking.foils import read_foil
 from tripletree.checks import check_whole
 from tripletree.log.log import Log
+from tripletree.log.switches import rows_of
 from tripletree.model.fitted import Fitted
 from tripletree.questions.effects import effects_among
 from tripletree.questions.explain import path_order
 from tripletree.questions.importance import removed
 from tripletree.questions.opinion import opinion_of
 from tripletree.questions.predict import shares
-from tripletree.questions.regrown import TREES, Regrown, band, caveat, regrown, rows_of
+from tripletree.questions.regrown import TREES, Regrown, band, caveat, regrown
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tripletree.answers.criticality import Criticality
 from tripletree.answers.few_rules import FewRules
 from tripletree.answers.judgement import HeldOut, Trust
-from tripletree.answers.memory import Drift
+from tripletree.answers.memory import Drift, Memory
 from tripletree.answers.outcome import Outcome
 from tripletree.answers.outline import Outline
 from tripletree.answers.rhythm import Rhythm
@@ -25,7 +25,7 @@ from tripletree.questions.criticality import criticality
 from tripletree.questions.evidence import Evidence
 from tripletree.questions.few_rules import few_rules
 from tripletree.questions.judge import held_out, trust
-from tripletree.questions.memory import drift
+from tripletree.questions.memory import drift, memory
 from tripletree.questions.outcome import outcome
 from tripletree.questions.outline import outline
 from tripletree.questions.regrown import FEW_UNITS
@@ -140,6 +140,11 @@ class Study:
     def drift(self) -> Drift:
         """Whether the agent changes within the log, at a quick look."""
         return drift(self.log, seed=0, quick=True)
+
+    @cached_property
+    def memory(self) -> Memory:
+        """Whether what the agent does depends on what came before, at a quick look."""
+        return memory(self.log, seed=0, quick=True)
 
     @cached_property
     def world(self) -> World:

@@ -177,8 +177,8 @@ def _shared(one: Shared, answer: Outcome, bad: str, good: str) -> str:
 
 def _watch(study: Study) -> Part:
     told = [_choice(place) for place in study.criticality.critical[:1]]
-    # Whether it remembers takes longer than all of the page, so that is a question of its own.
-    told += [str(study.drift)] if study.drift.found else []
+    # Of an agent that changes, the steps before tell which one it is: no other news.
+    told += [str(one) for one in (study.drift, study.memory) if one.found][:1]
     found = study.trust
     torn = found.torn[:, 0 if study.fitted.schema.has_action else 2]
     share = float(found.share[torn].sum())
