@@ -72,6 +72,12 @@ def on_map(page, across, down, number=0):
     return box["x"] + box["width"] * across, box["y"] + box["height"] * down
 
 
+def mark_of(page):
+    """Return where the marked state is drawn. In one step of the page: every answer draws the mark anew."""
+    page.wait_for_selector(".tx-stage .tx-here", state="attached")
+    return page.evaluate("document.querySelector('.tx-stage .tx-here').getBoundingClientRect().toJSON()")
+
+
 def state_of(page, unlike=None):
     """Return the state in the address, with all its digits: the first one that is another than before."""
     page.wait_for_function(
@@ -109,11 +115,11 @@ def test_the_keyboard_does_it_all(opened, name):
     page = opened(name)
     page.keyboard.press("m")
     assert page.evaluate("document.activeElement.classList.contains('tx-over')")
-    before = page.locator(".tx-stage .tx-here").first.bounding_box()
+    before = mark_of(page)
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowUp")
     state = state_of(page)
-    after = page.locator(".tx-stage .tx-here").first.bounding_box()
+    after = mark_of(page)
     assert after["x"] > before["x"]
     assert after["y"] < before["y"]
     page.keyboard.press("+")
