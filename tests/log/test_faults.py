@@ -177,6 +177,17 @@ def test_a_repair_removes_the_fault_and_says_so(code: str) -> None:
     assert log.repaired().fingerprint() == mended.fingerprint()
 
 
+def test_what_has_come_to_rest_is_not_frozen() -> None:
+    """A vehicle that stands still: one number stays the same to the last digit, the others tremble."""
+    table = world(0)
+    still = np.flatnonzero(table["episode"] == 1)[20:]
+    rng = np.random.default_rng(0)
+    table["heat"][still] = table["heat"][still[0]]
+    for name in ("x", "v"):
+        table[name][still] = table[name][still[0]] + 1e-9 * rng.normal(size=len(still))
+    assert not [fault for fault in find_faults(log_of(table)) if fault.code == "frozen"]
+
+
 def test_rows_that_are_left_out_divide_their_episode() -> None:
     table = world(0)
     outlier(table)

@@ -28,7 +28,6 @@ SAMPLE = 20_000
 """Rows that are sorted or multiplied with each other, at most."""
 FEWER = 5_000
 """Rows that equations are solved with, at most."""
-REPAIR = "To have that done: log.repaired(), or tripletree check LOG --fix -o OUT."
 LONG_STILL = 20
 """Steps for which a number that otherwise always changes must be the same to count as frozen."""
 FAR = 20.0
@@ -74,6 +73,11 @@ class Fault:
     leave_out: tuple[int, ...] = field(default=())
 
 
+def _mended(done: str) -> tuple[str, str]:
+    """Return what to type for a repair, and what it does."""
+    return f"To have {done}: log.repaired(), or tripletree check LOG --fix -o OUT.", done
+
+
 def place(log: Log, row: int) -> str:
     """Return where a row is: "episode 7, step 12"."""
     episode = int(np.searchsorted(log.starts, row, side="right")) - 1
@@ -106,16 +110,18 @@ def find_faults(log: Log) -> list[Fault]:
 
 
 def _moving(log: Log, measured: list[int]) -> npt.NDArray[np.int64]:
-    """Return how many of some features change in each step."""
+    """Return how many of some features change in each step; at rest they tremble, which does not count."""
     number = np.zeros(log.n_samples, np.int64)
     for f in measured:
         if log.schema.features[f].kind == "real":
-            number[:-1] += np.diff(log.states[:, f]) != 0
+            change = np.abs(np.diff(log.states[:, f]))
+            usual = _sample(change[change > 0])
+            number[:-1] += change > (0.01 * np.median(usual) if len(usual) else 0.0)
     return number
 
 
 def _sample(column: F64) -> F64:
-    return column[:: -(-len(column) // SAMPLE)]
+    return column[:: max(-(-len(column) // SAMPLE), 1)]
 
 
 def _outliers(log: Log, f: int, column: F64) -> Iterator[Fault]:
@@ -134,8 +140,7 @@ def _outliers(log: Log, f: int, column: F64) -> Iterator[Fault]:
         "outliers",
         f"`{name}` is far outside its usual range ({low:.4g} to {high:.4g}) in {count(number, 'row')}, "
         f"first {column[row]:.4g} in {place(log, row)}. Such rows are used like any other.",
-        REPAIR,
-        f"{count(number, 'row')} with an outlier of `{name}` left out, and episodes divided there",
+        *_mended(f"{count(number, 'row')} with an outlier of `{name}` left out, and episodes divided there"),
         rows=far,
     )
 
@@ -194,8 +199,7 @@ def _frozen(log: Log, f: int, column: F64, change: F64, inside: Bool, moving: np
         f"`{name}` does not change for {LONG_STILL} steps and more while other features do, "
         f"{count(len(runs), 'time')} ({count(int(rows.sum()), 'row')}), first from {place(log, runs[0][0])} on. "
         "Such rows are used like any other.",
-        REPAIR,
-        f"{count(int(rows.sum()), 'row')} with a frozen `{name}` left out, and episodes divided there",
+        *_mended(f"{count(int(rows.sum()), 'row')} with a frozen `{name}` left out, and episodes divided there"),
         rows=rows,
     )
 
@@ -223,8 +227,7 @@ def _clipped(log: Log, f: int, column: F64, measured: list[int]) -> Iterator[Fau
             f"`{name}` is exactly {end:.6g}, its {which} value, in {count(number, 'row')} (first in "
             f"{place(log, int(at_end.argmax()))}), while `{log.schema.feature_names[shown]}` shows that it goes on: "
             "the sensor ends there. Such rows are used like any other.",
-            REPAIR,
-            f"{count(number, 'row')} with a clipped `{name}` left out, and episodes divided there",
+            *_mended(f"{count(number, 'row')} with a clipped `{name}` left out, and episodes divided there"),
             rows=at_end,
         )
 
@@ -303,8 +306,9 @@ def _scale_jumps(log: Log, f: int, column: F64, change: F64) -> Iterator[Fault]:
             "scale-jumps",
             f"`{name}` seems to be in another unit in {number:,} of {count(log.n_episodes, 'episode')} (first: "
             f"{place(log, int(first[odd.argmax()]))}): there it is {how} by a factor of about {told}.",
-            REPAIR,
-            f"`{name}` {'divided' if odd_large else 'multiplied'} by {factor:.6g} in {count(number, 'episode')}",
+            *_mended(
+                f"`{name}` {'divided' if odd_large else 'multiplied'} by {factor:.6g} in {count(number, 'episode')}"
+            ),
             feature=f,
             factor=1 / factor if odd_large else factor,
             scaled=odd,
@@ -392,8 +396,7 @@ def _doubled(log: Log) -> Iterator[Fault]:
         "doubled-episodes",
         f"{count(number, 'episode')} {plural(number, 'is a copy', 'are copies')} of another, number by number "
         f"(first: episode {log.episode_ids[episode]} of episode {log.episode_ids[twin]}). Each of them counts.",
-        REPAIR,
-        f"{count(number, 'copy', 'copies')} of episodes left out",
+        *_mended(f"{count(number, 'copy', 'copies')} of episodes left out"),
         episodes=again,
     )
 
@@ -417,8 +420,7 @@ def _beyond(log: Log) -> Iterator[Fault]:
                 "beyond-limit",
                 f"Action `{name}` is often exactly {limit:.4g}, which looks like its limit, but goes beyond it in "
                 f"{count(number, 'row')}, first {log.actions[row, k]:.4g} in {place(log, row)}.",
-                REPAIR,
-                f"action `{name}` limited to {limit:.4g} in {count(number, 'row')}",
+                *_mended(f"action `{name}` limited to {limit:.4g} in {count(number, 'row')}"),
                 limit=(k, limit),
             )
 
