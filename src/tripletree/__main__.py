@@ -1,6 +1,11 @@
 """The way in of ``tripletree`` and ``python -m tripletree``, small enough to be ready before anybody presses Ctrl-C."""
 
+import os
 import sys
+
+# Matrices here are many and small, and threads over them mostly wait for each other; the kernel has threads of its own.
+# To be said before NumPy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def main() -> None:

@@ -234,6 +234,15 @@ def test_the_way_in_imports_next_to_nothing():
     assert not {"click", "rich", "numpy"} & set(told.stdout.split())
 
 
+@pytest.mark.parametrize(("said", "used"), [(None, "1"), ("2", "2")])
+def test_linear_algebra_has_one_thread_unless_somebody_says_otherwise(said, used):
+    code = "import tripletree.__main__; import os; print(os.environ['OPENBLAS_NUM_THREADS'])"
+    env = {name: text for name, text in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    env |= {} if said is None else {"OPENBLAS_NUM_THREADS": said}
+    told = subprocess.run([sys.executable, "-c", code], env=env, text=True, check=True, capture_output=True)
+    assert told.stdout == f"{used}\n"
+
+
 @pytest.mark.parametrize("columns", ["0", "00", "", "1"])
 def test_a_terminal_of_no_width_still_gets_everything(work, columns):
     told = shell(work, "info", "run.tripletree", env={**os.environ, "COLUMNS": columns})
