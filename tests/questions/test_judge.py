@@ -183,7 +183,8 @@ def test_on_noise_nothing_is_claimed_about_action_and_value():
 
 
 def test_trust_names_leaves_with_few_samples_and_those_that_are_torn():
-    tree, log = of_road()
+    _, log = of_road()
+    tree, _ = fitted(log, 40, leaf_model="mean")
     found = trust(tree.fitted_, log)
     leaf = tree.apply(log.states)
     count = np.bincount(leaf, minlength=tree.n_leaves_)
@@ -264,7 +265,7 @@ def test_what_is_left_of_an_impurity_is_a_share_of_the_logs():
     # Half of the left leaf's actions and none of the right one's are odd; of all, a quarter.
     states = [[0.0]] * 8 + [[1.0]] * 8
     log = make_log(states, [0, 1] * 4 + [0] * 8, [0.0] * 8 + [4.0] * 8, np.arange(17), labels=("a", "b"))
-    tree, _ = fitted(log, 2, gamma=0.0)
+    tree, _ = fitted(log, 2, gamma=0.0, leaf_model="mean")
     found = trust(tree.fitted_, log)
     # Gini: 1/2 in the left leaf, 3/8 in the whole log.
     np.testing.assert_allclose(found.left[:, 0], [4 / 3, 0])
@@ -287,3 +288,15 @@ def test_a_group_is_on_one_side_when_a_tree_is_grown_again(monkeypatch):
     few = replace(log, groups=np.arange(30) % 2)
     assert held_out(tree.fitted_, few).judged.episodes == 6
     assert len(set(sides[1].groups.tolist())) == 2
+
+
+def test_a_leaf_that_its_linear_model_knows_is_not_torn():
+    """One leaf, in which actions differ as much as in the whole log, and follow from the state."""
+    rng = np.random.default_rng(0)
+    states = rng.uniform(-1, 1, (600, 1))
+    log = make_log(states, 2 * states, np.zeros(600), np.arange(0, 601, 20))
+    found = {
+        leaves: trust(fitted(log, 2, leaf_model=leaves)[0].fitted_, log).left[:, 0] for leaves in ("mean", "linear")
+    }
+    np.testing.assert_allclose(found["mean"], 0.25, atol=0.05)  # a half of a uniform range: a quarter of its variance
+    np.testing.assert_allclose(found["linear"], 0.0, atol=0.01)

@@ -18,8 +18,8 @@ F64 = npt.NDArray[np.float64]
 CONFIDENCE = "confidence"
 
 
-TORN = 0.5
-"""A leaf in which this share of an attribute's impurity over the whole log is left knows little about it."""
+TORN = 0.75
+"""A leaf that leaves this share of the squared error that is made without looking at the state hardly knows it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -113,7 +113,8 @@ class Trust(Answer):
     few : bool array of shape (leaves,)
         Leaves with fewer than 10 training samples.
     left : float64 array of shape (leaves, 3)
-        The share of the log's impurity of action, value and derivative that is left within each leaf.
+        What each leaf leaves of the squared error about action, value and derivative that a single leaf makes: linear
+        models in episodes that were left out, means in the leaf's own samples.
     share : float64 array of shape (leaves,)
         The share of the log's samples in each leaf.
     outside : float
@@ -127,13 +128,13 @@ class Trust(Answer):
 
     @property
     def torn(self) -> npt.NDArray[np.bool_]:
-        """Leaves whose samples disagree, shape (leaves, 3): of action, value and derivative."""
+        """Leaves that hardly know action, value or derivative, shape (leaves, 3)."""
         return self.left >= TORN
 
     def worst(self, attribute: int, most: int = 2) -> npt.NDArray[np.int64]:
         """Return the leaves that add most to what the tree does not know of action (0), value (1) or derivative (2).
 
-        They are much visited, and their samples disagree.
+        They are much visited, and their predictions are far off.
         """
         doubt = self.share * self.left[:, attribute]
         order = np.argsort(-doubt, kind="stable")[:most]
@@ -211,17 +212,17 @@ def _trust(answer: Trust) -> str:
     else:
         told.append("Few samples: no leaf rests on fewer than 10 samples.")
     torn = [
-        f"{percent(float(answer.share[answer.torn[:, g]].sum()))} of the log lies where {name} is hardly known"
+        f"{name} in {percent(float(answer.share[answer.torn[:, g]].sum()))} of the log"
         for g, name in enumerate(ATTRIBUTES)
         if answer.torn[:, g].any()
     ]
     if torn:
         told.append(
-            f"Disagreement: {all_of(torn)}; samples of these leaves differ at least half as much as those of the "
-            "whole log."
+            f"Hardly known: {all_of(torn)}; three quarters or more of the squared error that is made without looking "
+            "at the state stay there."
         )
     else:
-        told.append("Disagreement: in every leaf samples differ less than half as much as in the whole log.")
+        told.append("Hardly known: nothing; in every leaf less than three quarters of the squared error stay.")
     if answer.outside:
         told.append(
             f"Outside: {percent(answer.outside)} of the log's states lie outside the range that the tree was grown on."

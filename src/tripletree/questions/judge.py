@@ -12,6 +12,7 @@ from tripletree.answers.judgement import CONFIDENCE, Calibration, HeldOut, Trust
 from tripletree.checks import check_choice, check_whole
 from tripletree.errors import TripleTreeWarning
 from tripletree.language.numbers import FEW
+from tripletree.leaves.linear import node_spreads
 from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
 from tripletree.model.evaluate import (
@@ -144,16 +145,28 @@ def _regrown(fitted: Fitted, log: Log, hashes: U64, chose: Mask, threads: int) -
         return "regrown", fit(log.select(~aside), None, options, words=False), log.select(aside)
 
 
+def _unknown(fitted: Fitted) -> npt.NDArray[np.float64]:
+    """Return the share of the squared error of a single leaf that each leaf leaves, of action, value and derivative."""
+    alone = node_spreads(fitted.attributes)[0]
+    widths = np.where(alone > 0, alone, 1.0)
+    labels = len(fitted.schema.action.labels)
+    # The labels of a discrete action have one unit, as in its impurity; other columns are as wide as they vary.
+    widths[:labels] = 1.0
+    left = np.zeros((fitted.tree.n_leaves, 3))
+    for g, columns in enumerate(fitted.targets.values()):
+        whole = ((alone / widths)[columns] ** 2).sum()
+        if whole > 0:
+            left[:, g] = ((fitted.spread / widths)[:, columns] ** 2).sum(axis=1) / whole
+    return left
+
+
 def trust(fitted: Fitted, log: Log, threads: int = 1) -> Trust:
     """Return the doubts about a tree, with shares of a log."""
     check_same_schema(fitted.schema, log, "log")
     leaf = fitted.tree.apply(log.states, threads)
-    at = fitted.attributes
-    whole = at.impurity[0]
-    left = np.where(whole > 0, at.impurity[fitted.tree.leaf_nodes] / np.where(whole > 0, whole, 1.0), 0.0)
     return Trust(
         few=fitted.leaves.count < FEW,
-        left=left,
+        left=_unknown(fitted),
         share=np.bincount(leaf, minlength=fitted.tree.n_leaves) / len(leaf),
         outside=float(fitted.outside(log.states).mean()),
     )

@@ -184,7 +184,7 @@ def _watch(study: Study) -> Part:
     share = float(found.share[torn].sum())
     if share >= HARDLY:
         what = "what the agent does" if study.fitted.schema.has_action else "what changes"
-        told.append(f"In {percent(share)} of the steps the state hardly tells {what}: like states, different actions.")
+        told.append(f"In {percent(share)} of the steps the tree hardly knows {what}.")
     if found.outside >= HARDLY:
         told.append(f"{percent(found.outside)} of the states lie outside what the tree was grown on.")
     rare = [one for one in study.outline.regions if one.share < HARDLY]
