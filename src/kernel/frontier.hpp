@@ -85,25 +85,34 @@ inline Found best_split(const WideLanes& wide, const int64_t* histogram, const i
     return found;
 }
 
-// Rows are sent down the tree (bins up to `cut` go left), brought together by node, and added to its histogram. Returns how many were.
+// Rows go on down the tree (bins up to `cut` go left) from the node that they were at last, are brought together by node, and added to its
+// histogram. Nodes keep their numbers while a tree grows, so `at` may be of any earlier time. Returns how many rows were added.
 inline size_t add_to_histograms(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, size_t n, size_t d,
-                                const int64_t* first_bin, const int32_t* feature, const int32_t* cut, const int32_t* left, const int32_t* slot, size_t slots,
-                                int64_t* histograms) {
-    std::vector<int32_t> mine(n);
-    std::vector<uint32_t> at(slots + 2, 0), order(n);
+                                const int64_t* first_bin, const int32_t* feature, const int32_t* cut, const int32_t* left, const int32_t* slot, size_t nodes,
+                                uint32_t* at, size_t slots, int64_t* histograms) {
+    std::vector<uint32_t> begin(slots + 1, 0), order, mine;
     for (size_t i = 0; i < n; ++i) {
-        const uint16_t* row = bins + i * d;
-        int32_t node = 0;
-        while (left[node] >= 0) node = left[node] + (row[feature[node]] > cut[node]);
-        ++at[static_cast<size_t>(mine[i] = slot[node] + 1) + 1];
+        size_t node = at[i] < nodes ? at[i] : 0;
+        if (left[node] >= 0) {
+            const uint16_t* row = bins + i * d;
+            do node = static_cast<size_t>(left[node]) + (row[feature[node]] > cut[node]);
+            while (left[node] >= 0);
+            at[i] = static_cast<uint32_t>(node);
+        }
+        if (slot[node] < 0) continue;
+        ++begin[static_cast<size_t>(slot[node]) + 1];
+        order.push_back(static_cast<uint32_t>(i));
+        mine.push_back(static_cast<uint32_t>(slot[node]));
     }
-    for (size_t k = 1; k < at.size(); ++k) at[k] += at[k - 1];
-    const std::vector<uint32_t> begin = at;
-    for (size_t i = 0; i < n; ++i) order[at[static_cast<size_t>(mine[i])]++] = static_cast<uint32_t>(i);
+    for (size_t k = 1; k <= slots; ++k) begin[k] += begin[k - 1];
+    std::vector<uint32_t> next = begin, rows(order.size());
+    for (size_t i = 0; i < order.size(); ++i) rows[next[mine[i]]++] = order[i];
     const size_t size = static_cast<size_t>(first_bin[d]) * lanes.width();
+    bool right = true;
     for (size_t k = 0; k < slots; ++k)
-        hot.add_wide(lanes, bins, targets, known, order.data() + begin[k + 1], begin[k + 2] - begin[k + 1], d, first_bin, histograms + k * size);
-    return n - begin[1];
+        right &= hot.add_wide(lanes, bins, targets, known, rows.data() + begin[k], begin[k + 1] - begin[k], d, first_bin, histograms + k * size);
+    if (!right) throw std::invalid_argument("there is no such bin");
+    return order.size();
 }
 
 }  // namespace tripletree

@@ -32,12 +32,13 @@ TT_INLINE void widen_row(const WideLanes& lanes, const int32_t* y, uint8_t known
 }
 
 template <int NV>
-TT_INLINE void add_wide_impl(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count,
+TT_INLINE bool add_wide_impl(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count,
                              size_t d, const int64_t* first_bin, int64_t* histogram) {
     const size_t width = lanes.width(), columns = static_cast<size_t>(lanes.columns()), nv = NV ? NV : width / 8;
     alignas(64) int64_t local[NV ? 8 * NV : 8];
     int64_t* const row = NV ? local : new int64_t[width];
     for (size_t k = 0; k < width; ++k) row[k] = 0;
+    bool right = true;
     for (size_t i = 0; i < count; ++i) {
         const size_t at = rows[i];
         if (i + 8 < count) {
@@ -48,7 +49,12 @@ TT_INLINE void add_wide_impl(const WideLanes& lanes, const uint16_t* bins, const
         W8 v[NV ? NV : 1];
         for (size_t j = 0; j < (NV ? nv : 0); ++j) std::memcpy(&v[j], row + 8 * j, sizeof v[j]);
         for (size_t f = 0; f < d; ++f) {
-            int64_t* record = histogram + (static_cast<size_t>(first_bin[f]) + bins[at * d + f]) * width;
+            const size_t bin = static_cast<size_t>(first_bin[f]) + bins[at * d + f];
+            if (bin >= static_cast<size_t>(first_bin[f + 1])) {
+                right = false;
+                continue;
+            }
+            int64_t* record = histogram + bin * width;
             for (size_t j = 0; j < nv; ++j) {
                 W8 sum, more;
                 std::memcpy(&sum, record + 8 * j, sizeof sum);
@@ -59,10 +65,11 @@ TT_INLINE void add_wide_impl(const WideLanes& lanes, const uint16_t* bins, const
         }
     }
     if (!NV) delete[] row;
+    return right;
 }
 
-// Adds some rows to one histogram.
-static void add_wide(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count, size_t d,
+// Adds some rows to one histogram; false: a bin is none of its feature's, and the row was left out there.
+static bool add_wide(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count, size_t d,
                      const int64_t* first_bin, int64_t* histogram) {
     switch (lanes.width() / 8) {
         case 1: return add_wide_impl<1>(lanes, bins, targets, known, rows, count, d, first_bin, histogram);

@@ -415,13 +415,15 @@ size_t require_bins(const In1<int64_t>& first_bin) {
     return d;
 }
 
-// Adds rows to the histograms of the nodes that they fall into: slot[node] is the number of the histogram, or -1.
+// Adds rows to the histograms of the nodes that they fall into: slot[node] is the number of the histogram, or -1. `at` is the node of each row,
+// here or above, and is brought up to date.
 size_t add_histograms(In2<uint16_t> bins, In2<int32_t> targets, In1<uint8_t> known, In1<int64_t> first_bin, In1<int32_t> feature, In1<int32_t> cut,
-                      In1<int32_t> left, In1<int32_t> slot, int n_plain, int n_derivative, bool fine,
-                      nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> histograms) {
+                      In1<int32_t> left, In1<int32_t> slot, nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at, int n_plain, int n_derivative,
+                      bool fine, nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> histograms) {
     const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
     const size_t n = bins.shape(0), d = require_bins(first_bin), nodes = feature.shape(0), slots = histograms.shape(0);
     require(bins.shape(1) == d && targets.shape(0) == n && known.shape(0) == n && n < (size_t{1} << 32), "bins, targets and known must match");
+    require(at.shape(0) == n, "every row must be at a node");
     require(targets.shape(1) == static_cast<size_t>(lanes.columns()), "targets must have their columns");
     require(histograms.shape(1) == static_cast<size_t>(first_bin(d)) && histograms.shape(2) == lanes.width(), "histograms must have the bins and lanes");
     require(nodes > 0 && cut.shape(0) == nodes && left.shape(0) == nodes && slot.shape(0) == nodes, "tree arrays must have one length");
@@ -431,11 +433,9 @@ size_t add_histograms(In2<uint16_t> bins, In2<int32_t> targets, In1<uint8_t> kno
         require(left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes, "children must come after their parents");
         require(feature(k) >= 0 && static_cast<size_t>(feature(k)) < d, "the tree splits on a feature that the bins do not have");
     }
-    for (size_t i = 0; i < n; ++i)
-        for (size_t f = 0; f < d; ++f) require(bins.data()[i * d + f] < first_bin.data()[f + 1] - first_bin.data()[f], "there is no such bin");
     nb::gil_scoped_release released;
     return add_to_histograms(lanes, bins.data(), targets.data(), known.data(), n, d, first_bin.data(), feature.data(), cut.data(), left.data(), slot.data(),
-                             slots, histograms.data());
+                             nodes, at.data(), slots, histograms.data());
 }
 
 // The best split of a node by its histogram: feature (-1: none), the bins below and above it, gain, and the sums on its left.
@@ -910,8 +910,8 @@ NB_MODULE(_kernel, m) {
           "high"_a, "threads"_a);
     m.def("attribute_background", &attribute_background, "states"_a, "background"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "origin"_a,
           "centre"_a, "slope"_a, "low"_a, "high"_a, "threads"_a);
-    m.def("add_histograms", &add_histograms, "bins"_a, "targets"_a, "known"_a, "first_bin"_a, "feature"_a, "cut"_a, "left"_a, "slot"_a, "n_plain"_a,
-          "n_derivative"_a, "fine"_a, "histograms"_a.noconvert());
+    m.def("add_histograms", &add_histograms, "bins"_a, "targets"_a, "known"_a, "first_bin"_a, "feature"_a, "cut"_a, "left"_a, "slot"_a, "at"_a.noconvert(),
+          "n_plain"_a, "n_derivative"_a, "fine"_a, "histograms"_a.noconvert());
     m.def("split_histogram", &split_histogram, "histogram"_a, "first_bin"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a, "min_samples_leaf"_a,
           "min_gain"_a);
     m.def("priority_of", &priority_of, "sums"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a);

@@ -79,6 +79,7 @@ def add_histograms(
     cut: I32,
     left: I32,
     slot: I32,
+    at: npt.NDArray[np.uint32],
     n_plain: int,
     n_derivative: int,
     fine: bool,

@@ -25,10 +25,13 @@ def in_parts(problem: Problem, edges: Edges, rng: np.random.Generator) -> tuple[
     bins, first_bin = _kernel.bin_rows(problem.states, edges.numbers, edges.first), first_bins(edges)
     cuts = [0, *np.sort(rng.integers(0, len(bins) + 1, 3)).tolist(), len(bins)]
     parts = rng.permutation([slice(a, b) for a, b in pairwise(cuts)])
+    at = np.zeros(len(bins), np.uint32)
 
     def count(wanted: Wanted) -> np.ndarray:
         found = np.zeros((wanted.slots, int(first_bin[-1]), lanes.width), np.int64)
         tree = (wanted.feature, wanted.cut, wanted.left, wanted.slot)
+        # Some rows were lost on the way, and begin at the root again.
+        at[rng.random(len(at)) < 0.1] = 0
         for part in parts:
             _kernel.add_histograms(
                 bins[part],
@@ -36,6 +39,7 @@ def in_parts(problem: Problem, edges: Edges, rng: np.random.Generator) -> tuple[
                 known[part],
                 first_bin,
                 *tree,
+                at[part],
                 lanes.n_plain,
                 lanes.n_derivative,
                 lanes.fine,

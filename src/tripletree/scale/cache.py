@@ -80,13 +80,20 @@ class Cache:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def read(self, kind: str, number: int, *, mapped: bool = False) -> tuple[Arrays, dict[str, Any]]:
-        """Return the arrays of a piece, in memory or as a view of the file, and what was noted with them."""
+    def read(
+        self, kind: str, number: int, *, mapped: bool = False, changed: bool = False
+    ) -> tuple[Arrays, dict[str, Any]]:
+        """Return the arrays of a piece, in memory or as a view of the file, and what was noted with them.
+
+        A view may be ``changed``, and the file with it; its checksum is then none of its content.
+        """
         path = self.file(kind, number)
         try:
             head, begin = self._head(kind, number)
             whole: Any = (
-                np.memmap(path, np.uint8, "r", begin, (head["bytes"],)) if head["bytes"] else np.empty(0, np.uint8)
+                np.memmap(path, np.uint8, "r+" if changed else "r", begin, (head["bytes"],))
+                if head["bytes"]
+                else np.empty(0, np.uint8)
             )
             if not mapped:
                 whole = np.fromfile(path, np.uint8, offset=begin)

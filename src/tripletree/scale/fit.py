@@ -378,7 +378,7 @@ class Fit:
             if given["progress"] is not None:
                 given["progress"](number, most)
 
-        growth = Growth(how.lanes, edges, root[0], limits, self.slots)
+        growth = Growth(how.lanes, edges, root[0], limits, self.slots, self.workers.number)
         tree, _ = growth.grow(counted, progress)
         quality = tree.quality / how.grid / how.grid
         return Tree(tree.feature, tree.threshold, tree.left, quality), how

@@ -15,6 +15,7 @@ from tripletree.log.disk import DiskLog, Runs, find_runs
 from tripletree.log.endings import TRUNCATED
 from tripletree.log.log import Log
 from tripletree.model.bootstrap import TailSums, end_states
+from tripletree.scale.cache import Arrays
 from tripletree.scale.pieces import ROWS, Span, Work
 from tripletree.tree.edges import Edges, unknown
 from tripletree.tree.frontier import Lanes, Wanted, first_bins, nothing_but_the_root
@@ -86,8 +87,10 @@ def write_rows(common: tuple[Work, Rounding, Edges], spans: Sequence[Span]) -> t
         log = work.log(span)
         targets, known = how.rows(log, work.values(span, log))
         bins = _kernel.bin_rows(log.states, edges.numbers, edges.first)
-        work.cache.write(ROWS, span.number, {"bins": bins, "targets": targets, "known": known}, {})
-        _add(lanes, bins, targets, known, first_bin, root, histogram)
+        at = np.zeros(len(bins), np.uint32)  # the node that each row is at, of the tree that grows
+        rows = {"bins": bins, "targets": targets, "known": known, "at": at}
+        work.cache.write(ROWS, span.number, rows, {})
+        _add(lanes, rows, first_bin, root, histogram)
         if not how.fine:
             part = how.spans(targets, known)
             lie = lie + part if lie.size else part
@@ -99,22 +102,16 @@ def count_nodes(common: tuple[Work, Lanes, I64, Wanted], spans: Sequence[Span]) 
     work, lanes, first_bin, wanted = common
     histograms = np.zeros((wanted.slots, int(first_bin[-1]), lanes.width), np.int64)
     for span in spans:
-        arrays, _ = work.cache.read(ROWS, span.number, mapped=True)
-        _add(lanes, arrays["bins"], arrays["targets"], arrays["known"], first_bin, wanted, histograms)
+        # Where rows are is written on the way. If this task was done before, wholly or in part, they are further down.
+        arrays, _ = work.cache.read(ROWS, span.number, mapped=True, changed=True)
+        _add(lanes, arrays, first_bin, wanted, histograms)
     return histograms
 
 
-def _add(
-    lanes: Lanes,
-    bins: npt.NDArray[np.uint16],
-    targets: npt.NDArray[np.int32],
-    known: npt.NDArray[np.uint8],
-    first_bin: I64,
-    wanted: Wanted,
-    into: I64,
-) -> None:
-    tree = (wanted.feature, wanted.cut, wanted.left, wanted.slot)
-    _kernel.add_histograms(bins, targets, known, first_bin, *tree, lanes.n_plain, lanes.n_derivative, lanes.fine, into)
+def _add(lanes: Lanes, rows: Arrays, first_bin: I64, wanted: Wanted, into: I64) -> None:
+    arrays = (rows["bins"], rows["targets"], rows["known"])
+    tree = (wanted.feature, wanted.cut, wanted.left, wanted.slot, rows["at"])
+    _kernel.add_histograms(*arrays, first_bin, *tree, lanes.n_plain, lanes.n_derivative, lanes.fine, into)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,9 +45,10 @@ class Lanes:
 
 @dataclass(frozen=True, eq=False)
 class Wanted:
-    """The part of a tree that rows are sent down in a pass; bins up to ``cut`` go left.
+    """The tree that rows are sent down in a pass; bins up to ``cut`` go left.
 
-    ``slot`` is the number of the histogram that a node has, -1 for none.
+    ``slot`` is the number of the histogram that a node has, -1 for none. A node has the same number in every pass of a
+    growth: rows may go on from where they were in any earlier one.
     """
 
     feature: I32
@@ -60,6 +62,8 @@ class Wanted:
         return int(self.slot.max()) + 1
 
 
+AHEAD = 1.5
+"""Nodes that are counted for each that growth is guessed to want: more of them cost time, fewer of them passes."""
 Count = Callable[[Wanted], I64]
 """Returns the histograms of the nodes that are wanted, over all parts: shape (slots, all bins, lanes)."""
 
@@ -77,6 +81,7 @@ def nothing_but_the_root() -> Wanted:
 
 @dataclass(eq=False)
 class _Node:
+    number: int
     depth: int
     sums: I64
     priority: float
@@ -122,26 +127,31 @@ class Growth:
         When growth ends.
     room : int
         Histograms that may be in memory at a time, at least 4.
+    threads : int
+        Threads that look for splits.
     """
 
-    def __init__(self, lanes: Lanes, edges: Edges, root: I64, limits: Limits, room: int) -> None:
-        self._lanes, self._edges, self._room = lanes, edges, max(room, 4)
+    def __init__(self, lanes: Lanes, edges: Edges, root: I64, limits: Limits, room: int, threads: int = 1) -> None:
+        self._lanes, self._edges, self._room, self._threads = lanes, edges, max(room, 4), threads
         self._first_bin = first_bins(edges)
         self._given = (lanes.n_plain, lanes.n_derivative, lanes.fine)
         sums = root[: self._first_bin[1]].sum(axis=0)
         self.rows = int(sums[lanes.columns + 1])
         self._missing = bool(lanes.n_derivative and sums[lanes.columns] < self.rows)
         self._limits = limits
-        self._root = self._node(0, sums, None)
+        # The tree that rows go down: committed or not, nodes keep their numbers.
+        self._feature, self._cut, self._child = [-1], [-1], [-1]
+        self._root = self._node(0, 0, sums, None)
         self._root.histogram, self._root.committed = root, True
         self._nodes = [self._root]
         self._queue: list[tuple[np.float32, int]] = []
         self._waiting: list[_Node] = []
         self._left: list[int] = []
         self._known = [self._root]
+        self._held = [self._root]
         self.passes = 0
         if not self._root.searched:
-            self._search(self._root, root)
+            self._found(self._root, self._split(root))
         self._add(0)
 
     def grow(self, count: Count, progress: Progress | None = None) -> tuple[Tree, I64]:
@@ -151,13 +161,12 @@ class Growth:
             nodes = self._choose(most)
             if not nodes:
                 continue
-            wanted, slots = self._route(nodes)
-            self._receive(slots, count(wanted))
+            self._receive(nodes, count(self._route(nodes)))
             self.passes += 1
         return self._tree()
 
-    def _node(self, depth: int, sums: I64, parent: _Node | None) -> _Node:
-        node = _Node(depth, sums, _kernel.priority_of(sums, *self._given, self._missing), parent)
+    def _node(self, number: int, depth: int, sums: I64, parent: _Node | None) -> _Node:
+        node = _Node(number, depth, sums, _kernel.priority_of(sums, *self._given, self._missing), parent)
         least = min(self._limits.min_samples_leaf, self.rows)
         deepest = NO_DEPTH_LIMIT if self._limits.max_depth is None else self._limits.max_depth
         # As in memory: nothing to search for.
@@ -165,18 +174,27 @@ class Growth:
         node.score = node.priority if parent is None else min(node.priority, parent.score)
         return node
 
-    def _search(self, node: _Node, histogram: I64) -> None:
-        """Find the split of a node by its histogram, and make its children."""
+    def _split(self, histogram: I64) -> tuple[int, int, int, float, I64]:
         least = min(self._limits.min_samples_leaf, self.rows)
-        node.searched = True
-        node.feature, node.below, node.above, node.gain, left = _kernel.split_histogram(
+        return _kernel.split_histogram(
             histogram, self._first_bin, *self._given, self._missing, least, self._limits.min_gain
         )
+
+    def _found(self, node: _Node, split: tuple[int, int, int, float, I64]) -> None:
+        """Note the split of a node, and make its children."""
+        node.searched = True
+        node.feature, node.below, node.above, node.gain, left = split
         if node.feature < 0:
             return
         if self._limits.by_gain:
             node.score = min(node.gain, node.score)
-        node.children = [self._node(node.depth + 1, sums, node) for sums in (left, node.sums - left)]
+        first = len(self._feature)
+        self._feature[node.number], self._cut[node.number], self._child[node.number] = node.feature, node.below, first
+        for table in (self._feature, self._cut, self._child):
+            table += (-1, -1)
+        node.children = [
+            self._node(first + k, node.depth + 1, sums, node) for k, sums in enumerate((left, node.sums - left))
+        ]
         self._known += node.children
 
     def _add(self, number: int) -> None:
@@ -216,13 +234,19 @@ class Growth:
 
     def _choose(self, most: int) -> list[_Node]:
         """Return the nodes to count: of those not yet searched the ones that growth may want first."""
-        self._known = [node for node in self._known if not node.searched or node.children]
-        open_nodes = sorted((node for node in self._known if not node.searched), key=lambda node: -node.score)
-        remaining = most - (len(self._nodes) + 1) // 2
+        # What is split or cannot be is done with.
+        self._known = [
+            node for node in self._known if not node.searched or (node.children and not node.children[0].committed)
+        ]
+        nodes = sorted(self._known, key=lambda node: -node.score)
+        reach = self._reach(nodes, most)
+        open_nodes = [node for node in nodes[:reach] if not node.searched]
+        # However wrong the guess, there is something to go on with.
+        open_nodes = open_nodes or [node for node in nodes[reach:] if not node.searched][:1]
         slots: list[_Node] = []
         covered: set[int] = set()
         limit = max(self._room // 4, 1)
-        for node in open_nodes[: 2 * remaining + 2]:
+        for node in open_nodes:
             if len(slots) >= limit:
                 break
             if id(node) in covered:
@@ -238,49 +262,48 @@ class Growth:
                 slots.append(node)
         return slots
 
-    def _route(self, nodes: list[_Node]) -> tuple[Wanted, list[_Node]]:
-        """Return the part of the tree above some nodes."""
-        slot = {id(node): k for k, node in enumerate(nodes)}
-        above: set[int] = set()
-        for node in nodes:
-            step = node.parent
-            while step is not None and id(step) not in above:
-                above.add(id(step))
-                step = step.parent
-        order, table = [self._root], []
-        for node in order:
-            if id(node) in above:
-                table.append((node.feature, node.below, len(order), -1))
-                order += node.children
-            else:
-                table.append((-1, -1, -1, slot.get(id(node), -1)))
-        columns = np.array(table, np.int32).T
-        return Wanted(*(np.ascontiguousarray(column) for column in columns)), nodes
+    def _reach(self, nodes: list[_Node], most: int) -> int:
+        """Return how many of the known nodes growth will split before it ends, by a guess at what hides below them.
 
-    def _receive(self, slots: list[_Node], histograms: I64) -> None:
-        fresh = []
-        for node, histogram in zip(slots, histograms, strict=True):
+        They come by score, the order of growth. If children have half the impurity of their parent, a node of score s
+        has s / t descendants that are split before a node of score t.
+        """
+        remaining = most - (len(self._nodes) + 1) // 2
+        score = np.array([node.score for node in nodes])
+        fresh = np.array([not node.searched for node in nodes])
+        below = np.cumsum(np.where(fresh, score, 0.0)) / score + np.cumsum(~fresh)
+        return max(int(np.searchsorted(below, AHEAD * remaining)), 1)
+
+    def _route(self, nodes: list[_Node]) -> Wanted:
+        """Return the tree as far as it is known, with the nodes to count."""
+        slot = np.full(len(self._feature), -1, np.int32)
+        slot[[node.number for node in nodes]] = np.arange(len(nodes))
+        return Wanted(*(np.array(table, np.int32) for table in (self._feature, self._cut, self._child)), slot)
+
+    def _receive(self, nodes: list[_Node], histograms: I64) -> None:
+        """Search the nodes that were counted, and siblings that follow by subtraction."""
+        fresh: list[tuple[_Node, I64]] = []
+        for node, histogram in zip(nodes, histograms, strict=True):
+            fresh.append((node, histogram))
             other, parent = node.sibling, node.parent
-            # A copy of its own: so that the memory of others can be given back.
-            node.histogram = histogram.copy()
-            fresh.append(node)
             if other is not None and not other.searched and parent is not None and parent.histogram is not None:
-                if other not in slots:
-                    other.histogram = parent.histogram - histogram
-                    fresh.append(other)
+                if other not in nodes:
+                    fresh.append((other, np.subtract(parent.histogram, histogram, out=parent.histogram)))
                 parent.histogram = None
-        for node in fresh:
-            if node.histogram is not None:
-                self._search(node, node.histogram)
-            if not node.children:
-                node.histogram = None
-        held = [node for node in self._known if node.histogram is not None]
-        for node in sorted(held, key=lambda node: -node.score):
-            if not any(not child.searched for child in node.children):
-                node.histogram = None
-        held = sorted((node for node in held if node.histogram is not None), key=lambda node: -node.score)
-        for node in held[self._room // 2 :]:
-            node.histogram = None
+        with ThreadPoolExecutor(self._threads) as pool:
+            splits = list(pool.map(self._split, [histogram for _, histogram in fresh]))
+        kept = {id(node): histogram for node, histogram in fresh}
+        for (node, _), split in zip(fresh, splits, strict=True):
+            self._found(node, split)
+        # Histograms that those of children may be made of, the ones first that growth may want first.
+        held = [*self._held, *(node for node, _ in fresh)]
+        useful = sorted((n for n in held if any(not child.searched for child in n.children)), key=lambda n: -n.score)
+        self._held = useful[: self._room // 2]
+        own = {id(node): kept[id(node)] if node.histogram is None else node.histogram for node in self._held}
+        for node in held:
+            found = own.get(id(node))
+            # A copy, where it is part of many: so that the memory of the others can be given back.
+            node.histogram = found if found is None or found.base is None else found.copy()
 
     def _tree(self) -> tuple[Tree, I64]:
         size, lane = len(self._nodes), self._lanes.columns + 1
