@@ -49,6 +49,26 @@ def by_the_paper(boxes: Extents, axes, population, column):
     return edges, mean
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 40), st.sampled_from([(0,), (0, 1), (1, 0)]))
+def test_its_own_grid_is_summed_as_any_grid_is(seed, leaves, axes):
+    """Boxes need not make up a space here: some are a billion times as narrow as others, some without samples."""
+    rng = np.random.default_rng(seed)
+    ends = np.sort(np.concatenate([rng.uniform(0, 1, 6), rng.uniform(0.5, 0.5 + 1e-9, 4)]))
+    places = np.sort(np.array([[rng.choice(10, 2, replace=False) for _ in range(2)] for _ in range(leaves)]), axis=2)
+    lower, upper = ends[places[..., 0]], ends[places[..., 1]]
+    boxes = Extents(lower, upper, np.zeros(2), np.ones(2), lower, upper, np.zeros(2, bool))
+    population = rng.integers(0, 3, leaves) * 10.0 ** rng.integers(-3, 6, leaves)
+    population[0] = 1.0
+    columns = rng.normal(size=(leaves, 2))
+    own = project(boxes, axes, {}, population, columns)
+    any_grid = project(boxes, axes, {}, population, columns, own.edges)
+    np.testing.assert_allclose(own.weight, any_grid.weight, rtol=1e-9)
+    size = project(boxes, axes, {}, population, np.abs(columns), own.edges).mean
+    np.testing.assert_array_equal(np.isnan(own.mean), np.isnan(any_grid.mean))
+    assert np.all((np.abs(own.mean - any_grid.mean) <= 1e-9 * size) | np.isnan(size))
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("axes", [(0, 1), (2, 0)])
 def test_a_projection_is_the_papers(seed, axes):

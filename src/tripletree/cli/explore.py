@@ -70,7 +70,6 @@ def explore(
     """
     from tripletree.api import finders
     from tripletree.web.house import House
-    from tripletree.web.mailing import write_mailed
     from tripletree.web.serving import prepare
 
     tree = open_model(model)
@@ -81,6 +80,8 @@ def explore(
     newer = log_of(tree, log2, describe)
     house = House(tree, second, recorded, beside, names, newer, finders())
     if out is not None:
+        from tripletree.web.mailing import write_mailed
+
         write_mailed(house, out)
         house.close()
         console.show_wide(f"The page is in {out}. It answers what can be computed in it; the rest is frozen.")

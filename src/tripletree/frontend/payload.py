@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.answers.answer import plain
 from tripletree.answers.factual import Factual
 from tripletree.asking.attribute import Attribute, main_attributes, read_attribute
 from tripletree.asking.foils import Foil, read_foil
@@ -373,8 +373,7 @@ def _bar(axis: Axis) -> dict[str, Any]:
 
 def _numbers(array: F64) -> list[float | None]:
     """Return all digits of finite numbers; None stands for an infinite bound, whose side is known by its name."""
-    numbers: list[float | None] = plain(array.ravel())
-    return numbers
+    return [number if math.isfinite(number) else None for number in array.ravel().tolist()]
 
 
 def _short(number: float) -> float:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.leaves.boxes import THINNEST, bounds
 from tripletree.tree.structure import Tree
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 F64 = npt.NDArray[np.float64]
 Limits = Mapping[int, tuple[float, float]]
@@ -152,20 +156,81 @@ def project(
         Another grid than that of all bounds of the leaves.
     """
     weight = population * within(boxes, limits)
+    weighted = weight[:, None] * np.column_stack([np.ones(len(weight)), columns])
     if edges is None:
         edges = [boxes.edges(feature, weight > 0) for feature in axes]
-    covered = [_coverage(boxes, feature, grid) for feature, grid in zip(axes, edges, strict=True)]
-    last = covered[1] if len(axes) == 2 else np.ones((len(weight), 1))
-    # One matrix product for the sum of weights and for every column.
-    weighted = weight[:, None] * np.column_stack([np.ones(len(weight)), columns])
-    spread = (weighted[:, :, None] * last[:, None, :]).reshape(len(weight), -1)
-    sums = (covered[0].T @ spread).reshape(covered[0].shape[1], weighted.shape[1], last.shape[1])
+        sums = _own_sums(boxes, axes, edges, weighted)
+    else:
+        sums = _sums(boxes, axes, edges, weighted)
     with np.errstate(invalid="ignore"):
         mean = np.moveaxis(sums[:, 1:] / sums[:, :1], 1, -1)
     total = sums[:, 0]
     if len(axes) == 1:
         mean, total = mean[:, 0], total[:, 0]
     return Projection(tuple(edges), total, mean)
+
+
+def _sums(boxes: Extents, axes: Sequence[int], edges: Sequence[F64], weighted: F64) -> F64:
+    """Return the sums of columns over the leaves of each cell of any grid, shape (cells, columns, cells)."""
+    covered = [_coverage(boxes, feature, grid) for feature, grid in zip(axes, edges, strict=True)]
+    last = covered[1] if len(axes) == 2 else np.ones((len(weighted), 1))
+    # One matrix product for the sum of weights and for every column.
+    spread = (weighted[:, :, None] * last[:, None, :]).reshape(len(weighted), -1)
+    return (covered[0].T @ spread).reshape(covered[0].shape[1], weighted.shape[1], last.shape[1])
+
+
+def _own_sums(boxes: Extents, axes: Sequence[int], edges: Sequence[F64], weighted: F64) -> F64:
+    """Return the same for the grid of the leaves' own bounds, of which every leaf has whole cells.
+
+    A row of cells is a few nodes of a binary tree over all of them, so a leaf is added to the pairs of few nodes rather
+    than to all of its cells, and a cell is the sum of the nodes above it. Nothing is ever subtracted: running sums
+    would lose a wide leaf beside a narrow one.
+    """
+    from scipy import sparse
+
+    seen = weighted[:, 0] > 0
+    nodes, cells = [], [max(len(grid) - 1, 0) for grid in edges]
+    density = weighted[seen]
+    for feature, grid in zip(axes, edges, strict=True):
+        lower, upper = boxes.lower[seen, feature], boxes.upper[seen, feature]
+        nodes.append(_nodes(np.searchsorted(grid, lower), np.searchsorted(grid, upper), max(len(grid) - 1, 0)))
+        density = density / np.where(upper > lower, upper - lower, 1.0)[:, None]
+    if len(axes) == 1:
+        return _cells_below(nodes[0].T @ density, cells[0])[:, :, None] * np.diff(edges[0])[:, None, None]
+    across, up = nodes[0].T.tocsr(), nodes[1]
+    sums = np.empty((cells[0], density.shape[1], cells[1]))
+    for column, one in enumerate(density.T):
+        heavy = sparse.csr_array((np.repeat(one, np.diff(up.indptr)), up.indices, up.indptr), shape=up.shape)
+        rows = _cells_below((across @ heavy).toarray(), cells[0])
+        sums[:, column] = _cells_below(np.ascontiguousarray(rows.T), cells[1]).T
+    return sums * np.diff(edges[0])[:, None, None] * np.diff(edges[1])
+
+
+def _nodes(first: npt.NDArray[np.int64], end: npt.NDArray[np.int64], cells: int) -> sparse.csr_array:
+    """Return the nodes that make up each row of cells, shape (rows, 2 cells): node k lies above 2 k and 2 k + 1."""
+    from scipy import sparse
+
+    low, high = first + cells, end + cells
+    rows, found = [], []
+    while (open_ := low < high).any():
+        for side, step in ((low, 0), (high, 1)):
+            taken = np.flatnonzero(open_ & (side % 2 == 1))
+            rows.append(taken)
+            found.append(side[taken] - step)
+        low, high = (low + 1) // 2, high // 2
+    row, node = np.concatenate([[], *rows]).astype(np.int64), np.concatenate([[], *found]).astype(np.int64)
+    return sparse.csr_array((np.ones(len(row)), (row, node)), shape=(len(first), 2 * cells))
+
+
+def _cells_below(nodes: F64, cells: int) -> F64:
+    """Return the sums over the nodes above each cell, along the first axis; what ``nodes`` held is lost."""
+    top = 1
+    while top < cells:
+        end = min(2 * top, cells)
+        nodes[2 * top : 2 * end : 2] += nodes[top:end]
+        nodes[2 * top + 1 : 2 * end : 2] += nodes[top:end]
+        top *= 2
+    return nodes[cells:]
 
 
 def _coverage(boxes: Extents, feature: int, edges: F64) -> F64:

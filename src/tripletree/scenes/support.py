@@ -44,7 +44,13 @@ def veil(view: View, up: Axis, log: Log | None = None) -> tuple[Veil, str] | Non
     if log is not None:
         check_same_schema(view.fitted.schema, log, "log")
     edges = [_edges(view, f, CELLS if log is not None else CELLS * FINE) for f in view.axes]
-    hidden = ~(_expected(view, edges) if log is None else _recorded(view, log, edges))
+    if log is None:
+        hidden = ~_expected(view, edges)
+    elif view.limits:
+        hidden = ~_recorded(view, log, edges)
+    else:
+        # Whatever the colour: somebody who looks at a map looks at several of it.
+        hidden = ~view.fitted.recall(log, f"seen {view.axes}", lambda: _recorded(view, log, edges))
     if not hidden.any():
         return None
     sides = *edges, np.array([up.low, up.high])
@@ -106,16 +112,25 @@ def _recorded(view: View, log: Log, edges: list[F64]) -> Mask:
 
 def _cells(values: F64, edges: F64) -> I64:
     """Return the cell of each value; what lies beyond the ends, in a log that the tree was not grown on, has none."""
-    cell = np.searchsorted(edges, values, side="right") - 1
-    cell[values == edges[-1]] = len(edges) - 2
-    return np.where((cell >= 0) & (cell < len(edges) - 1), cell, -1)
+    last = len(edges) - 2
+    inside = (values >= edges[0]) & (values <= edges[-1])
+    # Cells are about equally wide, so that a division is off by one at most: several times as fast as a search.
+    share = np.where(inside, values - edges[0], 0.0) / (edges[-1] - edges[0])
+    cell: I64 = np.minimum((share * (last + 1)).astype(np.int64), last)
+    cell -= values < edges[cell]
+    cell += (values >= edges[cell + 1]) & (cell < last)
+    cell[~inside] = -1
+    return cell
 
 
 def _near(view: View, cells: list[I64], sizes: list[int]) -> Mask:
     """Return the cells of the map, shape of ``sizes``, that have a sample in the patch around them."""
-    inside = np.all([cell >= 0 for cell in cells], axis=0)
-    number = np.ravel_multi_index([cell[inside] for cell in cells], sizes)
-    near: Mask = (np.bincount(number, minlength=int(np.prod(sizes))) > 0).reshape(sizes)
+    number, inside = cells[0], cells[0] >= 0
+    for cell, size in zip(cells[1:], sizes[1:], strict=True):
+        number, inside = number * size + cell, inside & (cell >= 0)
+    near: Mask = np.zeros(int(np.prod(sizes)), np.bool_)
+    near[number[inside]] = True
+    near = near.reshape(sizes)
     for axis, f in enumerate(view.axes):
         if not _counted(view, f):
             near = _widened(near, axis, round(PATCH * CELLS / 2))

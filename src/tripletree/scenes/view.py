@@ -109,7 +109,10 @@ def read_model(model: Any) -> Fitted:
 
 def leaf_boxes(fitted: Fitted) -> Extents:
     """Return the boxes of the leaves as pictures show them."""
-    return extents(fitted.tree, fitted.feature_min, fitted.feature_max, fitted.whole)
+    if "boxes" not in fitted.memory:
+        fitted.memory["boxes"] = extents(fitted.tree, fitted.feature_min, fitted.feature_max, fitted.whole)
+    boxes: Extents = fitted.memory["boxes"]
+    return boxes
 
 
 def read_view(model: Any, x: Any, y: Any = None, *, where: Any = None, at: Any = None) -> View:

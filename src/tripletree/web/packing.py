@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,11 +55,9 @@ def encoded(answer: Any) -> bytes:
 
 def scene_of(scene: Scene) -> dict[str, Any]:
     """Return a scene as it is drawn in a browser: axes with ticks, marks with colours, the scale's legend."""
-    told: dict[str, Any] = packed(scene)
-    told["x"], told["y"] = _axis(scene.x), _axis(scene.y)
-    told["marks"] = [_mark(mark, scene.colours) for mark in scene.marks]
-    told |= guide_of(scene.colours)
-    return told
+    marks = [_mark(mark, scene.colours) for mark in scene.marks]
+    told: dict[str, Any] = packed(replace(scene, marks=()))
+    return told | {"x": _axis(scene.x), "y": _axis(scene.y), "marks": marks} | guide_of(scene.colours)
 
 
 def guide_of(scale: ColourScale | None) -> dict[str, Any]:
@@ -94,8 +92,9 @@ def _pairs(places: npt.NDArray[Any], texts: tuple[str, ...]) -> list[list[Any]]:
 
 
 def _mark(mark: Any, scale: ColourScale | None) -> dict[str, Any]:
-    told: dict[str, Any] = packed(mark)
     value = getattr(mark, "value", None)
+    shaded = value is not None and scale is not None
+    told: dict[str, Any] = packed(replace(mark, value=None) if shaded else mark)
     if value is not None and scale is not None:
         # What is seen is a shade; the number itself is read to four digits.
         told["value"] = packed(value, "f4")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib import resources
 
+from tripletree.frontend import assets
 from tripletree.markup import Markup, tag
 
 POLICY = (
@@ -14,19 +14,14 @@ POLICY = (
 """What a browser may do on a page of the server: load its own files, ask its own server, and nothing else."""
 STYLES = ("explore.css",)
 ENTRY = "serve.js"
-KINDS = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 
 
 @cache
 def files() -> dict[str, tuple[bytes, str]]:
     """Return every file that a page may load: its bytes and its type, by name."""
-    folder = resources.files("tripletree.frontend").joinpath("static")
-    found = {}
-    for one in sorted(folder.iterdir(), key=lambda one: one.name):
-        kind = next((kind for ending, kind in KINDS.items() if one.name.endswith(ending)), None)
-        if kind is not None:
-            found[one.name] = one.read_bytes(), kind
-    return found
+    # All modules as one: dozens of them, each found in another, would keep the first map waiting.
+    scripts = {ENTRY: (assets.script(ENTRY).encode(), "text/javascript; charset=utf-8")}
+    return scripts | {name: (assets.read(name).encode(), "text/css; charset=utf-8") for name in STYLES}
 
 
 def html(title: str) -> bytes:

@@ -33,17 +33,20 @@ class Serving:
     """
 
     address: str
-    house: House
+    desk: Desk
     _server: Any
     _socket: socket.socket
 
     def run(self) -> None:
         """Answer until somebody presses Ctrl-C, or another thread calls :meth:`stop`."""
+        # A browser takes its time to start: until it asks, what every page asks first is worked out.
+        first = threading.Thread(target=self.desk.reply, args=("tree", {"model": "a"}), daemon=True)
+        first.start()
         try:
             self._server.run(sockets=[self._socket])
         finally:
             self._socket.close()
-            self.house.close()
+            self.desk.house.close()
 
     def stop(self) -> None:
         """End :meth:`run`."""
@@ -83,8 +86,9 @@ def prepare(house: House, port: int = 0, host: str = LOOPBACK) -> Serving:
     if anywhere:
         names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
     door = Door(new_token(), frozenset(f"{name}:{number}" for name in names), anywhere)
+    desk = Desk(house)
     config = uvicorn.Config(
-        application(Desk(house), door),
+        application(desk, door),
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -98,7 +102,7 @@ def prepare(house: House, port: int = 0, host: str = LOOPBACK) -> Serving:
     # Its lines about starting and stopping say nothing that ours do not.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     reached = LOOPBACK if anywhere else shown
-    return Serving(f"http://{reached}:{number}/{door.token}/", house, uvicorn.Server(config), listener)
+    return Serving(f"http://{reached}:{number}/{door.token}/", desk, uvicorn.Server(config), listener)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -10,7 +10,6 @@ from tripletree.asking.states import complete, read_state
 from tripletree.checks import check_choice
 from tripletree.errors import ParameterError
 from tripletree.language import conditions
-from tripletree.report.write import report_html
 from tripletree.text import message_of
 from tripletree.web.errors import AskError
 from tripletree.web.here import said
@@ -47,6 +46,9 @@ def report(house: House, *, model: Any = "a", title: Any = None, success: Any = 
     line = house.line(model, "report", "report.html", title=title, log=True)
 
     def work(_: Any) -> dict[str, Any]:
+        # Imported when it is asked for: a page should not wait for what it may never need.
+        from tripletree.report.write import report_html
+
         html = report_html(tree.fitted_, log, title, tree.threads or 1, success or None)
         return {"name": "report.html", "html": html, "python": line}
 

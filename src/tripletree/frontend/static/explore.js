@@ -35,8 +35,8 @@ export async function mountExplore(root, host) {
   root.setAttribute("aria-busy", "true");
   const asker = makeAsker(host);
   const trees = treeKeeper(asker);
-  const hello = await opened(root, () => asker.ask("hello"));
-  await opened(root, () => trees.load(hello.models[0].model));
+  // The first model is always called so: its tree need not wait for the greeting.
+  const [hello] = await opened(root, () => Promise.all([asker.ask("hello"), trees.load("a")]));
   const first = firstSelection(hello, trees.get(hello.models[0].model));
   const names = hello.models[0].features.map((/** @type {any} */ feature) => feature.name);
   const address = keepAddress(host, first, names);
@@ -171,6 +171,8 @@ export async function mountExplore(root, host) {
   });
   loadTree();
   board.update(null);
+  // Whoever answers has one thing to do at first.
+  await board.main.ready;
   side.update(null);
   bar.update();
   factsOf(current.handle);

@@ -1,5 +1,6 @@
 // The linear models in the leaves: what they predict, how a sentence tells them, and their second opinion on a foil.
 // Everything is added up in the order of Python's kernel, so that both sides find the same numbers, bit for bit.
+import { fromBase64 } from "./bytes.js";
 import { allOf, exact, rounded } from "./numbers.js";
 
 const MOST_TERMS = 3;
@@ -8,8 +9,8 @@ const DEPTHS = [0, 0.25, 0.5, 1];
 export function readLinear(payload) {
   if (payload === null) return null;
   const { targets, above, predicts, origin, centre, slope, low, high } = payload;
-  const doubles = (text) => new Float64Array(bytesOf(text));
-  const singles = (text) => new Float32Array(bytesOf(text));
+  const doubles = (text) => new Float64Array(fromBase64(text).buffer);
+  const singles = (text) => new Float32Array(fromBase64(text).buffer);
   return {
     targets,
     above,
@@ -25,15 +26,11 @@ export function readLinear(payload) {
 export function readDemands(payload) {
   return payload?.map((demand) => ({
     ...demand,
-    least: new Float64Array(bytesOf(demand.least)),
-    below: new Float64Array(bytesOf(demand.below)),
+    least: new Float64Array(fromBase64(demand.least).buffer),
+    below: new Float64Array(fromBase64(demand.below).buffer),
     low: demand.low ?? -Infinity,
     high: demand.high ?? Infinity,
   }));
-}
-
-function bytesOf(text) {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0)).buffer;
 }
 
 // What the model of a node says about a target before it is held within the node's range.

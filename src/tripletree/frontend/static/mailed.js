@@ -1,4 +1,5 @@
 // The explorer in a file that was mailed: answers are computed in it, or were frozen when it was written.
+import { fromBase64 } from "./bytes.js";
 import { mountExplore } from "./explore.js";
 import { AskError, unpackAnswer } from "./wire.js";
 
@@ -25,7 +26,7 @@ function arranged(list, args) {
 
 /** @param {string} text what was frozen: JSON, gzipped, in base64 */
 async function frozenHost(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
+  const bytes = fromBase64(text.trim());
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   const { answers, defaults } = await new Response(stream).json();
   // What is left out, or is what it would be anyway, makes no other question.

@@ -1,5 +1,5 @@
 // One map: a canvas with the leaves, and above it what is pointed at, asked about and found.
-import { drawMarks, flatAt } from "./marks.js";
+import { drawMarks, flatOf } from "./marks.js";
 import { add, addSvg, onAPage } from "./dom.js";
 import { drawFrame, makeFrame } from "./frames.js";
 import { drawLayers } from "./layers.js";
@@ -46,6 +46,10 @@ export function makeMap(app, place, handle, treeOf) {
   /** @type {ReturnType<typeof makeFrame> | null} */
   let frame = null;
 
+  /** @type {() => void} */
+  let answered = () => {};
+  const ready = new Promise((resolve) => (answered = () => resolve(null)));
+
   const flat = () => treeOf().features.length < 2;
 
   // The picture: made here where that is exact, else asked for; until it comes, the old one stays.
@@ -73,12 +77,14 @@ export function makeMap(app, place, handle, treeOf) {
       app.store.set({ zoom: null });
     draw();
     app.drawn(api);
+    answered();
   }
 
   /** @param {any} error */
   function fail(error) {
     sorry.textContent = app.sentence(error);
     sorry.hidden = false;
+    answered();
   }
 
   function draw() {
@@ -160,6 +166,7 @@ export function makeMap(app, place, handle, treeOf) {
   const api = {
     svg,
     stage,
+    ready,
     get frame() {
       return frame;
     },
@@ -230,7 +237,7 @@ function meshText(scene, mesh, across, up) {
   const column = cellOf(mesh.x, across);
   const row = cellOf(mesh.y, up);
   const wide = mesh.x.length - 1;
-  const value = flatAt(mesh.value, row * wide + column, wide);
+  const value = flatOf(mesh.value)[row * wide + column];
   if (value === null || !Number.isFinite(value)) return "no leaf lies here";
   const { categories, label } = scene.colours;
   return categories.length ? `mostly ${label} = ${categories[Math.round(value)]}` : `${label} ${rounded(value, 3)} on average`;

@@ -74,16 +74,15 @@ export function partsOf(colour) {
  * @param {any} mark
  * @param {Frame} frame
  * @param {number} sharp
- * @param {(cell: number) => [number, number, number, number] | null} colourOfCell
+ * @param {Uint32Array} colours of the cells, one row after the other
  */
-function drawGrid(pen, mark, { left, right, top, floor, xs, ys }, sharp, colourOfCell) {
+function drawGrid(pen, mark, { left, right, top, floor, xs, ys }, sharp, colours) {
   const columns = Math.max(1, Math.round((right - left) * sharp));
   const rows = Math.max(1, Math.round((floor - top) * sharp));
   const across = cellsAlong(mark.x, xs[0], xs[1], columns);
   const up = cellsAlong(mark.y, ys[0], ys[1], rows);
   const wide = mark.x.length - 1;
   const pixels = new Uint32Array(columns * rows);
-  const known = new Map();
   let before = -1;
   for (let row = 0; row < rows; row++) {
     const line = up[rows - 1 - row];
@@ -95,44 +94,35 @@ function drawGrid(pen, mark, { left, right, top, floor, xs, ys }, sharp, colourO
       continue;
     }
     before = line;
-    for (let column = 0; column < columns; column++) {
-      if (across[column] < 0) continue;
-      const cell = line * wide + across[column];
-      let colour = known.get(cell);
-      if (colour === undefined) {
-        const parts = colourOfCell(cell);
-        // Little-endian, as all machines with a browser are: red is the lowest byte.
-        colour = parts ? ((parts[3] << 24) | (parts[2] << 16) | (parts[1] << 8) | parts[0]) >>> 0 : 0;
-        known.set(cell, colour);
-      }
-      pixels[start + column] = colour;
-    }
+    const first = line * wide;
+    for (let column = 0; column < columns; column++) if (across[column] >= 0) pixels[start + column] = colours[first + across[column]];
   }
   pen.image(left, top, right - left, floor - top, new Uint8ClampedArray(pixels.buffer), columns, rows);
 }
 
+// Little-endian, as all machines with a browser are: red is the lowest byte.
+/** @param {string} colour @param {number} alpha */
+const pixelOf = (colour, alpha) => {
+  const [red, green, blue] = partsOf(colour);
+  return ((alpha << 24) | (blue << 16) | (green << 8) | red) >>> 0;
+};
+
 /** @type {Drawing} */
 function drawMesh(pen, mark, frame, _tint, palette, sharp) {
-  const parts = palette.map(partsOf);
-  const { code } = mark;
-  drawGrid(pen, mark, frame, sharp, (cell) => {
-    const colour = parts[flatAt(code, cell, mark.x.length - 1)];
-    return colour ? [...colour, 255] : null;
-  });
+  const shades = palette.map((colour) => pixelOf(colour, 255));
+  drawGrid(pen, mark, frame, sharp, Uint32Array.from(flatOf(mark.code), (code) => shades[code] ?? 0));
 }
 
 /** @type {Drawing} */
 function drawVeilMark(pen, mark, frame, tint, _palette, sharp) {
-  const [red, green, blue] = partsOf(tint.paper);
-  const alpha = Math.round(255 * mark.opacity);
-  const wide = mark.x.length - 1;
-  drawGrid(pen, mark, frame, sharp, (cell) => (flatAt(mark.hidden, cell, wide) ? [red, green, blue, alpha] : null));
+  const pale = pixelOf(tint.paper, Math.round(255 * mark.opacity));
+  drawGrid(pen, mark, frame, sharp, Uint32Array.from(flatOf(mark.hidden), (hidden) => (hidden ? pale : 0)));
 }
 
-// An entry of a grid that came packed (one long array) or as lists of rows.
-/** @param {any} grid @param {number} cell @param {number} wide */
-export function flatAt(grid, cell, wide) {
-  return Array.isArray(grid) && typeof grid[0] === "object" ? grid[Math.floor(cell / wide)][cell % wide] : grid[cell];
+// A grid that came packed (one long array) or as lists of rows, as one list.
+/** @param {any} grid @returns {ArrayLike<number>} */
+export function flatOf(grid) {
+  return Array.isArray(grid) ? grid.flat() : grid;
 }
 
 /** @type {Drawing} */

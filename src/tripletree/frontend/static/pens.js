@@ -88,8 +88,7 @@ function asCanvas(rgba, columns, rows) {
   const sheet = document.createElement("canvas");
   sheet.width = columns;
   sheet.height = rows;
-  const pixels = new ImageData(columns, rows);
-  pixels.data.set(rgba);
+  const pixels = new ImageData(/** @type {Uint8ClampedArray<ArrayBuffer>} */ (rgba), columns, rows);
   /** @type {CanvasRenderingContext2D} */ (sheet.getContext("2d")).putImageData(pixels, 0, 0);
   return sheet;
 }

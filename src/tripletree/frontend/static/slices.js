@@ -1,4 +1,5 @@
 // The map of a tree with two features, or a slice of one with more, made in the browser from the tree's payload.
+import { fromBase64 } from "./bytes.js";
 import { isFaint } from "./support.js";
 
 /** @typedef {import("./types.js").TreeData} TreeData */
@@ -78,7 +79,7 @@ function axisOf(tree, f) {
 function veilOf(tree, x, y) {
   if (!tree.veil) return null;
   const { edges, hidden } = tree.veil;
-  const bits = Uint8Array.from(atob(hidden[[x, y].sort((a, b) => a - b).join(" ")]), (letter) => letter.charCodeAt(0));
+  const bits = fromBase64(hidden[[x, y].sort((a, b) => a - b).join(" ")]);
   const [n, m] = [edges[x].length - 1, edges[y].length - 1];
   const cells = new Uint8Array(n * m);
   for (let j = 0; j < m; j++)

@@ -1,5 +1,6 @@
 // Where a map is faded, because the log says nothing there: see scenes/support.py.
 import { sidesOf } from "./axes.js";
+import { fromBase64 } from "./bytes.js";
 import { addSvg } from "./dom.js";
 
 // Whether a patch of the map would hold less than one sample of a leaf, were they spread evenly.
@@ -18,7 +19,7 @@ export function drawVeil(svg, tree, x, y, box, across, up) {
   const sides = edges[x].map(across.scale.place);
   const levels = up ? edges[y].map(up.scale.place) : [box.floor, box.top];
   const key = up ? [x, y].sort((a, b) => a - b).join(" ") : String(x);
-  const bits = Uint8Array.from(atob(hidden[key]), (character) => character.charCodeAt(0));
+  const bits = fromBase64(hidden[key]);
   const [n, m] = [sides.length - 1, levels.length - 1];
   // The feature with the larger number is the faster one.
   const bitAt = (i, j) => (up && y < x ? j * n + i : i * m + j);

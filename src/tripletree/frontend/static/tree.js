@@ -1,5 +1,6 @@
 // Questions a grown tree: the leaf of a state, why it predicts what it predicts, and what would have to change.
 // The sentences are those of the Python package: texts come with the tree, and are only put together here.
+import { fromBase64 } from "./bytes.js";
 import { agreedPoint, agrees, heldAlready, linearFact, readDemands, readLinear, secondOpinion } from "./linear.js";
 import { allOf, exact, rounded, unit } from "./numbers.js";
 
@@ -25,7 +26,7 @@ export function readTree(payload) {
 
 // The tree as it is inlined in a page: JSON, gzipped, in base64.
 export async function unpackTree(text) {
-  const bytes = Uint8Array.from(atob(text.trim()), (character) => character.charCodeAt(0));
+  const bytes = fromBase64(text.trim());
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return readTree(await new Response(stream).json());
 }

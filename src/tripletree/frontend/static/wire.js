@@ -1,4 +1,5 @@
 // What goes over the wire between a page and whoever answers it: questions, answers with typed arrays, and errors.
+import { fromBase64 } from "./bytes.js";
 
 const TYPES = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array };
 
@@ -25,10 +26,7 @@ export function unpackAnswer(value) {
   if (Array.isArray(value)) return value.map(unpackAnswer);
   if (typeof value.dtype === "string" && typeof value.data === "string" && value.dtype in TYPES) {
     const Type = TYPES[/** @type {keyof typeof TYPES} */ (value.dtype)];
-    const text = atob(value.data);
-    const bytes = new Uint8Array(text.length);
-    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    return Object.assign(new Type(bytes.buffer), { shape: value.shape });
+    return Object.assign(new Type(fromBase64(value.data).buffer), { shape: value.shape });
   }
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, unpackAnswer(part)]));
 }
