@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "encode.hpp"
@@ -47,13 +48,14 @@ inline std::vector<double> choose_edges(const double* sorted, size_t n, size_t b
 
 // Finds the bin of a value: the number of edges that it is not below. A grid over the edges leaves few of them to compare with.
 struct Bins {
-    static constexpr size_t cells = 1024;
-    const double* edges;
+    static constexpr size_t cells = 8192;
     size_t count;
     double low = 0, per_cell = 0;
+    std::vector<double> edges;    // closed by two that nothing reaches
     std::vector<uint16_t> first;  // edges before each cell, closed by their number
 
-    Bins(const double* given, size_t n) : edges(given), count(n), first(cells + 1) {
+    Bins(const double* given, size_t n) : count(n), edges(given, given + n), first(cells + 1) {
+        edges.insert(edges.end(), 2, std::numeric_limits<double>::infinity());
         if (!n) return;
         low = edges[0];
         const double width = edges[n - 1] / 2 - low / 2;
@@ -66,19 +68,22 @@ struct Bins {
     // It never falls as x grows, which is all that counts.
     size_t cell(double x) const {
         const double at = (x - low) * per_cell;
-        return at > 0 ? at < cells - 1 ? static_cast<size_t>(at) : cells - 1 : 0;
+        return static_cast<size_t>(std::max(0.0, std::min(at, static_cast<double>(cells - 1))));
     }
     size_t operator()(double x) const {
-        if (!count) return 0;
         const size_t c = cell(x);
-        const double* begin = edges + first[c];
-        for (size_t rest = first[c + 1] - first[c]; rest > 0;) {
+        size_t bin = first[c], rest = first[c + 1] - bin;
+        if (rest <= 2) {  // nearly always, and without a branch to guess: edges of later cells are above x
+            bin += edges[bin] <= x;
+            return bin + (edges[bin] <= x);
+        }
+        while (rest > 0) {
             const size_t half = (rest + 1) / 2;
-            const bool above = begin[half - 1] <= x;
-            begin += above ? half : 0;
+            const bool above = edges[bin + half - 1] <= x;
+            bin += above ? half : 0;
             rest = above ? rest - half : half - 1;
         }
-        return static_cast<size_t>(begin - edges);
+        return bin;
     }
 };
 

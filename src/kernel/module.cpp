@@ -297,6 +297,18 @@ class Source {
     In1<double> periods_, dt_;
 };
 
+// The values that a column has, and how often each; both empty where there are more than `most`.
+std::tuple<Out1<double>, Out1<int64_t>> tally_column(In1<double> column, int most) {
+    std::vector<double> values;
+    std::vector<int64_t> counts;
+    {
+        nb::gil_scoped_release released;
+        for (const auto& [value, count] : tally(column.data(), column.shape(0), static_cast<size_t>(std::max(most, 0))))
+            values.push_back(value), counts.push_back(count);
+    }
+    return {to_array(values), to_array(counts)};
+}
+
 void widen_ranges(const Source& source, InOut<1> lowest, InOut<1> highest, int threads) {
     const size_t m = source.pass.m;
     require(lowest.shape(0) == m && highest.shape(0) == m, "lowest and highest must have one entry per column");
@@ -883,6 +895,7 @@ NB_MODULE(_kernel, m) {
     nb::class_<Source>(m, "Source")
         .def(nb::init<Columns>(), "columns"_a)
         .def(nb::init<In2<double>, In1<int64_t>, In2<double>, In1<double>, In1<double>>(), "states"_a, "starts"_a, "final_states"_a, "periods"_a, "dt"_a);
+    m.def("tally", &tally_column, "column"_a, "most"_a);
     m.def("widen_ranges", &widen_ranges, "source"_a, "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a = 1);
     m.def("add_sums", &add_sums, "source"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert(), "threads"_a = 1);
     m.def("quantise", &quantise_array, "source"_a, "kept"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a, "fine"_a = false,

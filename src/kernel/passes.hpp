@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "common.hpp"
 #include "hot.hpp"
@@ -115,6 +117,29 @@ inline void quantise_all(const PassColumns& in, const Rounding& how, int32_t* ou
             hot.quantise(x + static_cast<size_t>(how.kept[k]) * column_stride, n, 1, static_cast<int64_t>(row_stride), 1, how.centre + k, how.unit + k,
                          how.mean + k, how.scale + k, to + k, width, second);
     });
+}
+
+// The values of a column and how often each is there, in the order in which they come; nothing where there are more than `most` of them.
+// What is missing (NaN) does not count, and 0 and -0 are the same.
+inline std::vector<std::pair<double, int64_t>> tally(const double* x, size_t n, size_t most) {
+    std::vector<std::pair<double, int64_t>> found;
+    size_t last = 0;
+    for (size_t i = 0; i < n; ++i) {
+        const double value = x[i];
+        if (last < found.size() && found[last].first == value) {
+            ++found[last].second;
+            continue;
+        }
+        if (std::isnan(value)) continue;
+        for (last = 0; last < found.size() && found[last].first != value; ++last) {
+        }
+        if (last == found.size()) {
+            if (last == most) return {};
+            found.emplace_back(value, 0);
+        }
+        ++found[last].second;
+    }
+    return found;
 }
 
 }  // namespace tripletree

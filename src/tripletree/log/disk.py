@@ -377,7 +377,7 @@ def iter_rows(files: Sequence[File], start: int, stop: int, columns: Sequence[st
                     low, high = max(start - at, 0), min(stop - at, batch.num_rows)
                     at += batch.num_rows
                     if low < high:
-                        part = arrow.Table.from_batches([batch.slice(low, high - low)])
+                        part = batch.slice(low, high - low)
                         yield {name: plain(part.column(name)) for name in columns}
                     if at >= stop:
                         break

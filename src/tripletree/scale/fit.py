@@ -60,7 +60,7 @@ from tripletree.tree.costs import cost_matrix, named_costs
 from tripletree.tree.edges import Edges, choose_edges, few_values
 from tripletree.tree.frontier import Growth, Limits, Wanted, first_bins
 from tripletree.tree.grow import encode
-from tripletree.tree.parts import Measured, Model, Rounding, middle_ranks, middle_span, rounding, units_for
+from tripletree.tree.parts import Measured, Model, Rounding, at_ranks, middle_ranks, middle_span, rounding, units_for
 from tripletree.tree.rotation import WORTHWHILE
 from tripletree.tree.spread import grids_of
 from tripletree.tree.structure import Tree
@@ -327,7 +327,9 @@ class Fit:
                 sums.merge(part)
         if self.edges is None:
             self.edges = choose_edges(self.seen.sample, () if whole else more, bins, str(self.parameters["thresholds"]))
-        return rounding(self.model, ranges, sums or Measured(), self.seen.states)
+        sums = sums or Measured()
+        self._few = sums.few
+        return rounding(self.model, ranges, sums, self.seen.states)
 
     def _grow(self, work: Work) -> tuple[Tree, Rounding]:
         """Grow a tree on the values of this work."""
@@ -388,26 +390,21 @@ class Fit:
         narrow = how.narrow(lie)
         discrete = self.model.schema.action.kind == "discrete"
         steps = {name: how.steps(name, 0.0) for name in narrow if name[0] == 0 and discrete}
-        wanted = [name for name in narrow if name not in steps]
-        ranks: list[int] = []
-        columns: list[tuple[int, int]] = []
-        for group, k in wanted:
-            for pair in middle_ranks(how.spreads[group].count):
-                ranks += pair
-                columns += [(group, k)] * 2
-        found = self._select(work, columns, ranks) if wanted else []
-        at = 0
-        for name in wanted:
-            number = len(middle_ranks(how.spreads[name[0]].count))
-            pairs = [(found[at + 2 * i], found[at + 2 * i + 1]) for i in range(number)]
-            at += 2 * number
+        wanted = {name: middle_ranks(how.spreads[name[0]].count) for name in narrow if name not in steps}
+        places = {name: [rank for pair in pairs for rank in pair] for name, pairs in wanted.items()}
+        found = {name: at_ranks(self._few[name], places[name]) for name in wanted if name in self._few}
+        found |= self._select(work, {name: ranks for name, ranks in places.items() if name not in found})
+        for name, numbers in found.items():
+            pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
             steps[name] = how.steps(name, middle_span(pairs, float(how.spreads[name[0]].per_unit[name[1]])))
         return {name: steps[name] for name in narrow}
 
-    def _select(self, work: Work, columns: list[tuple[int, int]], ranks: list[int]) -> list[float]:
+    def _select(self, work: Work, wanted: dict[tuple[int, int], list[int]]) -> dict[tuple[int, int], list[float]]:
         """Return the numbers at some places of sorted columns, exactly."""
-        prefix, left = [0] * len(columns), list(ranks)
-        for bits in range(0, 64, passes.RADIX):
+        columns = [name for name, ranks in wanted.items() for _ in ranks]
+        left = [rank for ranks in wanted.values() for rank in ranks]
+        prefix = [0] * len(columns)
+        for bits in range(0, 64 if columns else 0, passes.RADIX):
             places = passes.Places(self.model, columns, np.array(prefix, np.uint64), bits)
             counts = sum(self._each("looking at outliers", passes.count_places, (work, places)))
             for k, of in enumerate(np.asarray(counts)):
@@ -415,7 +412,10 @@ class Fit:
                 digit = int(np.searchsorted(until, left[k], side="right"))
                 left[k] -= int(until[digit - 1]) if digit else 0
                 prefix[k] = prefix[k] * 2**passes.RADIX + digit
-        return [passes.number_of(bits) for bits in prefix]
+        found: dict[tuple[int, int], list[float]] = {name: [] for name in wanted}
+        for name, number in zip(columns, prefix, strict=True):
+            found[name].append(passes.number_of(number))
+        return found
 
     def _grow_settled(self, work: Work) -> tuple[Tree, Work, Rounding]:
         """As `model.fit.grow_settled`: with truncated episodes, once more on the values that the tree settles."""

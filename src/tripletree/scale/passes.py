@@ -88,7 +88,7 @@ def write_rows(common: tuple[Work, Rounding, Edges], spans: Sequence[Span]) -> t
         targets, known = how.rows(log, work.values(span, log))
         bins = _kernel.bin_rows(log.states, edges.numbers, edges.first)
         at = np.zeros(len(bins), np.uint32)  # the node that each row is at, of the tree that grows
-        rows = {"bins": bins, "targets": targets, "known": known, "at": at}
+        rows: Arrays = {"bins": bins, "targets": targets, "known": known, "at": at}
         work.cache.write(ROWS, span.number, rows, {})
         _add(lanes, rows, first_bin, root, histogram)
         if not how.fine:
@@ -110,8 +110,8 @@ def count_nodes(common: tuple[Work, Lanes, I64, Wanted], spans: Sequence[Span]) 
 
 def _add(lanes: Lanes, rows: Arrays, first_bin: I64, wanted: Wanted, into: I64) -> None:
     arrays = (rows["bins"], rows["targets"], rows["known"])
-    tree = (wanted.feature, wanted.cut, wanted.left, wanted.slot, rows["at"])
-    _kernel.add_histograms(*arrays, first_bin, *tree, lanes.n_plain, lanes.n_derivative, lanes.fine, into)
+    tree = (wanted.feature, wanted.cut, wanted.left, wanted.slot)
+    _kernel.add_histograms(*arrays, first_bin, *tree, rows["at"], lanes.n_plain, lanes.n_derivative, lanes.fine, into)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def count_places(common: tuple[Work, Places], spans: Sequence[Span]) -> I64:
         log = work.log(span)
         columns = places.model.columns(log, work.values(span, log))
         for group, k in dict.fromkeys(places.column):
-            numbers = np.concatenate([block[k] for _, block in columns[group].blocks()])
+            numbers = columns[group].column(k)
             keys = ordered_bits(numbers[~np.isnan(numbers)])
             low = np.uint64(64 - places.bits - RADIX)
             digit = (keys >> low) & np.uint64(2**RADIX - 1)

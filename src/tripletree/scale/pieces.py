@@ -63,12 +63,10 @@ def import_pieces(job: Import, pieces: Sequence[Piece]) -> tuple[int, int]:
 def _keep(job: Import, piece: Piece, log: Log) -> int:
     chosen = sampled(piece.start, piece.stop, job.total)
     some = np.arange(-piece.start % job.stride, piece.rows, job.stride)
-    single = log.states.astype(np.float32)
     arrays = {
-        # Most logs are written in single precision: half the size, if nothing is lost.
-        "states": single if np.array_equal(single, log.states) else log.states,
-        "actions": log.actions,
-        "rewards": log.rewards,
+        "states": _narrow(log.states),
+        "actions": _narrow(log.actions),
+        "rewards": _narrow(log.rewards),
         "starts": log.starts,
         "final_states": log.final_states,
         "endings": log.endings,
@@ -86,6 +84,16 @@ def _keep(job: Import, piece: Piece, log: Log) -> int:
         "span": [piece.start, piece.stop, piece.before, piece.after],
     }
     return job.cache.write(LOG, piece.number, arrays, facts)
+
+
+def _narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return numbers in half the size, if nothing is lost: most logs are written in single precision."""
+    if numbers.dtype == np.float64 and (numbers[:1_000].astype(np.float32) == numbers[:1_000]).all():
+        single = numbers.astype(np.float32)
+        return single if np.array_equal(single, numbers) else numbers
+    if numbers.dtype == np.int32 and len(numbers) and numbers.min() >= 0 and numbers.max() < 2**8:
+        return numbers.astype(np.uint8)  # labels
+    return numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +145,8 @@ class Work:
         ids = np.array(facts["ids"])
         parts: dict[str, Any] = {
             "states": arrays["states"].astype(np.float64),
-            "actions": actions.copy(),
-            "rewards": arrays["rewards"].copy(),
+            "actions": actions.astype(np.int32 if self.schema.action.kind == "discrete" else np.float64),
+            "rewards": arrays["rewards"].astype(np.float64),
             "starts": arrays["starts"].copy(),
             "final_states": arrays["final_states"].copy(),
             "endings": arrays["endings"].copy(),

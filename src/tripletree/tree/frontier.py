@@ -278,7 +278,8 @@ class Growth:
         """Return the tree as far as it is known, with the nodes to count."""
         slot = np.full(len(self._feature), -1, np.int32)
         slot[[node.number for node in nodes]] = np.arange(len(nodes))
-        return Wanted(*(np.array(table, np.int32) for table in (self._feature, self._cut, self._child)), slot)
+        feature, cut, child = (np.array(table, np.int32) for table in (self._feature, self._cut, self._child))
+        return Wanted(feature, cut, child, slot)
 
     def _receive(self, nodes: list[_Node], histograms: I64) -> None:
         """Search the nodes that were counted, and siblings that follow by subtraction."""

@@ -38,6 +38,8 @@ I64 = npt.NDArray[np.int64]
 
 BUCKETS = 2**12 + 1
 """Of 2^12 steps of the grid each: enough to see whether a column is narrow (see `src/kernel/resolution.hpp`)."""
+FEW = 64
+"""Values of a column that are counted one by one: what most rows have in common is then known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,12 +70,16 @@ class Model:
 
 @dataclass(eq=False)
 class Measured:
-    """Ranges of columns, or sums in their units: of a part, and of more when merged."""
+    """Ranges of columns, or sums in their units: of a part, and of more when merged.
+
+    ``few`` has the columns that have few values, by attribute and number, and how often each value is there.
+    """
 
     lowest: list[F64] = field(default_factory=list)
     highest: list[F64] = field(default_factory=list)
     sums: list[F64] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
+    few: dict[tuple[int, int], dict[float, int]] = field(default_factory=dict)
 
     @classmethod
     def ranges(cls, columns: Sequence[Columns]) -> Self:
@@ -97,6 +103,15 @@ class Measured:
                 number += _kernel.add_sums(source, centre, per_unit, grids, sums)
             made.sums.append(sums)
             made.counts.append(number)
+        for place, group in enumerate(columns[:3]):
+            if group.whole is None:
+                continue  # labels: how they are rounded is known without looking
+            head = group.read(0, min(group.n_rows, 4 * FEW))
+            for k, numbers in enumerate(head):
+                if len(_kernel.tally(np.ascontiguousarray(numbers), FEW)[0]) or np.isnan(numbers).all():
+                    values, often = _kernel.tally(np.ascontiguousarray(group.column(k)), FEW)
+                    if len(values) or not made.counts[place]:
+                        made.few[place, k] = dict(zip(values.tolist(), often.tolist(), strict=True))
         return made
 
     def merge(self, other: Measured) -> None:
@@ -108,6 +123,11 @@ class Measured:
         for mine, theirs in zip(self.sums, other.sums, strict=True):
             mine += theirs
         self.counts = [mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True)]
+        joined = {}
+        for name in self.few.keys() & other.few.keys():
+            one, two = self.few[name], other.few[name]
+            joined[name] = {value: one.get(value, 0) + two.get(value, 0) for value in one | two}
+        self.few = {name: of for name, of in joined.items() if len(of) <= FEW}
 
     def closed(self, group: int) -> tuple[F64, F64]:
         """Return the range of a group, 0 where no row has the attribute."""
@@ -255,6 +275,17 @@ def middle_ranks(known: int) -> list[tuple[int, int]]:
         if not outer:
             return found
         outer //= 2
+
+
+def at_ranks(few: dict[float, int], ranks: Sequence[int]) -> list[float]:
+    """Return the numbers at some places of the sorted column, of which the values and their counts are known.
+
+    >>> at_ranks({1.0: 2, -1.0: 3}, [0, 2, 3, 4])
+    [-1.0, -1.0, 1.0, 1.0]
+    """
+    values = sorted(few)
+    until = np.cumsum([few[value] for value in values])
+    return [values[int(np.searchsorted(until, rank, side="right"))] for rank in ranks]
 
 
 def middle_span(pairs: Sequence[tuple[float, float]], unit: float) -> float:
