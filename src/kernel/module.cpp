@@ -19,6 +19,7 @@
 #include "linear.hpp"
 #include "passes.hpp"
 #include "resolution.hpp"
+#include "settle.hpp"
 #include "telling.hpp"
 
 namespace nb = nanobind;
@@ -122,6 +123,21 @@ void run_interruptibly(bool soon, const Work& work, const Poll& poll) {
     }
     if (interrupted) std::rethrow_exception(interrupted);
     if (error) std::rethrow_exception(error);
+}
+
+// The regions of each episode without visits that are too brief.
+Out1<int64_t> settle_array(In1<int64_t> region, In1<int64_t> starts, double cost) {
+    const size_t n = region.shape(0), bounds = starts.shape(0);
+    require(bounds > 0 && starts(0) == 0 && starts(bounds - 1) == static_cast<int64_t>(n), "starts must run from 0 to the number of regions");
+    for (size_t e = 0; e + 1 < bounds; ++e) require(starts(e) <= starts(e + 1), "starts must ascend");
+    nb::capsule owner;
+    int64_t* told = allocate<int64_t>(n, owner);
+    {
+        nb::gil_scoped_release released;
+        Settler settler(cost);
+        for (size_t e = 0; e + 1 < bounds; ++e) settler.settle(region.data() + starts(e), static_cast<size_t>(starts(e + 1) - starts(e)), told + starts(e));
+    }
+    return Out1<int64_t>(told, {n}, owner);
 }
 
 // V_t = R_t + gamma V_{t+1} inside each episode; after its last step stands tail[episode].
@@ -888,6 +904,7 @@ NB_MODULE(_kernel, m) {
     m.def("csv_columns", &csv_columns, "data"_a, "separator"_a, "last"_a, "as_text"_a);
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
     m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert(), "before"_a = 0);
+    m.def("settle", &settle_array, "region"_a, "starts"_a, "cost"_a);
     m.def("encode", &encode_array, "states"_a, "bins"_a, "threads"_a);
     m.def("choose_edges", &choose_edges_array, "ordered"_a, "bins"_a, "midpoint"_a);
     m.def("bin_rows", &bin_rows, "states"_a, "edges"_a, "first"_a);

@@ -363,3 +363,18 @@ def test_texts_are_shared_and_missing_ones_stay_missing(kind: Any) -> None:
         assert found.tolist() == column.to_pylist()
     assert len({id(text) for text in coerce.plain(whole).tolist()}) == 5
     assert coerce.plain(pa.chunked_array([], kind)).tolist() == []
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint16", "int64", "uint64", "float32", "float64"])
+def test_columns_of_numbers_are_taken_as_they_lie_in_memory(kind):
+    numbers = np.arange(7).astype(kind)
+    whole = pa.array(numbers)
+    for column in (whole, whole[2:5], pa.chunked_array([whole[1:3], whole[3:3], whole[4:]])):
+        found = coerce.plain(column)
+        assert found.dtype == kind
+        np.testing.assert_array_equal(found, column.to_pylist())
+    assert coerce.plain(pa.chunked_array([], type=whole.type)).shape == (0,)
+
+
+def test_missing_numbers_stay_missing():
+    np.testing.assert_array_equal(coerce.plain(pa.array([1.0, None, 3.0])), [1.0, np.nan, 3.0])

@@ -285,3 +285,10 @@ def test_a_direction_is_the_same_however_it_was_turned(turn):
     direction = np.array([1 + 1j, 0.5, 2j, 2 + 0j])
     wanted = np.array([1 - 1j, -0.5j, 2, -2j])
     np.testing.assert_allclose(periods._upright(direction * np.exp(1j * turn)), wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize(("length", "steps"), [(7, 7), (50, 6), (40_000, 900), (20_000, 20)])
+def test_filtering_block_by_block_is_a_convolution(length, steps):
+    rng = np.random.default_rng(0)
+    along, kernel = (rng.normal(size=n) + 1j * rng.normal(size=n) for n in (length, steps))
+    np.testing.assert_allclose(periods._convolved(along, kernel), np.convolve(along, kernel, "valid"), atol=1e-9)

@@ -56,8 +56,15 @@ def plain(value: Any) -> Any:
     """Return ``value`` as JSON types; a number that is not finite, which JSON does not have, becomes None."""
     if hasattr(value, "to_dict"):
         return value.to_dict()
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        finite = np.isfinite(value)
+        if finite.all():
+            return value.tolist()
+        value = value.astype(object)
+        value[~finite] = None
+        return value.tolist()
     if isinstance(value, np.ndarray | np.generic):
-        return plain(value.tolist())
+        return value.tolist() if value.dtype.kind in "biu" else plain(value.tolist())
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
     if isinstance(value, Mapping):

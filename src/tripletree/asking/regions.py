@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.asking.attribute import known_attributes, main_attributes, read_attribute
 from tripletree.asking.levels import AUTO, Classes, Wanted, read_levels
 from tripletree.language.naming import EVERYWHERE, Word, joined, plain_words, vocabulary
@@ -330,31 +330,8 @@ def settled(region: I64, starts: I64, shortest: float | None = None) -> I64:
     that long, and one that leads back where it came from if it lasts twice as long. None: see `brief`.
     """
     shortest = brief(starts) if shortest is None else shortest
-    found = region.copy()
-    for begin, end in pairwise(starts.tolist()):
-        found[begin:end] = _settled(region[begin:end], shortest - 0.5)
-    return found
-
-
-def _settled(region: I64, cost: float) -> I64:
-    first = np.append(0, np.flatnonzero(region[1:] != region[:-1]) + 1)
-    if len(first) < 2:
-        return region
-    steps, present = np.diff(np.append(first, len(region))), np.unique(region)
-    runs = np.searchsorted(present, region[first])
-    own = np.arange(len(present))
-    wrong, came_from = np.zeros(len(present)), np.zeros((len(runs), len(present)), np.int64)
-    for i, (run, length) in enumerate(zip(runs.tolist(), steps.tolist(), strict=True)):
-        best = int(wrong.argmin())
-        move = wrong > wrong[best] + cost
-        came_from[i] = np.where(move, best, own)
-        wrong = np.minimum(wrong, wrong[best] + cost) + length * (own != run)
-    path = np.empty(len(runs), np.int64)
-    here = int(wrong.argmin())
-    for i in range(len(runs) - 1, -1, -1):
-        path[i] = here
-        here = int(came_from[i, here])
-    return np.repeat(present[path], steps)
+    rows, ends = (np.ascontiguousarray(part, np.int64) for part in (region, starts))
+    return _kernel.settle(rows, ends, shortest - 0.5)
 
 
 def _names(

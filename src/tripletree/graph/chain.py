@@ -60,10 +60,15 @@ class Chain:
         """The chain by steps, sparse CSR (places, places): the end and unknown leaves are never left."""
         from scipy.sparse import csr_array
 
+        source, target, chance = self.step_edges
+        return csr_array((chance, (source, target)), shape=(self.n_places,) * 2)
+
+    @property
+    def step_edges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], F64]:
+        """The same as source, target and probability of each edge."""
         places = np.arange(self.n_places)
-        data = np.append(self.move * self.leave[self.source], np.append(1.0 - self.leave, 1.0))
-        where = np.append(self.source, places), np.append(self.target, places)
-        return csr_array((data, where), shape=(self.n_places,) * 2)
+        chance = np.append(self.move * self.leave[self.source], np.append(1.0 - self.leave, 1.0))
+        return np.append(self.source, places), np.append(self.target, places), chance
 
 
 def reach(chain: Chain, goal: Mask, avoid: Mask | None = None) -> F64:
@@ -104,10 +109,13 @@ def steps_to(chain: Chain, goal: Mask, avoid: Mask | None = None) -> tuple[F64, 
 
 def after(chain: Chain, start: F64, steps: int) -> F64:
     """Return the distribution over places so many steps after ``start``."""
-    forward = chain.steps.T.tocsr()
+    # Without SciPy, which takes longer to import than the sums take: trees are grown by people who wait.
+    source, target, chance = chain.step_edges
+    order = np.lexsort((source, target))
+    source, target, chance = source[order], target[order], chance[order]
     here = np.array(start, np.float64)
     for _ in range(steps):
-        there = forward @ here
+        there: F64 = np.bincount(target, chance * here[source], chain.n_places).astype(np.float64)
         if np.array_equal(there, here):
             break
         here = there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,6 +89,7 @@ def read_interval(wanted: Any, name: str, largest: float, *, means: bool = False
     )
 
 
+@lru_cache(maxsize=1 << 14)  # a page asks for the same borders of leaves again and again
 def condition(name: str, low: float, high: float, of: str = "", digits: int = DIGITS) -> str:
     """Return "pos in [0, 0.5) m", "pos >= 0.5", or whatever ``low <= x < high`` comes down to.
 

@@ -60,6 +60,8 @@ def plain(values: Any) -> Any:
     made = _list_matrix(values)
     if made is None:
         made = _shared_texts(values)
+    if made is None:
+        made = _numbers(values)
     if made is not None:
         return made
     dtype = getattr(values, "dtype", None)
@@ -112,6 +114,21 @@ def _shared_texts(column: Any) -> Array | None:
     return np.concatenate(parts) if parts else np.empty(0, object)
 
 
+def _numbers(column: Any) -> Array | None:
+    """Return an Arrow column of numbers, none of them missing, as it lies in memory; None for anything else.
+
+    Arrow's own way imports pandas wherever that is installed, which takes longer than most files do.
+    """
+    name = str(getattr(column, "type", None))
+    name = {"float": "float32", "double": "float64"}.get(name, name)
+    if name not in _PRIMITIVE or not hasattr(column, "null_count") or column.null_count:
+        return None
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    parts = [np.frombuffer(one.buffers()[1], name, len(one), one.offset * np.dtype(name).itemsize) for one in chunks]
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, name), *parts])
+
+
+_PRIMITIVE = frozenset({"float32", "float64", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))})
 _NUMBERS = frozenset(
     {"float", "double", "halffloat", "bool", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))}
 )

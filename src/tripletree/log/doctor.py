@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from tripletree.log.faults import find_faults
 from tripletree.log.files import read_log
 from tripletree.log.findings import BadLogError, Finding, Findings, Report
 from tripletree.log.log import Log
-from tripletree.log.remembering import remembering
+from tripletree.log.remembering import Evidence, remembering
 from tripletree.text import Message, Option, count, message_of, plural, some_of
 
 # Sorting a column is the most expensive look of all; in longer logs the first rows have to do.
@@ -64,8 +66,11 @@ def check(source: Any, **options: Any) -> Report:
         return Report("This log", (Finding("error", "unreadable", message_of(error)),))
 
 
-def examine(log: Log) -> Report:
-    """Return warnings and notes about a log, together with what was noticed while it was read."""
+def examine(log: Log, remembered: Callable[[], Evidence | None] | None = None) -> Report:
+    """Return warnings and notes about a log, together with what was noticed while it was read.
+
+    ``remembered`` gives what a quick look shows about the agent's memory, where somebody else wants that, too.
+    """
     findings = Findings(repr(log))
     findings.items += log.findings
     low, high = log.states.min(axis=0), log.states.max(axis=0)
@@ -76,7 +81,7 @@ def examine(log: Log) -> Report:
     _look_at_episodes(log, findings)
     _look_at_endings(log, findings)
     findings.items += [Finding(fault.level, fault.code, fault.text, fault.fix) for fault in find_faults(log)]
-    _look_for_memory(log, findings)
+    _look_for_memory(remembered or partial(remembering, log, quick=True), findings)
     return findings.report()
 
 
@@ -249,11 +254,11 @@ def _look_at_endings(log: Log, findings: Findings) -> None:
         )
 
 
-def _look_for_memory(log: Log, findings: Findings) -> None:
+def _look_for_memory(look: Callable[[], Evidence | None], findings: Findings) -> None:
     """Look, quickly, whether the agent does more than the state says; a late or early action is found otherwise."""
     if any(one.code == "delay" for one in findings.items):
         return
-    evidence = remembering(log, quick=True)
+    evidence = look()
     if evidence is None or not evidence.found:
         return
     clue = evidence.clues[0]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tripletree.log.forest import forest
 from tripletree.log.log import Log
 from tripletree.log.process import DIRECTIONS, Process
-from tripletree.log.telling import Case, case_of, ridge, targets_of
+from tripletree.log.telling import Case, case_of, ranks, ridge, targets_of
 from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
@@ -456,11 +456,10 @@ def _since(event: Bool, never: int = 0) -> F64:
 def _scores(column: F64) -> F64:
     """Return ranks as normal scores: agents that hold a state stay in a tiny part of the space, and it matters."""
     from scipy.special import ndtri
-    from scipy.stats import rankdata
 
     if len(np.unique(column)) <= 2:
         return np.zeros(len(column))
-    scores: F64 = ndtri((rankdata(column) - 0.5) / len(column))
+    scores: F64 = ndtri((ranks(column) - 0.5) / len(column))
     return scores
 
 

@@ -112,11 +112,11 @@ def targets_of(case: Case) -> Targets | None:
     return Targets(columns - columns[case.rows].mean(axis=0), which[varies], scale[varies]) if varies.any() else None
 
 
-def _ranks(ordered: F64) -> F64:
-    """Return the rank of each of some numbers in ascending order, from 1 on; equal ones share the mean of theirs."""
-    _, inverse, times = np.unique(ordered, return_inverse=True, return_counts=True)
-    ranks: F64 = (np.cumsum(times) - (times - 1) / 2)[inverse]
-    return ranks
+def ranks(numbers: F64) -> F64:
+    """Return the rank of each of some numbers, from 1 on; equal ones share the mean of theirs."""
+    _, inverse, times = np.unique(numbers, return_inverse=True, return_counts=True)
+    found: F64 = (np.cumsum(times) - (times - 1) / 2)[inverse]
+    return found
 
 
 class Model:
@@ -133,7 +133,7 @@ class Model:
         # Agents that hold a state stay in a tiny part of the space: ranks see it as large as the rest.
         self._values = [np.sort(column[case.rows]) for column in case.states.T]
         self._scores = [
-            ndtri((_ranks(values) - 0.5) / len(values)) if len(np.unique(values)) > 2 else values
+            ndtri((ranks(values) - 0.5) / len(values)) if len(np.unique(values)) > 2 else values
             for values in self._values
         ]
         size = 2 * len(self._values)
@@ -160,8 +160,9 @@ class Model:
 
     def _plain(self, rows: I64) -> F64:
         states = self.case.states[rows]
-        ranks = [np.interp(states[:, f], v, s) for f, (v, s) in enumerate(zip(self._values, self._scores, strict=True))]
-        return np.concatenate([states, np.stack(ranks, axis=1)], axis=1)
+        known = enumerate(zip(self._values, self._scores, strict=True))
+        ranked = [np.interp(states[:, f], values, scores) for f, (values, scores) in known]
+        return np.concatenate([states, np.stack(ranked, axis=1)], axis=1)
 
     def _steep(self, weights: F64) -> F64:
         """Return the matrix that stretches directions in which predictions change: the root of gradients squared."""

@@ -185,7 +185,12 @@ def _chance(guess: Mask, bad: Mask, units: I64) -> float:
     as_well = 0
     names = np.unique(units)
     if len(names) == len(units):
-        as_well = sum(_right(guess, random.permutation(bad)) >= real for _ in range(times))
+        # Shuffled, only the number of hits is another.
+        number, told = np.count_nonzero(bad), np.count_nonzero(guess)
+        good = len(bad) - number
+        for _ in range(times):
+            hits = np.count_nonzero(guess & random.permutation(bad))
+            as_well += int((hits / number + (good - told + hits) / good) / 2 >= real)
     else:
         # Whole groups change places.
         parts = [np.flatnonzero(units == name) for name in names]

@@ -38,6 +38,8 @@ LOW = 0.3
 """Coherence after one period, where it was searched, below which a period is not tested."""
 APART = 0.15
 """Share by which the speed of a direction may differ from the period that it was found at: else it has leaked in."""
+BLOCK = 1 << 14
+"""Steps that are filtered at once, at least."""
 MOST_TRIED = 6
 MULTIPLES = (1, 2, 3, 4)
 """Multiples of a period that are tested with it, because the second harmonic is often the strongest."""
@@ -118,15 +120,24 @@ def chosen(tested: Sequence[Candidate]) -> Candidate | None:
 
 def wave(part: F64, direction: C128, steps: int) -> C128:
     """Return the filtered direction at each step that has ``steps`` steps from it on, turned to the filter's middle."""
-    from scipy.signal import oaconvolve  # takes long to import, and few who import this need it
-
     if len(part) < steps:
         return np.zeros(0, np.complex128)
     kernel = np.exp(2j * np.pi * (np.arange(steps) - (steps - 1) / 2) / steps)
     # Two real products: a mixed one would copy the part as complex numbers.
     along = part @ direction.real + 1j * (part @ direction.imag)
-    filtered: C128 = oaconvolve(along, kernel, mode="valid") / steps
-    return filtered
+    return _convolved(along, kernel) / steps
+
+
+def _convolved(along: C128, kernel: C128) -> C128:
+    """Return where a kernel lies wholly within a line of numbers, the convolution of both, block by block."""
+    found = np.empty(len(along) - len(kernel) + 1, np.complex128)
+    # Of each block the first numbers, one less than the kernel has, are those of the block before.
+    size = 1 << min(max(4 * len(kernel), BLOCK), len(along) + len(kernel) - 2).bit_length()
+    spectrum, hop = np.fft.fft(kernel, size), size - len(kernel) + 1
+    for begin in range(0, len(found), hop):
+        block = np.fft.ifft(np.fft.fft(along[begin : begin + size], size) * spectrum)[len(kernel) - 1 :]
+        found[begin : begin + hop] = block[: len(found) - begin]
+    return found
 
 
 def turns(filtered: C128, scale: float) -> C128:

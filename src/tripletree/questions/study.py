@@ -18,14 +18,18 @@ from tripletree.answers.rhythm import Rhythm
 from tripletree.answers.story import Story
 from tripletree.answers.world import World
 from tripletree.asking.regions import told_about
+from tripletree.log.doctor import examine
+from tripletree.log.findings import Report
 from tripletree.log.log import Log
 from tripletree.log.recording import Recording
+from tripletree.log.remembering import Evidence as Remembered
+from tripletree.log.remembering import remembering
 from tripletree.model.fitted import Fitted
 from tripletree.questions.criticality import criticality
 from tripletree.questions.evidence import Evidence
 from tripletree.questions.few_rules import few_rules
 from tripletree.questions.judge import held_out, trust
-from tripletree.questions.memory import drift, memory
+from tripletree.questions.memory import drift, told
 from tripletree.questions.outcome import outcome
 from tripletree.questions.outline import outline
 from tripletree.questions.regrown import FEW_UNITS
@@ -144,7 +148,17 @@ class Study:
     @cached_property
     def memory(self) -> Memory:
         """Whether what the agent does depends on what came before, at a quick look."""
-        return memory(self.log, seed=0, quick=True)
+        return told(self.remembered, self.log)
+
+    @cached_property
+    def remembered(self) -> Remembered | None:
+        """What that look has shown."""
+        return remembering(self.log, quick=True)
+
+    @cached_property
+    def findings(self) -> Report:
+        """What is odd about the log."""
+        return examine(self.log, lambda: self.remembered)
 
     @cached_property
     def world(self) -> World:

@@ -66,7 +66,7 @@ def _actions(case: Case) -> Markup:
 
 
 def _findings(case: Case) -> Markup:
-    found = case.log.check()
+    found = case.findings
     parts = [tag("h3", words.findings(len(found)))] if len(found) else [tag("p", words.findings(0))]
     if len(found):
         items = (

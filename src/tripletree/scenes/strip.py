@@ -23,6 +23,8 @@ from tripletree.scenes.colours import ATTRIBUTE_COLOURS, GREY, HERE, INK, ON_LIG
 from tripletree.scenes.types import Axis, Entry, Labels, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.scenes.view import named, read_model
 from tripletree.text import count, shortened
+from tripletree.tree.columns import state_columns
+from tripletree.tree.spread import measure
 
 F64 = npt.NDArray[np.float64]
 
@@ -115,7 +117,7 @@ def _features(fitted: Fitted, log: Log, wanted: Any) -> list[int]:
     chosen = read_features(fitted, wanted)
     if chosen is not None:
         return chosen
-    varied = log.states.std(axis=0) / fitted.span
+    varied = measure(state_columns(log)).std / fitted.span
     kept = [int(f) for f in np.argsort(-varied, kind="stable") if varied[f] > 0 or log.n_features <= MOST_FEATURES]
     return sorted(kept[:MOST_FEATURES])
 
