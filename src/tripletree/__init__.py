@@ -12,21 +12,8 @@ if TYPE_CHECKING:
     from tripletree import answers as answers
     from tripletree import demos as demos
     from tripletree import plot as plot
-    from tripletree.api import (
-        TripleTree,
-        compare_weights,
-        diff,
-        drift,
-        explain_agent,
-        failures,
-        load,
-        memory,
-        outcome,
-        require,
-        rhythm,
-        watch,
-        world,
-    )
+    from tripletree.about_logs import diff, drift, failures, memory, outcome, require, rhythm, watch, world
+    from tripletree.api import TripleTree, compare_weights, explain_agent, load
     from tripletree.cli.console import progress_bar
     from tripletree.errors import (
         LogError,
@@ -82,7 +69,7 @@ __all__ = [
 
 # Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell
 # that completes a command do not wait for NumPy.
-_HOMES = ("tripletree.errors", "tripletree.log", "tripletree.api", "tripletree.cli.console")
+_HOMES = ("tripletree.errors", "tripletree.log", "tripletree.about_logs", "tripletree.api", "tripletree.cli.console")
 _SUBMODULES = ("answers", "demos", "plot")
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from tests.server.conftest import act
 from tripletree import diff, failures
+from tripletree.about_logs import finders
 from tripletree.answers.answer import plain
-from tripletree.api import finders
 from tripletree.demos import road
 from tripletree.frontend.payload import payload
 from tripletree.scenes.leaf_map import leaf_map

@@ -101,8 +101,8 @@ def diff(
     too. OLD and NEW are files as for tripletree check. Whole episodes are shuffled between them, so that a change is
     called one only if chance does not make it. Exit codes: 0 nothing found, 3 changed, 4 the logs cannot tell.
     """
-    from tripletree.api import diff as ask
-    from tripletree.api import watch
+    from tripletree.about_logs import diff as ask
+    from tripletree.about_logs import watch
 
     if out is not None:
         check_ending(out, (*PAGES, *PICTURES), "out")

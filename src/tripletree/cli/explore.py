@@ -68,7 +68,7 @@ def explore(
     The page comes from this machine and is for this machine only; its address holds a token that nobody guesses.
     Ctrl-C ends it.
     """
-    from tripletree.api import finders
+    from tripletree.about_logs import finders
     from tripletree.web.house import House
     from tripletree.web.serving import prepare
 

@@ -59,7 +59,7 @@ def require(
     Windows count steps. Exit codes: 0 all hold, 3 one is violated, 4 that cannot be told, because episodes were cut off
     too early or are too few for --share.
     """
-    from tripletree.api import require as ask
+    from tripletree.about_logs import require as ask
 
     if out is not None:
         check_ending(out, (*PAGES, *PICTURES), "out")

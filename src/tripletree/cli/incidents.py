@@ -55,8 +55,8 @@ def failures(
     The risk of failing along every episode comes from models that have not seen it, and so does what is said of it.
     With fewer than 10 failures: where they come into states that no other episode is near.
     """
+    from tripletree.about_logs import failures as ask
     from tripletree.answers.failures import Failures
-    from tripletree.api import failures as ask
     from tripletree.log.files import read_log
 
     if out is not None:

@@ -154,7 +154,7 @@ def outcome(log: Path, success: str | None, as_json: bool, **options: Any) -> No
     Success is what you say, what the log's description says ([episodes] success = "..."), or what the well-known task
     says that the log was recorded in.
     """
-    from tripletree.api import outcome as ask
+    from tripletree.about_logs import outcome as ask
 
     console.answer(ask(read_given(log, options), success), as_json)
 
@@ -165,7 +165,7 @@ def outcome(log: Path, success: str | None, as_json: bool, **options: Any) -> No
 @json_option
 def world(log: Path, as_json: bool, **options: Any) -> None:
     """Show what the log tells of the world: rates, limits, and how episodes begin and end."""
-    from tripletree.api import world as ask
+    from tripletree.about_logs import world as ask
 
     console.answer(ask(read_given(log, options)), as_json)
 
@@ -185,7 +185,7 @@ def memory(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> 
     If it does, a tree that sees states alone misses something; grow it with --lags. No sign of memory is no proof
     that there is none.
     """
-    from tripletree.api import memory as ask
+    from tripletree.about_logs import memory as ask
 
     console.answer(ask(read_given(log, options), quick=quick, seed=seed), as_json)
 
@@ -201,6 +201,6 @@ def drift(log: Path, quick: bool, seed: int, as_json: bool, **options: Any) -> N
 
     From early to late episodes; or from group to group, where the log has groups.
     """
-    from tripletree.api import drift as ask
+    from tripletree.about_logs import drift as ask
 
     console.answer(ask(read_given(log, options), quick=quick, seed=seed), as_json)
