@@ -11,9 +11,8 @@ from pyarrow import parquet
 
 from tests.scale.folders import differences, random_columns, write_folder
 from tripletree import Log, LogError, ParameterError, TripleTree, open_log, read_log
-from tripletree.log import disk
-from tripletree.scale import executors, passes
-from tripletree.scale import fit as scale_fit
+from tripletree.log import cutting
+from tripletree.scale import executors, passes, plan
 from tripletree.scale.cache import Cache, DiskFullError
 
 
@@ -40,8 +39,8 @@ def random_options(rng: np.random.Generator) -> dict[str, object]:
 
 def pieces_of(monkeypatch, rows: int) -> None:
     """Let pieces be of so many rows; longer episodes are cut."""
-    monkeypatch.setattr(disk, "PIECE", rows)
-    monkeypatch.setattr(scale_fit, "PIECE", rows)
+    monkeypatch.setattr(cutting, "PIECE", rows)
+    monkeypatch.setattr(plan, "PIECE", rows)
 
 
 @pytest.mark.parametrize("block", range(6))
@@ -264,7 +263,7 @@ def test_a_log_on_disk_is_told_in_words(tmp_path):
     log = open_log(write_folder(tmp_path / "log", columns, np.random.default_rng(0), 5))
     assert repr(log).startswith(f"DiskLog({len(columns['reward'])} samples in {len(log.files)} files")
     assert "episode" in log.reading
-    assert str(scale_fit.plan(log)).endswith("on disk for the cache.")
+    assert str(plan.plan(log)).endswith("on disk for the cache.")
     assert isinstance(log.n_bytes, int)
     assert not isinstance(log, Log)
 

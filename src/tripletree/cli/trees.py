@@ -228,7 +228,7 @@ def _grow_on_disk(
     from tripletree.api import TripleTree
     from tripletree.log.disk import open_log
     from tripletree.log.files import read_log
-    from tripletree.scale.fit import plan
+    from tripletree.scale.plan import plan
 
     given = {name: value for name, value in resources.items() if value is not None}
     held_out = None
@@ -261,7 +261,7 @@ def _grow_on_disk(
 
 def too_large(log: Path) -> bool:
     """Tell whether Parquet files are too large to be read into memory, by a first guess."""
-    from tripletree.scale.fit import free_memory
+    from tripletree.scale.plan import free_memory
 
     files = [log] if log.is_file() else list(log.iterdir()) if log.is_dir() else []
     size = sum(file.stat().st_size for file in files if file.suffix.lower() in (".parquet", ".pq") and file.is_file())

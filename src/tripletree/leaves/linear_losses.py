@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,13 +35,62 @@ def linear_curve(
 
     Each state is asked about at every node on its way down, so one pass gives all sizes.
     """
-    labels = _labels(attributes)
     unit = max(float(np.abs(values).max()), float(np.abs(attributes.value_mean).max()))
-    action = np.zeros(labels) if action_scale is None else action_scale
-    rest = () if attributes.derivative_mean is None else (derivative_scale,)
+    asked = linear.asked(tree, np.asarray(attributes.state_mean))
+    scales = (action_scale, derivative_scale)
+    return linear_errors(tree, attributes, asked, scales, unit, log, values, codes, threads, costs).curve(tree, unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """Errors of linear leaves at every node, of a log or of a part of it: they add up.
+
+    Attributes
+    ----------
+    squares : float64 array of shape (nodes, targets)
+        Sum of squared errors, in units.
+    wrong : float64 array of shape (nodes,), or None
+        Wrong labels, or what they cost (discrete actions only).
+    actions : int
+        Columns of the action.
+    rows, known : float
+        Samples, and samples with a derivative, or their weights.
+    """
+
+    squares: F64
+    wrong: F64 | None
+    actions: int
+    rows: float
+    known: float
+
+    def __add__(self, other: Errors) -> Errors:
+        wrong = None if self.wrong is None or other.wrong is None else self.wrong + other.wrong
+        rows, known = self.rows + other.rows, self.known + other.known
+        return Errors(self.squares + other.squares, wrong, self.actions, rows, known)
+
+    def curve(self, tree: Tree, unit: float) -> F64:
+        """Return the loss curve; ``unit`` is that of the value."""
+        return _curve(tree, self.squares, self.wrong, self.actions, (self.rows, self.known), unit)
+
+
+def linear_errors(
+    tree: Tree,
+    attributes: Attributes,
+    asked: Policy,
+    scales: tuple[F64 | None, F64],
+    unit: float,
+    log: Log,
+    values: F64,
+    codes: npt.NDArray[np.int32] | None,
+    threads: int,
+    costs: F64 | None = None,
+) -> Errors:
+    """Return the errors on a log, of linear models in compiled form; other arguments as in `linear_curve`."""
+    labels = _labels(attributes)
+    action = np.zeros(labels) if scales[0] is None else scales[0]
+    rest = () if attributes.derivative_mean is None else (scales[1],)
     scale = np.concatenate([action, [unit], *rest])
     matrix = target_matrix(log, values, attributes, codes)
-    asked = linear.asked(tree, np.asarray(attributes.state_mean))
     with np.errstate(over="ignore", divide="ignore"):
         per_unit = np.where(scale >= np.finfo(np.float64).tiny, 1.0 / scale, 0.0)
     weights = np.empty(0) if log.weights is None else log.weights / log.weights.mean()
@@ -51,7 +101,7 @@ def linear_curve(
         )
     has = ~np.isnan(matrix[:, -1])
     known = float(np.count_nonzero(has) if log.weights is None else weights[has].sum())
-    return _curve(tree, squares, wrong if labels else None, len(action), (float(len(matrix)), known), unit)
+    return Errors(squares, wrong if labels else None, len(action), float(len(matrix)), known)
 
 
 def linear_training_curve(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -153,6 +153,16 @@ class LeafSums:
             counts=self.counts,
             label_counts=self.labels,
             threads=threads,
+        )
+
+    def copy(self) -> LeafSums:
+        """Return the same sums, to which others may be added."""
+        return replace(
+            self,
+            words=self.words.copy(),
+            ranges=self.ranges.copy(),
+            counts=self.counts.copy(),
+            labels=self.labels.copy(),
         )
 
     def merge(self, other: LeafSums) -> None:

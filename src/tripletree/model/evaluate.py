@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,14 @@ U64 = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
 
+class HasSchema(Protocol):
+    """A log, in memory or on disk."""
+
+    @property
+    def schema(self) -> Schema:
+        """Its features and actions."""
+
+
 def check_log(log: object, name: str, none: str = "") -> None:
     """Raise ParameterError unless ``log`` is a Log; or None, when ``none`` says what that means."""
     if isinstance(log, Log) or (none and log is None):
@@ -44,7 +53,7 @@ def check_log(log: object, name: str, none: str = "") -> None:
     )
 
 
-def check_same_schema(expected: Schema, log: Log, what: str) -> None:
+def check_same_schema(expected: Schema, log: HasSchema, what: str) -> None:
     """Raise LogError unless ``log`` has the features and the kind of action that the tree was grown on."""
     names = [feature.name for feature in expected.features]
     given = [feature.name for feature in log.schema.features]

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.graph.transitions import UNKNOWN, find_sequences, leaves_of
+from tripletree.graph.transitions import UNKNOWN, Transitions, find_sequences, leaves_of
 from tripletree.leaves.sums import LeafSums
-from tripletree.log.disk import DiskLog, Runs, find_runs
+from tripletree.log.disk import DiskLog
 from tripletree.log.endings import TRUNCATED
 from tripletree.log.log import Log
+from tripletree.log.runs import Runs, find_runs
 from tripletree.model.bootstrap import TailSums, end_states
 from tripletree.scale.cache import Arrays
 from tripletree.scale.pieces import ROWS, Span, Work
@@ -266,6 +267,22 @@ class Moves:
                 self.put(n_leaves, leaf, length, following, known)
             held = tail
 
+    def finished(self, n_leaves: int, spans: Sequence[Span]) -> Transitions:
+        """Return the transitions of the whole log."""
+        self.close(n_leaves, spans)
+        return Transitions(
+            n_leaves=n_leaves,
+            source=(self.key // (n_leaves + 1)).astype(np.int32),
+            target=(self.key % (n_leaves + 1)).astype(np.int32),
+            count=self.count,
+            steps=self.steps,
+            censored=self.censored,
+            censored_steps=self.censored_steps,
+            stays=self.stays,
+            starts=self.starts,
+            samples=self.samples,
+        )
+
 
 def count_moves(tree: Tree, span: Span, log: Log) -> Moves:
     """Count the sequences of a piece."""
@@ -313,15 +330,7 @@ def count_moves(tree: Tree, span: Span, log: Log) -> Moves:
 def describe_leaves(common: tuple[Work, Tree, LeafSums], spans: Sequence[Span]) -> tuple[LeafSums, Moves]:
     """Return the sums of all leaves, and how the log moves from one to the other."""
     work, tree, empty = common
-    sums = LeafSums(
-        empty.schema,
-        empty.weighted,
-        empty.exponents,
-        empty.words.copy(),
-        empty.ranges.copy(),
-        empty.counts.copy(),
-        empty.labels.copy(),
-    )
+    sums = empty.copy()
     moves: Moves | None = None
     for span in spans:
         log = work.log(span)
@@ -334,6 +343,21 @@ def describe_leaves(common: tuple[Work, Tree, LeafSums], spans: Sequence[Span]) 
     if moves is None:
         raise ValueError("no pieces")
     return sums, moves
+
+
+def count_all_moves(common: tuple[Work, Tree], spans: Sequence[Span]) -> Moves:
+    """Return how the log moves from leaf to leaf."""
+    work, tree = common
+    moves: Moves | None = None
+    for span in spans:
+        part = count_moves(tree, span, work.log(span))
+        if moves is None:
+            moves = part
+        else:
+            moves.merge(part)
+    if moves is None:
+        raise ValueError("no pieces")
+    return moves
 
 
 def value_range(common: tuple[Work, None], spans: Sequence[Span]) -> tuple[float, float]:

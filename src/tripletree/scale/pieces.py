@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.errors import LogError
 from tripletree.log.build import survey
-from tripletree.log.disk import DiskLog, Piece, read_pieces
+from tripletree.log.cutting import Piece, read_pieces
+from tripletree.log.disk import DiskLog
 from tripletree.log.endings import TRUNCATED
 from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
-from tripletree.log.schema import Feature, Schema
+from tripletree.log.parts import join_schemas
+from tripletree.log.schema import Schema
 from tripletree.model.bootstrap import end_states
 from tripletree.scale.cache import Cache
 from tripletree.tree.edges import sampled
@@ -27,8 +28,6 @@ I64 = npt.NDArray[np.int64]
 
 LOG, ROWS = "log", "rows"
 """Kinds of files in the cache: the piece as it is, and its targets and bins."""
-KINDS = ("binary", "integer", "real")
-"""Of a feature, from narrow to wide: the whole has the widest kind of its parts."""
 
 
 class Span(NamedTuple):
@@ -223,43 +222,5 @@ def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span]) -> Surveye
             ends[span.number - 1] = ends[span.number]
     widest = [np.array(bounds) for bounds in zip(*finals, strict=True)]
     reach = (np.minimum(low, widest[0].min(axis=0)), np.maximum(high, widest[1].max(axis=0)))
-    schema = _joined(schemas, reach, disk)
+    schema = join_schemas(schemas, reach, disk.roles)
     return Surveyed(schema, (low, high), rewards, np.concatenate(samples), np.concatenate(some), ends)
-
-
-def _joined(schemas: Sequence[Schema], reach: tuple[F64, F64], disk: DiskLog) -> Schema:
-    """Return the schema of the whole log: the widest kind of each feature, and all labels."""
-    first = schemas[0]
-    given = disk.roles.get("kinds") or {}
-    features = []
-    for f, feature in enumerate(first.features):
-        kinds = {schema.features[f].kind for schema in schemas}
-        kind = feature.kind
-        if kinds <= set(KINDS) and feature.name not in given:
-            kind = max(kinds, key=KINDS.index)
-            if kind == "binary" and not (reach[0][f] >= 0 and reach[1][f] <= 1):
-                kind = "integer"
-        unit = next((schema.features[f].unit for schema in schemas if schema.features[f].unit), "")
-        features.append(Feature(feature.name, unit, kind, **_rest(feature)))
-    action = first.action
-    if action.kind == "discrete" and first.has_action and not disk.roles.get("labels"):
-        labels = {label for schema in schemas for label in schema.action.labels}
-        action = replace(action, labels=tuple(sorted(labels, key=_label_key)))
-    elif any(schema.action != action for schema in schemas):
-        raise LogError("The actions of this log are not the same in all its parts; give labels=.")
-    return replace(first, features=tuple(features), action=action)
-
-
-def _rest(feature: Feature) -> dict[str, Any]:
-    return {name: value for name, value in vars(feature).items() if name not in ("name", "unit", "kind")}
-
-
-def _label_key(label: str) -> list[tuple[int, float, str]]:
-    """Sort labels as the values that they stand for: numbers by size, texts by their letters."""
-    found = []
-    for part in label.split(", "):
-        try:
-            found.append((0, float(part), ""))
-        except ValueError:
-            found.append((1, 0.0, part))
-    return found

@@ -1,0 +1,182 @@
+"""Pieces of a log on disk: whole episodes as far as they are short enough, and each read as a log of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.errors import LogError
+from tripletree.log.coerce import Array
+from tripletree.log.disk_files import iter_rows
+from tripletree.log.findings import Findings
+from tripletree.log.log import Log
+from tripletree.log.roles import Roles
+from tripletree.log.runs import Index
+from tripletree.log.sources import Table
+from tripletree.log.tables import from_table
+from tripletree.writing import shown
+
+if TYPE_CHECKING:
+    from tripletree.log.disk import DiskLog
+
+I64 = npt.NDArray[np.int64]
+
+PIECE = 2**18
+"""Steps that are worked on at a time; an episode of more than twice as many is cut into pieces."""
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some rows of a log on disk: whole episodes, but that the first or the last may be cut.
+
+    Attributes
+    ----------
+    number, start, stop : int
+        Its place among the pieces, and its rows among those of the log.
+    starts, ids : arrays
+        The episodes, from ``start`` on.
+    before, after : int
+        Steps of the first episode before this piece, and of the last one after it; 0 where they are whole.
+    held : Held or None
+        Where only some episodes of the files count: the piece that they are part of.
+    """
+
+    number: int
+    start: int
+    stop: int
+    starts: I64
+    ids: Array = field(repr=False)
+    before: int = 0
+    after: int = 0
+    held: Held | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.stop - self.start
+
+    @property
+    def begin(self) -> int:
+        """The first row in the files that it is read from."""
+        return self.start if self.held is None else self.held.whole.start
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """A piece of the whole log, and which of its episodes count."""
+
+    whole: Piece
+    kept: npt.NDArray[np.bool_]
+
+
+def cut(index: Index, rows: int | None = None) -> list[Piece]:
+    """Divide a log into pieces of about so many rows."""
+    rows = PIECE if rows is None else rows
+    starts, n = index.starts, int(index.starts[-1])
+    pieces: list[Piece] = []
+    at = 0
+    while at < n:
+        first = int(np.searchsorted(starts, at, side="right")) - 1
+        inside = int(np.searchsorted(starts, min(at + rows, n), side="right")) - 1
+        stop = int(starts[inside])
+        if stop - at < rows // 2:
+            stop = int(starts[min(inside + 1, index.n_episodes)])
+            if stop - at > 2 * rows:
+                stop = at + rows
+        last = int(np.searchsorted(starts, stop, side="left")) - 1
+        local = np.clip(starts[first : last + 2], at, stop) - at
+        pieces.append(
+            Piece(
+                len(pieces),
+                at,
+                stop,
+                local,
+                index.ids[first : last + 1],
+                at - int(starts[first]),
+                int(starts[last + 1]) - stop,
+            )
+        )
+        at = stop
+    if not index.ordered and any(piece.before for piece in pieces):
+        raise LogError(
+            "The steps of a long episode are out of order. Sort its rows, or read the log into memory: read_log."
+        )
+    return pieces
+
+
+def keep(pieces: Sequence[Piece], kept: npt.NDArray[np.bool_]) -> list[Piece]:
+    """Return the same with some episodes only, numbered as if there were no others."""
+    found: list[Piece] = []
+    episode = row = 0
+    for piece in pieces:
+        first = episode - (piece.before > 0)
+        episode = first + len(piece.ids)
+        here = kept[first:episode]
+        length = np.diff(piece.starts)[here]
+        if not here.any():
+            continue
+        starts = np.append(0, np.cumsum(length))
+        stop = row + int(starts[-1])
+        before, after = piece.before * bool(here[0]), piece.after * bool(here[-1])
+        found.append(Piece(len(found), row, stop, starts, piece.ids[here], before, after, Held(piece, here)))
+        row = stop
+    return found
+
+
+def read_pieces(disk: DiskLog, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, Log]]:
+    """Yield pieces that follow each other as logs; of a cut episode the next row's state is the final one."""
+    for piece, log in _read([piece if piece.held is None else piece.held.whole for piece in pieces], disk):
+        mine = pieces[piece[0]]
+        yield mine, log if mine.held is None or mine.held.kept.all() else log.select(mine.held.kept)
+
+
+def _read(pieces: Sequence[Piece], disk: DiskLog) -> Iterator[tuple[tuple[int, Piece], Log]]:
+    columns = [name for name in disk.columns if name != disk.roles.get("episode")]
+    held: list[dict[str, Any]] = []
+    have, begin = 0, pieces[0].start
+    end = pieces[-1].stop + (pieces[-1].after > 0)
+    batches = iter_rows(disk.files, begin, end, columns)
+    for number, piece in enumerate(pieces):
+        skip = piece.start - begin
+        wanted = skip + piece.rows + (piece.after > 0)
+        while have < wanted:
+            batch = next(batches)
+            held.append(batch)
+            have += len(next(iter(batch.values())))
+        table = {name: np.concatenate([batch[name] for batch in held]) for name in columns}
+        yield (number, piece), _log_of(disk, piece, {name: column[skip:wanted] for name, column in table.items()})
+        held = [{name: column[skip + piece.rows :] for name, column in table.items()}]
+        have -= skip + piece.rows
+        begin = piece.stop
+
+
+def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
+    roles = {key: value for key, value in disk.roles.items() if key not in ("episode", "endless", "success")}
+    more = piece.after > 0
+    starts = np.append(piece.starts, piece.rows + 1) if more else piece.starts
+    ids = np.arange(len(starts) - 1)
+    findings = Findings(f"{shown(disk.path)}, rows {piece.start:,} to {piece.stop:,}")
+    source = Table(list(columns), list(columns.values()), shown(disk.path), starts=starts[:-1], ids=ids)
+    fields = from_table(source, cast(Roles, roles), findings)
+    fields.pop("reading", None)
+    if not np.array_equal(fields["starts"], starts):
+        raise LogError(
+            f"Values are missing in rows {piece.start:,} to {piece.stop:,} of {shown(disk.path)}. In memory (read_log) "
+            "such episodes are divided or mended; a log on disk must have all of them. Leave such rows or columns out."
+        )
+    finals, endings = fields["final_states"], fields["endings"].copy()
+    if disk.roles.get("endless"):
+        endings[:] = 2
+    if more:
+        n = piece.rows
+        finals = np.concatenate([finals[:-2], fields["states"][n:]])
+        fields |= {name: fields[name][:n] for name in ("states", "actions", "rewards")}
+        endings = endings[:-1]
+        endings[-1] = 0
+    return Log(
+        **(fields | {"starts": piece.starts, "final_states": finals, "endings": endings, "episode_ids": piece.ids})
+    )

@@ -1,0 +1,195 @@
+"""Where the episodes of a log on disk begin: what each file says by itself, and what follows for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.errors import LogError
+from tripletree.log.boundaries import FLAGS
+from tripletree.log.coerce import Array, as_flags, as_ids
+from tripletree.log.disk_files import iter_rows
+from tripletree.log.findings import Findings
+from tripletree.text import Message, Option
+from tripletree.writing import shown
+
+if TYPE_CHECKING:
+    from tripletree.log.disk import DiskLog
+
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """What the columns that mark episodes say about one file.
+
+    Attributes
+    ----------
+    begins : int64 array
+        Rows of the log in which an episode begins, other than the file's first row.
+    ids : array or None
+        The ids of the file's first row and of these.
+    first, last : tuple
+        Id, step and flag of the file's first and last row; None where there is none.
+    ordered : bool
+        Whether steps go up inside all episodes.
+    """
+
+    begins: I64
+    ids: Array | None
+    first: tuple[Any, Any, Any]
+    last: tuple[Any, Any, Any]
+    ordered: bool
+
+
+def find_runs(disk: DiskLog, number: int) -> Runs:
+    """Return where episodes begin in a file, as far as the file itself says."""
+    file = disk.files[number]
+    by_id = disk.roles.get("episode")
+    step_column = disk.roles.get("step")
+    flags = [disk.roles[role] for role in FLAGS if role in disk.roles]
+    columns = [name for name in (by_id, step_column, *flags) if name]
+    if not columns or disk.roles.get("endless"):
+        return Runs(np.empty(0, np.int64), None, (None, None, None), (None, None, None), True)
+    findings = Findings(shown(file.path))
+    begins, ids, ordered = [], [], True
+    first: tuple[Any, Any, Any] | None = None
+    last: tuple[Any, Any, Any] = (None, None, None)
+    at = file.begin
+    for batch in iter_rows([file], file.begin, file.begin + file.rows, columns):
+        name = None if by_id is None else as_ids(np.asarray(batch[by_id]), "`episode`", findings)
+        step = None if step_column is None else np.asarray(batch[step_column])
+        over = [as_flags(np.asarray(batch[flag]), f"`{flag}`", findings) for flag in flags]
+        findings.stop_if_failed()
+        flag = np.logical_or.reduce([part for part in over if part is not None]) if over else None
+        n = len(next(iter(batch.values())))
+        new = np.zeros(n, bool)
+        if name is not None:
+            new[1:] = name[1:] != name[:-1]
+            new[0] = first is not None and name[0] != last[0]
+        else:
+            if step is not None:
+                new[1:] = step[1:] <= step[:-1]
+                new[0] = first is not None and step[0] <= last[1]
+            if flag is not None:
+                new[1:] |= flag[:-1]
+                new[0] |= first is not None and bool(last[2])
+        if name is not None and step is not None:
+            ordered &= bool((new[1:] | (step[1:] > step[:-1])).all())
+            ordered &= bool(first is None or new[0] or step[0] > last[1])
+        here = [None if column is None else column for column in (name, step, flag)]
+        if first is None:
+            first = cast(tuple[Any, Any, Any], tuple(None if c is None else c[0] for c in here))
+            if name is not None:
+                ids.append(name[:1])
+        last = cast(tuple[Any, Any, Any], tuple(None if c is None else c[-1] for c in here))
+        begins.append(np.flatnonzero(new) + at)
+        if name is not None:
+            ids.append(name[new])
+        at += n
+    joined = np.concatenate(ids) if ids else None
+    return Runs(np.concatenate(begins).astype(np.int64), joined, first or last, last, ordered)
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """The episodes of a log on disk: their first rows, closed by the number of rows, and their names.
+
+    ``ordered`` tells whether steps go up inside all of them.
+    """
+
+    starts: I64
+    ids: Array
+    ordered: bool = True
+
+    @property
+    def n_episodes(self) -> int:
+        """Number of episodes."""
+        return len(self.ids)
+
+
+def find_episodes(disk: DiskLog) -> Index:
+    """Return the episodes of a log on disk; only the columns that mark them are read."""
+    return join_runs(disk, [find_runs(disk, number) for number in range(len(disk.files))])
+
+
+def join_runs(disk: DiskLog, runs: Sequence[Runs]) -> Index:
+    """Return the episodes of all files, by the same rules as for a folder that is read into memory."""
+    firsts = np.array([file.begin for file in disk.files], np.int64)
+    borders = firsts[1:]
+    if disk.roles.get("endless"):
+        return Index(np.array([0, disk.n_rows]), np.zeros(1, np.int64))
+    if disk.roles.get("episode") is not None:
+        return _join_ids(disk, runs, firsts)
+    if disk.roles.get("step") is not None:
+        restarts = [bool(after.first[1] <= before.last[1] or before.last[2]) for before, after in pairwise(runs)]
+        borders = borders[np.array(restarts, bool)] if len(borders) else borders
+    elif not any(role in disk.roles for role in FLAGS):
+        if len(disk.files) == 1:
+            raise LogError(
+                Message(
+                    "Nothing says where episodes begin or end. Give {}, {} or {}; if all rows are one recording "
+                    "without end, type {}.",
+                    Option("episode", "..."),
+                    Option("step", "..."),
+                    Option("done", "..."),
+                    Option("endless", True),
+                )
+            )
+        stems = [Path(file.path).stem for file in disk.files]
+        return Index(np.append(firsts, disk.n_rows), np.array(stems, np.str_))
+    begins = np.sort(np.concatenate([[0], borders, *(run.begins for run in runs)])).astype(np.int64)
+    return Index(np.append(begins, disk.n_rows), np.arange(len(begins), dtype=np.int64))
+
+
+def _join_ids(disk: DiskLog, runs: Sequence[Runs], firsts: I64) -> Index:
+    owners: dict[Any, tuple[int, int]] = {}  # of each id, the file and the run that it was last seen in
+    goes_on = np.zeros(len(runs), bool)
+    apart = False
+    for number, run in enumerate(runs):
+        for place, name in enumerate(cast(Array, run.ids).tolist()):
+            seen = owners.get(name)
+            if seen is not None:
+                if seen[0] == number:
+                    raise _scattered(name, disk.files[number].path)
+                step_goes_on = run.first[1] is None or place > 0 or run.first[1] > runs[seen[0]].last[1]
+                if not step_goes_on:
+                    apart = True
+                elif place > 0 or seen != (number - 1, len(cast(Array, runs[number - 1].ids)) - 1):
+                    if run.first[1] is None:
+                        apart = True
+                    else:
+                        raise _scattered(name, disk.files[number].path)
+                else:
+                    goes_on[number] = True
+            owners[name] = (number, place)
+    if apart:
+        goes_on[:] = False
+    starts, ids = [], []
+    for number, run in enumerate(runs):
+        begins, names = np.append(firsts[number], run.begins), cast(Array, run.ids)
+        if apart:
+            stem = Path(disk.files[number].path).stem
+            names = np.array([f"{stem}/{name}" for name in names.tolist()], object)
+        skip = 1 if goes_on[number] else 0
+        starts.append(begins[skip:])
+        ids.append(names[skip:])
+    joined = np.concatenate(ids)
+    return Index(
+        np.append(np.concatenate(starts), disk.n_rows).astype(np.int64),
+        joined.astype(np.int64) if joined.dtype.kind in "iu" else np.array(joined.tolist(), np.str_),
+        all(run.ordered for run in runs),
+    )
+
+
+def _scattered(name: Any, path: str) -> LogError:
+    return LogError(
+        f"The rows of episode {name!r:.40} do not lie together: it comes back in {shown(path)}. A log on disk is read "
+        "in one go: sort its rows by episode, or read it into memory: read_log."
+    )

@@ -1,0 +1,204 @@
+"""Growth on a log on disk: targets are measured and rounded, rows binned, and nodes counted pass after pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.errors import ParameterError
+from tripletree.log.derive import NOISE
+from tripletree.model.bootstrap import settles
+from tripletree.model.fit import grow_settled
+from tripletree.scale import passes
+from tripletree.scale.pieces import Settled, Work
+from tripletree.scale.session import Session, merged
+from tripletree.tree.edges import Edges, choose_edges, few_values
+from tripletree.tree.frontier import Growth, Limits, Wanted, first_bins
+from tripletree.tree.grow import encode
+from tripletree.tree.parts import Measured, Model, Rounding, at_ranks, middle_ranks, middle_span, rounding, units_for
+from tripletree.tree.rotation import WORTHWHILE
+from tripletree.tree.spread import grids_of
+from tripletree.tree.structure import Tree
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+
+class Growing:
+    """One growth: what is measured, and chosen once for all trees of a fit.
+
+    ``value_size`` is the largest size of a value, of those that were measured last.
+    """
+
+    def __init__(self, session: Session, model: Model, parameters: Mapping[str, Any], slots: int) -> None:
+        self.session, self.model, self.parameters, self.slots = session, model, parameters, slots
+        self.seen, self.n = session.seen, session.n_samples
+        self.edges: Edges | None = None
+        self.value_size = 0.0
+        self._start_size = 0.0
+        self._few: dict[tuple[int, int], dict[float, int]] = {}
+
+    def _flattened(self, work: Work) -> Work:
+        """Make values that differ by rounding errors only the same, as `log.derive.values` does."""
+        work = replace(work, flat=None)
+        found = list(self.session.each("measuring values", passes.value_range, (work, None)))
+        low, high = min(pair[0] for pair in found), max(pair[1] for pair in found)
+        self.value_size = max(abs(low), abs(high))
+        if high - low <= NOISE * max(abs(low), abs(high), self.seen.rewards):
+            middle = low / 2 + high / 2
+            self.value_size = abs(middle)
+            return replace(work, flat=middle)
+        return work
+
+    def _measured(self, work: Work) -> Rounding:
+        """Measure action, value and derivative; the first time, choose edges as well."""
+        ranges = merged(self.session.each("measuring ranges", passes.measure_ranges, (work, self.model)))
+        units = units_for(ranges, self.seen.states)
+        bins = int(self.parameters["bins"])
+        whole = len(self.seen.sample) == self.n
+        fresh = self.edges is None and not whole
+        known: list[F64 | None] = few_values(self.seen.sample, bins) if fresh else [None] * self.session.disk.n_features
+        how = passes.Units(self.model, units, grids_of(self.n), known, bins)
+        sums: Measured | None = None
+        more = [np.empty(0)] * self.session.disk.n_features
+        for part, found in self.session.each("measuring spreads", passes.measure_sums, (work, how)):
+            more = [np.union1d(a, b) for a, b in zip(more, found, strict=True)]
+            if sums is None:
+                sums = part
+            else:
+                sums.merge(part)
+        if self.edges is None:
+            self.edges = choose_edges(self.seen.sample, () if whole else more, bins, str(self.parameters["thresholds"]))
+        sums = sums or Measured()
+        self._few = sums.few
+        return rounding(self.model, ranges, sums, self.seen.states)
+
+    def _grow(self, work: Work) -> tuple[Tree, Rounding]:
+        """Grow a tree on the values of this work."""
+        how = self._measured(work)
+        edges = self.edges
+        if edges is None:
+            raise ValueError("edges are chosen when targets are measured")
+        if not sum(map(len, how.used)):
+            none = np.full(1, -1, np.int32)
+            return Tree(none, np.zeros(1), none, np.zeros(1)), how
+        while True:
+            root: I64 | None = None
+            lie: I64 | None = None
+            for histogram, part in self.session.each("binning", passes.write_rows, (work, how, edges)):
+                root = histogram if root is None else root + histogram
+                lie = part if lie is None else lie + part
+            if how.fine or lie is None:
+                break
+            finer = how.told(self._steps(work, how, lie))
+            if not finer.fine:
+                break
+            how = finer
+        if root is None:
+            raise ValueError("no pieces")
+        given = self.parameters
+        limits = Limits(
+            min(int(given["max_leaves"]), self.n),
+            given["max_depth"],
+            int(given["min_samples_leaf"]),
+            float(given["min_quality"]) * how.grid * how.grid,
+            given["priority"] == "gain",
+        )
+        first_bin = first_bins(edges)
+
+        def counted(wanted: Wanted) -> I64:
+            what = f"growing ({leaves[0]} of at most {given['max_leaves']} leaves)"
+            found: I64 | None = None
+            for part in self.session.each(
+                what, passes.count_nodes, (work, how.lanes, first_bin, wanted), self.session.workers.number
+            ):
+                found = part if found is None else np.add(found, part, out=found)
+            if found is None:
+                raise ValueError("no pieces")
+            return found
+
+        leaves = [1]
+
+        def progress(number: int, most: int) -> None:
+            leaves[0] = number
+            if given["progress"] is not None:
+                given["progress"](number, most)
+
+        growth = Growth(how.lanes, edges, root[0], limits, self.slots, self.session.workers.number)
+        tree, _ = growth.grow(counted, progress)
+        quality = tree.quality / how.grid / how.grid
+        return Tree(tree.feature, tree.threshold, tree.left, quality), how
+
+    def _steps(self, work: Work, how: Rounding, lie: I64) -> dict[tuple[int, int], float]:
+        """Return how many steps of the grid the middle of each narrow column spans."""
+        narrow = how.narrow(lie)
+        discrete = self.model.schema.action.kind == "discrete"
+        steps = {name: how.steps(name, 0.0) for name in narrow if name[0] == 0 and discrete}
+        wanted = {name: middle_ranks(how.spreads[name[0]].count) for name in narrow if name not in steps}
+        places = {name: [rank for pair in pairs for rank in pair] for name, pairs in wanted.items()}
+        found = {name: at_ranks(self._few[name], places[name]) for name in wanted if name in self._few}
+        found |= self._select(work, {name: ranks for name, ranks in places.items() if name not in found})
+        for name, numbers in found.items():
+            pairs = list(zip(numbers[::2], numbers[1::2], strict=True))
+            steps[name] = how.steps(name, middle_span(pairs, float(how.spreads[name[0]].per_unit[name[1]])))
+        return {name: steps[name] for name in narrow}
+
+    def _select(self, work: Work, wanted: dict[tuple[int, int], list[int]]) -> dict[tuple[int, int], list[float]]:
+        """Return the numbers at some places of sorted columns, exactly."""
+        columns = [name for name, ranks in wanted.items() for _ in ranks]
+        left = [rank for ranks in wanted.values() for rank in ranks]
+        prefix = [0] * len(columns)
+        for bits in range(0, 64 if columns else 0, passes.RADIX):
+            places = passes.Places(self.model, columns, np.array(prefix, np.uint64), bits)
+            counts = sum(self.session.each("looking at outliers", passes.count_places, (work, places)))
+            for k, of in enumerate(np.asarray(counts)):
+                until = np.cumsum(of)
+                digit = int(np.searchsorted(until, left[k], side="right"))
+                left[k] -= int(until[digit - 1]) if digit else 0
+                prefix[k] = prefix[k] * 2**passes.RADIX + digit
+        found: dict[tuple[int, int], list[float]] = {name: [] for name in wanted}
+        for name, number in zip(columns, prefix, strict=True):
+            found[name].append(passes.number_of(number))
+        return found
+
+    def grow_settled(self, work: Work) -> tuple[Tree, Work, Rounding]:
+        """As `model.fit.grow_settled`: with truncated episodes, once more on the values that the tree settles."""
+        start = self._flattened(work)
+        self._start_size = self.value_size
+        if WORTHWHILE * self.n < self.session.disk.n_features:
+            raise ParameterError("There are many more features than samples: read the log into memory, with read_log.")
+        tree, how = self._grow(start)
+        if settles(self.parameters) and self.session.truncated():
+            tree, how = self._grow(self._settled(start, tree))
+            return tree, self._settled(start, tree), how
+        return tree, start, how
+
+    def _settled(self, start: Work, tree: Tree) -> Work:
+        """Return the work with the values that a tree settles."""
+        unit = max(self._start_size, float(np.finfo(np.float64).tiny))
+        found = merged(
+            part
+            for part in self.session.each("settling values", passes.settle, (start, passes.Tails(tree, unit, self.n)))
+            if part is not None
+        )
+        settled = Settled(tree, found.settled(tree.n_leaves) * unit)
+        return self._flattened(replace(start, settled=settled, flat=None).carried(self.session.spans))
+
+    def grow_on_sample(self, work: Work) -> tuple[Tree, Work, Rounding]:
+        """Grow on some episodes in memory; how its targets spread is measured on the whole log."""
+        most = int(self.session.disk.how.sample or 0)
+        log, _ = self.session.gathered(work, most)
+        threads = self.session.workers.number
+        given = self.parameters
+        grown = grow_settled(
+            log, encode(log, given["mode"], given["bins"], threads, None, given["thresholds"]), given, threads
+        )
+        start = self._flattened(work)
+        self._start_size = self.value_size
+        if settles(given) and self.session.truncated():
+            start = self._settled(start, grown.tree)
+        return grown.tree, start, self._measured(start)

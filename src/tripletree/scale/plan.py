@@ -1,0 +1,86 @@
+"""What work on a log on disk will take, told before it begins, and how it is shared out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tripletree.errors import ParameterError
+from tripletree.log.cutting import PIECE
+from tripletree.log.disk import DiskLog
+from tripletree.model.fit import available_cores
+from tripletree.text import Message, Option, count
+
+BYTES_A_STEP = 400
+"""Of memory, while a piece is worked on: its columns, the log, and what is made of it."""
+USUAL = 15 * 10**8
+"""Bytes of memory to work with, where nobody says otherwise: more makes little difference."""
+NANOSECONDS = 1_600
+"""Of a processor for each step of 8 features and 500 leaves, for a first guess; see the benchmark `scaling`."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit will take, told before it begins."""
+
+    rows: int
+    files: int
+    cache: int
+    memory: int
+    seconds: float
+    workers: int
+
+    def __str__(self) -> str:
+        minutes = f"about {self.seconds / 60:.0f} minutes" if self.seconds > 90 else f"about {self.seconds:.0f} s"
+        minutes = minutes if self.seconds >= 10 else "a few seconds"
+        return (
+            f"{count(self.rows, 'sample')} in {count(self.files, 'file')}: {minutes} on {count(self.workers, 'core')}, "
+            f"up to {self.memory / 1e9:.1f} GB of memory and {self.cache / 1e9:.2g} GB on disk for the cache."
+        )
+
+
+def plan(disk: DiskLog, parameters: Mapping[str, Any] | None = None) -> Plan:
+    """Return what it will take to fit a tree to a log on disk; a guess by its size."""
+    workers, _, slots = shares_of(disk)
+    width, n = disk.n_features, disk.n_samples
+    states = 8 * width + 8 * max(len(disk.roles["action"]), 1) + 8
+    rows = 2 * width + 4 * (width + 3) + 1
+    leaves = 1000 if parameters is None else int(parameters["max_leaves"])
+    each = NANOSECONDS * (0.4 + 0.6 * (width / 8) ** 1.5) * (0.6 + 0.4 * leaves / 500)
+    record = 8 * -(-(width + 7) // 8) * 8
+    bins = 1024 if parameters is None else int(parameters["bins"])
+    memory = workers * PIECE * BYTES_A_STEP * max(width, 4) // 8 + slots * bins * width * record + 4 * 10**8
+    return Plan(n, len(disk.files), n * (states + rows), memory, n * each / 1e9 / workers, workers)
+
+
+def shares_of(disk: DiskLog) -> tuple[int, int, int]:
+    """Return the workers, the steps of a piece, and how many histograms may be in memory for a given budget."""
+    how = disk.how
+    workers = how.workers or available_cores()
+    memory = how.memory or min(max(free_memory() // 2, 10**9), USUAL)
+    base = 3 * 10**8
+    rows = PIECE
+    # Half for pieces under way, half for histograms.
+    while rows > 2**14 and workers * rows * BYTES_A_STEP * max(disk.n_features, 4) / 8 > (memory - base) / 2:
+        rows //= 2
+    if memory - base < 10**8:
+        raise ParameterError(
+            Message(
+                "{:,.0f} MB are too little to work with: give at least {}.",
+                memory / 1e6,
+                Option("memory", "500MB"),
+            )
+        )
+    record = 8 * -(-(disk.n_features + 7) // 8) * 8
+    histogram = 1024 * disk.n_features * record
+    return workers, rows, max(int((memory - base) / 2 / histogram), 4)
+
+
+def free_memory() -> int:
+    """Return the memory that is free."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 4 * 10**9
