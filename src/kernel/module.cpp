@@ -17,6 +17,7 @@
 #include "grow.hpp"
 #include "leaf_sums.hpp"
 #include "linear.hpp"
+#include "packing.hpp"
 #include "passes.hpp"
 #include "resolution.hpp"
 #include "settle.hpp"
@@ -505,6 +506,45 @@ Out1<int32_t> apply_array(In2<double> states, In1<int32_t> feature, In1<double> 
     return Out1<int32_t>(out, {n}, owner);
 }
 
+// The states in some rows, and final ones, feature by feature: (what bins are decoded as, differences of codes in bytes).
+nb::list pack_states(In2<double> states, In1<int64_t> rows, In2<double> finals, In1<double> cuts, In1<int64_t> first_cut, size_t bins, size_t spare,
+                     int threads) {
+    const size_t n = rows.shape(0), d = states.shape(1), last = finals.shape(0);
+    require(n > 0 && finals.shape(1) == d && first_cut.shape(0) == d + 1, "states, final states and cuts must have the same features");
+    require(first_cut(0) == 0 && first_cut(d) == static_cast<int64_t>(cuts.shape(0)), "first_cut must run from 0 to the number of cuts");
+    for (size_t f = 0; f < d; ++f) require(first_cut(f) <= first_cut(f + 1), "first_cut must ascend");
+    for (size_t i = 0; i < n; ++i) require(rows(i) >= 0 && static_cast<size_t>(rows(i)) < states.shape(0), "rows must be rows of the states");
+    std::vector<PackedColumn> packed(d);
+    run_interruptibly(
+        n * d <= small_log,
+        [&](const Flag& cancel) {
+            Team team(n * d <= small_log ? 1 : useful_threads(threads));
+            constexpr size_t together = 8;  // features: those of a cache line
+            std::vector<std::vector<double>> columns(std::min(d, together), std::vector<double>(n + last));
+            for (size_t f0 = 0; f0 < d; f0 += together) {
+                const size_t some = std::min(together, d - f0);
+                constexpr size_t block = 1 << 12;
+                team.run(static_cast<int>((n + block - 1) / block), [&](int task, int) {
+                    const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
+                    for (size_t i = a; i < b; ++i)
+                        for (size_t k = 0; k < some; ++k) columns[k][i] = states.data()[static_cast<size_t>(rows.data()[i]) * d + f0 + k];
+                });
+                for (size_t i = 0; i < last; ++i)
+                    for (size_t k = 0; k < some; ++k) columns[k][n + i] = finals.data()[i * d + f0 + k];
+                std::vector<Packer> packers(static_cast<size_t>(team.size()), Packer(bins, spare));
+                team.run(static_cast<int>(some), [&](int task, int thread) {
+                    const size_t k = static_cast<size_t>(task), f = f0 + k;
+                    std::vector<double> own(cuts.data() + first_cut.data()[f], cuts.data() + first_cut.data()[f + 1]);
+                    packed[f] = packers[static_cast<size_t>(thread)].pack(columns[k], n, std::move(own), cancel);
+                });
+            }
+        },
+        [] {});
+    nb::list found;
+    for (const PackedColumn& one : packed) found.append(nb::make_tuple(to_array(one.values), to_array(one.planes)));
+    return found;
+}
+
 template <class T>
 using In3 = nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 template <class T>
@@ -904,6 +944,7 @@ NB_MODULE(_kernel, m) {
     m.def("csv_columns", &csv_columns, "data"_a, "separator"_a, "last"_a, "as_text"_a);
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
     m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert(), "before"_a = 0);
+    m.def("pack_states", &pack_states, "states"_a, "rows"_a, "finals"_a, "cuts"_a, "first_cut"_a, "bins"_a, "spare"_a, "threads"_a);
     m.def("settle", &settle_array, "region"_a, "starts"_a, "cost"_a);
     m.def("encode", &encode_array, "states"_a, "bins"_a, "threads"_a);
     m.def("choose_edges", &choose_edges_array, "ordered"_a, "bins"_a, "midpoint"_a);

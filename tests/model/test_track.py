@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.logs import logs, make_log, random_log
-from tripletree import Log, TripleTree, TripleTreeWarning
+from tests.reference.track import packed
+from tripletree import Log, TripleTree, TripleTreeWarning, _kernel
 from tripletree.graph.segments import Segments
 from tripletree.log.identity import episode_hashes
 from tripletree.log.log import TERMINATED, TRUNCATED
 from tripletree.model import track as module
-from tripletree.model.track import Track
+from tripletree.model.track import BINS, FEWEST_CUTS, Track
 from tripletree.questions.evidence import Evidence
 from tripletree.questions.ground import Ground
 from tripletree.tree.structure import Tree
@@ -403,3 +404,28 @@ def test_a_way_along_a_stretch_is_counted_in_steps_of_its_episode(monkeypatch: p
     (source,) = ground.sources(Segments(np.array([3]), *rows, np.zeros(1), np.zeros(1)))
     assert (source.episode, source.first, source.last) == (0, track.first[3] + 1, track.first[3] + 10)
     np.testing.assert_array_equal(log.states[source.first], ground.states[rows[0, 0]])
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 5, 300, 3_000]),
+    st.sampled_from([0, 3, 400]),
+    st.sampled_from([1, 3, 1_000]),
+)
+@settings(max_examples=40, deadline=None)
+def test_packing_is_the_definition(seed, rows, n_cuts, threads):
+    rng = np.random.default_rng(seed)
+    made = [
+        rng.normal(size=rows),
+        rng.integers(-3, 4, rows) * 1.0,
+        np.where(rng.random(rows) < 0.5, -0.0, rng.normal(size=rows) ** 9),
+    ]
+    states, finals = np.stack(made, axis=1), rng.normal(size=(rng.integers(0, 4), 3)) * 3
+    some = np.sort(rng.choice(rows, rng.integers(1, rows + 1), replace=False))
+    cuts = [np.unique(rng.normal(size=n_cuts)) for _ in range(3)]
+    first = np.append(0, np.cumsum([len(cut) for cut in cuts]))
+    found = _kernel.pack_states(states, some, finals, np.concatenate(cuts), first, BINS, FEWEST_CUTS, threads)
+    for f, (values, planes) in enumerate(found):
+        decoded, codes = packed(states[some, f], finals[:, f], cuts[f])
+        np.testing.assert_array_equal(values, decoded)
+        assert planes.tobytes() == codes

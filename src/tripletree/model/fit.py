@@ -106,7 +106,7 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any], *, word
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
             fitted = replace(fitted, validation_episodes=kept_hashes(validation))
-    track = Track.of(log, fitted.tree) if parameters["keep"] == "track" else None
+    track = Track.of(log, fitted.tree, threads=threads) if parameters["keep"] == "track" else None
     for note in _track_notes(log, fitted.tree, track):
         warnings.warn(note, TripleTreeWarning, stacklevel=3)
     if parameters["keep"] == "nothing" or (track is not None and track.n_samples == log.n_samples):

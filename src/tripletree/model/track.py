@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.log.identity import episode_hashes
 from tripletree.log.log import TRUNCATED, Log
 from tripletree.log.recording import Recording
@@ -100,7 +101,7 @@ class Track:
                 value.setflags(write=False)
 
     @classmethod
-    def of(cls, log: Log, tree: Tree, most_bytes: int = MOST_BYTES) -> Self | None:
+    def of(cls, log: Log, tree: Tree, most_bytes: int = MOST_BYTES, *, threads: int = 1) -> Self | None:
         """Return what a model keeps of a log; None when there is not even room for stretches of an episode.
 
         Parameters
@@ -113,6 +114,8 @@ class Track:
             Size of the codes, unpacked. If the log has more, whole episodes are kept: those with the smallest hashes,
             a fair sample that does not depend on the order of the episodes. If every episode is too long, stretches
             of them are kept, as episodes that are cut off at both ends.
+        threads : int
+            Threads to use; their number changes nothing.
         """
         cuts = _cuts(tree, log.n_features)
         most_rows = room(tree, log.n_features, most_bytes)
@@ -131,16 +134,10 @@ class Track:
         finals = np.where(goes_on[:, None], log.states[np.where(goes_on, end, 0)], log.final_states[kept])
         recorded = ~np.isnan(finals[:, 0])
         final = finals[recorded]
-        values, planes = [], []
-        for f, cut in enumerate(cuts):
-            column = log.states[rows, f]
-            # The smallest and the largest state are exact, and beyond them there are only final states.
-            ends = np.array([column.min(), column.max()])
-            edges = np.concatenate([cut, ends, np.nextafter(ends, np.inf)])
-            column = np.concatenate([column, final[:, f]])
-            first, decoded = _divide(column, np.unique(edges))
-            values.append(decoded)
-            planes.append(_differences(np.searchsorted(first, column, side="right") - 1, _code_type(len(first))))
+        first_cut = np.append(0, np.cumsum([len(cut) for cut in cuts]))
+        packed = _kernel.pack_states(
+            log.states, rows, final, np.concatenate(cuts), first_cut, BINS, FEWEST_CUTS, threads
+        )
         ids, texts = _names(log.episode_ids, kept)
         groups = group_ends = group_texts = None
         if whole.groups is not None and whole.group_labels is not None:
@@ -150,9 +147,9 @@ class Track:
                 names[1:] = map(str, present.tolist())
             group_ends, group_texts = _packed([names[0][:LONGEST_ID], *names[1:]])
         return cls(
-            bins=np.array([len(decoded) for decoded in values], np.int64),
-            values=np.concatenate(values),
-            packed=np.frombuffer(zlib.compress(b"".join(planes), LEVEL), np.uint8),
+            bins=np.array([len(decoded) for decoded, _ in packed], np.int64),
+            values=np.concatenate([decoded for decoded, _ in packed]),
+            packed=np.frombuffer(zlib.compress(b"".join(planes.tobytes() for _, planes in packed), LEVEL), np.uint8),
             starts=starts,
             endings=np.where(goes_on, TRUNCATED, log.endings[kept]).astype(np.uint8),
             finals=recorded.astype(np.uint8),
@@ -310,32 +307,6 @@ def _stretches(log: Log, most_rows: int) -> tuple[I64, I64, I64]:
         begin.append(log.starts[episode] + places)
     found = np.concatenate(begin)
     return np.repeat(chosen, each), found, np.full(len(found), size)
-
-
-def _divide(column: F64, cuts: F64) -> tuple[F64, F64]:
-    """Return the smallest value of each bin, and the value that its samples are decoded as: their median."""
-    value, count = np.unique(column, return_counts=True)
-    side = np.searchsorted(cuts, value, side="right")
-    begins = np.flatnonzero(np.append(True, side[1:] != side[:-1]))
-    until = np.append(0, np.cumsum(count))
-    most = max(BINS, len(begins) + FEWEST_CUTS)
-    if len(value) <= most:
-        return value, value
-    shares = most - len(begins)
-    # Half of it by samples, half by distance: where an agent is seldom, its way must not become a staircase.
-    weight = np.cumsum(count / len(column) + np.diff(value, prepend=value[0]) / (value[-1] - value[0]))
-    place = np.searchsorted(weight, np.arange(1, shares + 1) * (weight[-1] / (shares + 1)), side="right")
-    # A value with several shares, such as a limit that is often reached, has a bin of its own: the next one ends it.
-    place[1:] += place[1:] == place[:-1]
-    begins = np.union1d(begins, np.minimum(place, len(value) - 1))
-    middle = (until[begins] + until[np.append(begins[1:], len(value))]) // 2
-    return value[begins], value[np.searchsorted(until[1:], middle, side="right")]
-
-
-def _differences(codes: I64, dtype: np.dtype[Any]) -> bytes:
-    """Return the difference of each code from the one before, modulo the type's range: its lowest bytes first."""
-    differences = np.append(codes[:1], np.diff(codes)).astype(dtype)
-    return differences.view(np.uint8).reshape(-1, dtype.itemsize).T.tobytes()
 
 
 def _names(ids: npt.NDArray[Any], kept: I64) -> tuple[I64, U8 | None]:
