@@ -97,6 +97,8 @@ def test_tree_and_facts_are_the_payload_of_the_report(house, tree, log):
     found = {**ask(house, "tree"), **ask(house, "facts")}
     wanted = plain(payload(tree.fitted_, log=log))
     found = json.loads(json.dumps(plain(found)))
+    assert found.pop("called") == "tree"
+    assert ask(house, "tree", {"model": "b/7"})["called"] == "tree2.truncate(7)"
     assert {**found, "start": None} == json.loads(json.dumps({**wanted, "start": None}))
     # The first state is one that was recorded.
     assert (np.abs(log.states - found["start"]).sum(axis=1) == 0).any()

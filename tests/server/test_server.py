@@ -228,6 +228,33 @@ def test_a_port_in_use_is_said_plainly(client, tree):
         prepare(House(tree), 70_000)
 
 
+def test_a_browser_that_is_closed_while_it_waits_disturbs_nobody(client, serving):
+    body = json.dumps({"question": "facts", "args": {"model": "a/51"}}).encode()
+    for sent in (body, body[:20]):
+        with socket.create_connection((client.host, client.port)) as gone:
+            head = (
+                f"POST {client.path}ask HTTP/1.1\r\nHost: {client.host}:{client.port}\r\nContent-Type: application/json"
+            )
+            gone.sendall(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + sent)
+    assert client.ask("hello")["answer"]["protocol"] == 1
+
+
+def test_letting_others_in_is_warned_of(tree, tmp_path, monkeypatch):
+    from click.testing import CliRunner
+
+    from tripletree.cli import main
+    from tripletree.web.serving import Serving
+
+    monkeypatch.setattr(Serving, "run", lambda serving: serving._socket.close())
+    tree.save(tmp_path / "road.tripletree")
+    words = ["explore", str(tmp_path / "road.tripletree"), "--no-browser"]
+    found = CliRunner().invoke(main, [*words, "--host", "0.0.0.0"], env={"COLUMNS": "300"})
+    assert found.exit_code == 0
+    assert "The server listens on 0.0.0.0: whoever reaches this machine" in found.output
+    assert "not encrypted" in found.output
+    assert "listens on" not in CliRunner().invoke(main, words).output
+
+
 def test_command_serves_until_ctrl_c(tree, log, tmp_path):
     tree.save(tmp_path / "road.tripletree")
     log.to_npz(tmp_path / "road.npz")

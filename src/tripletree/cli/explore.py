@@ -76,7 +76,7 @@ def explore(
     second = None if other is None else open_model(other)
     recorded = log_of(tree, log, describe)
     beside = _beside(tree, agent, env, normalize, trust)
-    names = [str(path) if path else "" for path in (model, other, log)]
+    names = [str(path) if path else "" for path in (model, other, log, log2)]
     newer = log_of(tree, log2, describe)
     house = House(tree, second, recorded, beside, names, newer, finders())
     if out is not None:

@@ -26,7 +26,7 @@ def compare(house: House, *, a: Any = "a", b: Any = "b") -> dict[str, Any]:
     other = house.tree(b)
     found = house.evidence(a)
     answer = house.tree(a).disagreement(other, log=house.log(a))
-    line = house.line(a, "disagreement", Code(house.line(b, "x")[: -len(".x()")]), log=True)
+    line = house.line(a, "disagreement", Code(house.called(b)), log=True)
     return _apart(found, answer, line)
 
 

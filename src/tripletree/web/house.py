@@ -83,7 +83,7 @@ class House:
     agent : Beside or None
         Who acted.
     names : sequence of str
-        What the two models and the log are called: paths, or nothing.
+        What the two models, the log and the other log are called: paths, or nothing.
     other_log : Log or None
         Another log, such as that of the second model, to find what changed.
     finders : mapping of str to callable
@@ -101,7 +101,8 @@ class House:
         finders: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
         self.session = secrets.token_hex(8)
-        self.agent, self.names, self.jobs = agent, tuple(names), Jobs()
+        self.agent, self.jobs = agent, Jobs()
+        self.names = (*names, "", "", "", "")[:4]
         self._lock = threading.Lock()
         self._sizes: OrderedDict[str, Any] = OrderedDict()
         self._grown = 0
@@ -194,25 +195,33 @@ class House:
                 del self.models[one]
         return name
 
+    def called(self, handle: str) -> str:
+        """Return what the tree of a handle is called in Python."""
+        model, leaves = self.base(handle)
+        return model.line if leaves is None else f"{model.line}.truncate({leaves})"
+
     def line(self, handle: str, method: str, *arguments: Any, log: bool = False, **options: Any) -> str:
         """Return the line of Python that gives the same answer."""
-        model, leaves = self.base(handle)
-        tree = model.line if leaves is None else f"{model.line}.truncate({leaves})"
+        model, _ = self.base(handle)
         parts = [literal(one) for one in arguments]
         parts += [f"{name}={literal(one)}" for name, one in options.items() if one is not None and one != ()]
         if log and model.log is not None:
-            parts.append("log=log")
-        return f"{tree}.{method}({', '.join(parts)})"
+            parts.append("log=log2" if model.line == "tree2" and self.other_log is not None else "log=log")
+        return f"{self.called(handle)}.{method}({', '.join(parts)})"
 
     def setup(self) -> list[str]:
         """Return the lines of Python that come before all others."""
-        first, second, log = self.names
-        lines = ["from tripletree import load, read_log" if log else "from tripletree import load"]
+        first, second, log, other = self.names
+        lines = ["import tripletree", "from tripletree import load, plot, read_log"]
         lines.append(f"tree = load({(first or 'tree.tripletree')!r})")
         if "b" in self.models:
             lines.append(f"tree2 = load({(second or 'other.tripletree')!r})")
-        if log:
-            lines.append(f"log = read_log({log!r})")
+        if self.models["a"].log is not None:
+            lines.append(f"log = read_log({(log or 'log.csv')!r})")
+        if self.other_log is not None:
+            lines.append(f"log2 = read_log({(other or 'log2.csv')!r})")
+        if self.agent is not None:
+            lines.append(f"# `agent` is a function from states to actions: here {self.agent.name or 'the one given'}.")
         return lines
 
     def close(self) -> None:

@@ -172,7 +172,7 @@ def leaf(house: House, *, model: Any = "a", leaf: Any) -> dict[str, Any]:
         "share": time,
         "next": follows,
         "state": packed(middle[leaf] if middle is not None else fitted.entry_points.middle[:, leaf]),
-        "python": f"{house.line(model, 'leaves_')[: -len('()')]}",
+        "python": f"{house.called(model)}.leaves_",
     }
 
 

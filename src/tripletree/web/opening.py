@@ -113,7 +113,8 @@ def tree(house: House, *, model: Any = "a") -> dict[str, Any]:
     base, log = house.base(model)[0].tree.fitted_, house.log(model)
     # Where there are recorded states is the same for every size of a tree, and takes longest.
     faded = support(base, None) if log is None else base.recall(log, "faded", lambda: support(base, log))
-    return shape(house.fitted(model), _first_state(house, str(model).partition("/")[0]), log, faded)
+    first = _first_state(house, str(model).partition("/")[0])
+    return {**shape(house.fitted(model), first, log, faded), "called": house.called(model)}
 
 
 def _first_state(house: House, model: Any) -> F64 | None:
@@ -160,11 +161,10 @@ def map_of(
     view = read_view(house.fitted(model), x, y, where=where, at=at)
     scene = leaf_map(view, colour, arrows=arrows, limits=limits, linear=linear, log=log)
     options = {"where": where, "at": at, "arrows": arrows or None, "linear": linear or None, "limits": limits}
-    tree = house.line(model, "", "")[: -len(".('')")]
     given = [repr(x), repr(y), f"colour={colour!r}"]
     given += [f"{name}={value!r}" for name, value in options.items() if value is not None]
     given += ["log=log"] if log is not None else []
-    return {"scene": scene_of(scene), "python": f"tripletree.plot.leaf_map({tree}, {', '.join(given)})"}
+    return {"scene": scene_of(scene), "python": f"plot.leaf_map({house.called(model)}, {', '.join(given)})"}
 
 
 def ticks(house: House, *, low: Any, high: Any, log: Any = False) -> dict[str, Any]:

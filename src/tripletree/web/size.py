@@ -17,8 +17,8 @@ from tripletree.web.errors import AskError
 from tripletree.web.house import House
 from tripletree.web.packing import packed
 
-POINTS = 400
-"""Sizes at which a curve is sent, at most."""
+POINTS = 5000
+"""Sizes at which a curve is sent, at most: all of them, for trees that people look at."""
 
 
 def curve(house: House, *, model: Any = "a") -> dict[str, Any]:
@@ -28,7 +28,8 @@ def curve(house: House, *, model: Any = "a") -> dict[str, Any]:
     table = curve_table(fitted)
     sizes = np.asarray(table["leaves"])
     # Dense where the curve bends, at few leaves.
-    kept = np.unique(np.geomspace(1, len(sizes), min(POINTS, len(sizes))).round().astype(np.int64)) - 1
+    some = np.geomspace(1, len(sizes), POINTS) if len(sizes) > POINTS else sizes
+    kept = np.unique(np.round(some).astype(np.int64)) - 1
     told = {
         log: {name: packed(np.asarray(table[f"{log}_{name}"])[kept]) for name in ATTRIBUTES}
         for log in ("training", "validation")
@@ -46,7 +47,7 @@ def curve(house: House, *, model: Any = "a") -> dict[str, Any]:
         "most": fitted.tree.n_leaves,
         "grown": len(sizes),
         "theta": list(fitted.options["theta"]),
-        "python": f"{house.line(model, 'curve_')[: -len('()')]}",
+        "python": f"{house.called(model)}.curve_",
     }
 
 
@@ -80,7 +81,7 @@ def regrow(house: House, *, model: Any = "a", theta: Any, leaves: Any = None) ->
     def work(progress: Callable[[int, int], None]) -> dict[str, Any]:
         tree = type(old)(**{**parameters, "progress": progress}).fit(log)
         tree.progress = None
-        line = f"TripleTree({size}, {weights}, {old.gamma}).fit(log)"
+        line = f"tripletree.{type(old)(**parameters)!r}.fit(log)"
         handle = house.settle(str(model), tree, line)
         text = f"{_loss_text(tree.fitted_, tree.n_leaves_)} Before: {_loss_text(old.fitted_, min(size, old.n_leaves_))}"
         return {"model": handle, "leaves": tree.n_leaves_, "theta": list(weights), "text": text, "python": line}

@@ -72,7 +72,7 @@ export function makeAsk(app, place) {
       args,
       (answer) => {
         const found = answer.answers.filter((/** @type {any} */ one) => one.state);
-        told.python = answer.python;
+        told.change = answer.python;
         told.data = answer.data;
         showFoil(answer.answers[0]?.text ?? answer.text, found);
         showOthers(answer.answers.slice(1));
@@ -117,7 +117,7 @@ export function makeAsk(app, place) {
       "futures",
       { model: app.handle(), start: view.state },
       (answer) => {
-        told.next = answer.text;
+        [told.next, told.nextLine] = [answer.text, answer.python];
         next.replaceChildren();
         if (!answer.found.length) emptyState(next, answer.text);
         else add(next, "p", { class: "tx-hint" }, fromHere(answer.text.split("\n")[0]));
@@ -132,7 +132,7 @@ export function makeAsk(app, place) {
       "through",
       { model: app.handle(), start: view.state, most: MOST_EPISODES },
       (answer) => {
-        told.through = answer.text;
+        [told.through, told.throughLine] = [answer.text, answer.python];
         through.replaceChildren();
         add(through, "p", { class: "tx-sentence" }, nearHere(answer.text));
         if (answer.actionsText && !answer.text.includes(answer.actionsText)) add(through, "p", { class: answer.actions ? "tx-sentence" : "tx-hint" }, answer.actionsText);
@@ -141,8 +141,8 @@ export function makeAsk(app, place) {
         for (const one of answer.episodes) {
           const label = `Episode ${one.id}, step ${one.step}, return ${one.return === null ? "unknown" : rounded(one.return, 3)}`;
           const chip = addButton(add(list, "li"), String(one.id), () => app.openEpisode(one.episode, one.step), { title: label, "aria-label": label });
-          chip.addEventListener("pointerenter", () => app.peekEpisode(one.episode));
-          chip.addEventListener("pointerleave", () => app.peekEpisode(null));
+          for (const event of ["pointerenter", "focus"]) chip.addEventListener(event, () => app.peekEpisode(one.episode));
+          for (const event of ["pointerleave", "blur"]) chip.addEventListener(event, () => app.peekEpisode(null));
           if (typeof one.outcome === "boolean") add(chip, "span", { class: one.outcome ? "tx-good" : "tx-bad" }, one.outcome ? "✓" : "✗");
         }
         if (answer.found > answer.episodes.length)
@@ -174,7 +174,8 @@ export function makeAsk(app, place) {
       const { view } = app.store;
       const text = [told.why, told.foil, told.next, told.through].filter(Boolean).join("\n\n");
       const state = JSON.stringify(view.state);
-      const python = [`tree.explain(${state}, about=${JSON.stringify(view.about)})`, told.python].filter(Boolean).join("\n");
+      const why = `${app.tree().called}.explain(${state}, about=${JSON.stringify(view.about)})`;
+      const python = [why, told.change, told.nextLine, told.throughLine].filter(Boolean).join("\n");
       return { text, python, data: { state: view.state, why: told.why, foil: view.foil, change: told.data ?? told.foil, next: told.next, through: told.through } };
     },
     hide: () => {},

@@ -23,12 +23,12 @@ export function makeBar(app, theme) {
   const actions = add(bar, "div", { class: "tx-actions" });
   const undo = addButton(actions, "Undo", app.undo, { title: "Undo (Ctrl+Z)", class: "tx-quiet" });
   makeExports(app, actions);
-  const words = /** @type {Record<string, string>} */ ({ auto: "Auto", light: "Light", dark: "Dark" });
+  const words = /** @type {Record<string, string>} */ ({ auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark" });
   const tone = addButton(actions, words[theme.chosen], () => tell(theme.turn()), { class: "tx-quiet" });
   const tell = (/** @type {string} */ chosen) => {
     tone.textContent = words[chosen];
-    tone.title = `Colours: ${words[chosen].toLowerCase()}. Click for the next.`;
-    tone.setAttribute("aria-label", `Colours: ${words[chosen].toLowerCase()}`);
+    tone.title = chosen === "auto" ? "Light or dark, as your system has it. Click for light." : `Always ${chosen}. Click for the next.`;
+    tone.setAttribute("aria-label", `Colours: ${chosen}`);
   };
   tell(theme.chosen);
   addButton(actions, "?", () => openHelp(app), { class: "tx-quiet tx-round", title: "Keys and hints (?)", "aria-label": "Keys and hints" });

@@ -1,7 +1,7 @@
 // The map with its tools, or two maps side by side that are moved together.
 import { add } from "./dom.js";
 import { makeLimits } from "./limits.js";
-import { drawKey } from "./mapkey.js";
+import { drawKey, drawMarksKey } from "./mapkey.js";
 import { makeMap } from "./mapview.js";
 import { makeTools } from "./tools.js";
 
@@ -13,7 +13,9 @@ export function makeBoard(app, place) {
   const tools = makeTools(app, box);
   const maps = add(box, "div", { class: "tx-maps" });
   const main = makeMap(app, add(maps, "div", { class: "tx-map" }), app.handle, app.tree);
-  const key = add(box, "div", { class: "tx-key" });
+  const keys = add(box, "div", { class: "tx-keys-of-map" });
+  const key = add(keys, "div", { class: "tx-key" });
+  const marks = add(keys, "ul", { class: "tx-entries tx-marks" });
   const limits = makeLimits(app, box);
   /** @type {import("./mapview.js").MapView | null} */
   let second = null;
@@ -57,6 +59,7 @@ export function makeBoard(app, place) {
         if (any(["zoom"])) map.draw();
         else map.drawOver();
       }
+      drawMarksKey(marks, app.layers());
     },
     /** @param {any} map */
     drawn(map) {
@@ -65,6 +68,7 @@ export function makeBoard(app, place) {
     drawOver() {
       main.drawOver();
       second?.drawOver();
+      drawMarksKey(marks, app.layers());
     },
     redraw() {
       main.draw();

@@ -9,7 +9,7 @@ const PARTS = [
   ["value", "#d55e00"],
   ["derivative", "#009e73"],
 ];
-const [CURVE_WIDE, CURVE_HIGH, CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_FLOOR] = [520, 210, 46, 508, 12, 172];
+const [CURVE_WIDE, CURVE_HIGH, CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_FLOOR] = [520, 214, 56, 496, 12, 174];
 
 /** @param {HTMLElement} place @param {(leaves: number) => void} go @param {() => void} settle */
 export function makeCurve(place, go, settle) {
@@ -41,6 +41,7 @@ export function makeCurve(place, go, settle) {
   svg.addEventListener("pointerup", settle);
 
   return {
+    words: () => said.textContent ?? "",
     /** @param {any} answer */
     load(answer) {
       data = answer;
@@ -66,7 +67,9 @@ export function makeCurve(place, go, settle) {
       const told = Object.entries(lines)
         .filter(([, line]) => !line.dashed)
         .map(([name, line]) => `${name.split(",")[0]} ${rounded(line.numbers[k], 3)}`);
-      said.textContent = told.length ? `Loss with ${sizes[k].toLocaleString("en")} leaves: ${told.join(", ")}${data.validation ? " (on episodes kept aside)" : ""}.` : "";
+      const size = `${sizes[k].toLocaleString("en")} ${sizes[k] === 1 ? "leaf" : "leaves"}`;
+      const where = data.validation ? "on episodes that were kept aside" : "on the log that it was grown on";
+      said.textContent = told.length ? `With ${size} the losses are ${told.join(", ")} ${where}.` : "";
     },
   };
 
@@ -87,7 +90,7 @@ export function makeCurve(place, go, settle) {
       addSvg(svg, "text", { x: across(size), y: CURVE_FLOOR + 17, "text-anchor": "middle" }, size.toLocaleString("en"));
     }
     addSvg(svg, "text", { x: (CURVE_LEFT + CURVE_RIGHT) / 2, y: CURVE_HIGH - 4, "text-anchor": "middle" }, "leaves");
-    addSvg(svg, "text", { transform: `translate(11 ${(CURVE_TOP + CURVE_FLOOR) / 2}) rotate(-90)`, "text-anchor": "middle" }, "loss / loss of one leaf");
+    addSvg(svg, "text", { transform: `translate(12 ${(CURVE_TOP + CURVE_FLOOR) / 2}) rotate(-90)`, "text-anchor": "middle" }, "loss, of one leaf = 1");
     if (data.kept) addSvg(svg, "path", { class: "tx-kept", d: `M${across(data.kept)} ${CURVE_TOP}V${CURVE_FLOOR}` });
     for (const [name, { numbers, dashed, colour }] of Object.entries(lines)) {
       const d = sizes.map((size, k) => `${k ? "L" : "M"}${across(size).toFixed(1)} ${up(numbers[k] / (numbers[0] || 1)).toFixed(1)}`).join("");

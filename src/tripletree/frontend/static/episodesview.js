@@ -88,8 +88,8 @@ export function makeEpisodes(app, place) {
     row.addEventListener("click", (event) => {
       if (!(/** @type {HTMLElement} */ (event.target).closest("button"))) app.openEpisode(episode.episode);
     });
-    row.addEventListener("pointerenter", () => app.peekEpisode(episode.episode));
-    row.addEventListener("pointerleave", () => app.peekEpisode(null));
+    for (const event of ["pointerenter", "focusin"]) row.addEventListener(event, () => app.peekEpisode(episode.episode));
+    for (const event of ["pointerleave", "focusout"]) row.addEventListener(event, () => app.peekEpisode(null));
   }
 
   return {

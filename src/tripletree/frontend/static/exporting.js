@@ -2,6 +2,7 @@
 import { addButton } from "./controls.js";
 import { add } from "./dom.js";
 import { drawFrame, makeFrame } from "./frames.js";
+import { mapArgs } from "./mapview.js";
 import { drawMarks } from "./marks.js";
 import { svgPen } from "./pens.js";
 
@@ -25,7 +26,12 @@ export function makeExports(app, place) {
     say("Saved the map as PNG.");
   });
   addButton(list, "Copy the sentences", () => copy(app.taken().text, say, "Copied the sentences."));
-  addButton(list, "Copy the Python lines", () => copy([...(app.hello.setup ?? []), app.map()?.scene?.python, app.taken().python].filter(Boolean).join("\n"), say, "Copied the Python lines."));
+  addButton(list, "Copy the Python lines", async () => {
+    // A map that was made here has no line yet; a file that was mailed knows none.
+    const map = await app.asker.ask("map", { model: app.handle(), ...mapArgs(app) }).catch(() => ({}));
+    const lines = [...(app.hello.setup ?? []), map.python, app.taken().python].filter(Boolean);
+    await copy(lines.join("\n"), say, "Copied the Python lines.");
+  });
   addButton(list, "Answers as JSON", () => {
     const data = { view: app.store.view, answer: app.taken().data };
     save(`${name()}.json`, new Blob([JSON.stringify(data, null, 2)], { type: "application/json" }));
@@ -57,17 +63,43 @@ export function pictureOf(app) {
   const map = app.map();
   const { clientWidth: width, clientHeight: height } = map.stage;
   const tint = app.tint();
-  const head = 44;
-  const { pen, file } = svgPen(width, height + head, tint.paper);
+  const [head, foot] = [44, 46];
+  const { pen, file } = svgPen(width, height + head + foot, tint.paper);
   const { scene } = map;
   const frame = shifted(makeFrame(width, height, scene.x, scene.y, app.store.view.zoom), head);
   pen.text(frame.left, 20, scene.title, { size: 15, fill: tint.ink, weight: 600 });
   pen.text(frame.left, 38, [scene.subtitle, scene.note].filter(Boolean).join(" · "), { size: 11, fill: tint.soft });
   drawMarks(pen, scene, frame, tint, 2);
   drawFrame(pen, frame, tint);
+  paintLegend(pen, scene, frame.left, height + head + 12, width - frame.left - 14, tint);
   const over = dressedCopy(map.svg);
   const inner = `<svg y="${head}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${over}</svg>`;
   return file().replace(/<\/svg>\n$/, `${inner}</svg>\n`);
+}
+
+/**
+ * What the colours mean, below the map.
+ * @param {import("./types.js").Pen} pen @param {any} scene @param {number} left @param {number} top @param {number} room
+ * @param {{ink: string, soft: string}} tint
+ */
+function paintLegend(pen, scene, left, top, room, tint) {
+  if (scene.bar) {
+    const { palette, bar } = scene;
+    const from = left + 7 * bar.label.length + 14;
+    const wide = Math.min(260, left + room - from - 20) / palette.length;
+    pen.text(left, top + 9, bar.label, { size: 11, fill: tint.ink });
+    palette.forEach((/** @type {string} */ fill, /** @type {number} */ k) => pen.rect(from + k * wide, top, wide + 0.5, 9, { fill }));
+    for (const [share, text] of bar.ticks) pen.text(from + share * wide * palette.length, top + 22, text, { size: 10, fill: tint.ink, align: "middle" });
+    return;
+  }
+  let [x, y] = [left, top];
+  for (const [text, fill] of scene.entries ?? []) {
+    const wide = 24 + 6.5 * text.length;
+    if (x + wide > left + room && x > left) [x, y] = [left, y + 16];
+    pen.rect(x, y, 10, 10, { fill });
+    pen.text(x + 15, y + 9, text, { size: 11, fill: tint.ink });
+    x += wide;
+  }
 }
 
 /** @param {any} frame @param {number} down */

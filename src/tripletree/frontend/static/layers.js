@@ -118,6 +118,8 @@ function drawWay(sheet, line, at) {
 function drawZone(sheet, zone, { px, py, left, right, top, floor }, x, y) {
   const [a, b] = zone.box[x] ?? [null, null];
   const [c, d] = (y === null ? null : zone.box[y]) ?? [null, null];
+  // Of the end of an episode, or of other features only, nothing can be seen here.
+  if (a === null && b === null && c === null && d === null) return;
   const x0 = a === null ? left : px(a);
   const x1 = b === null ? right : px(b);
   const y0 = d === null ? top : py(d);

@@ -5,9 +5,7 @@ import { arrowPath } from "./marks.js";
 
 /** @typedef {import("./explore.js").App} App */
 
-const WIDE = 640;
-const HIGH_GRAPH = 560;
-const [PAD_X, PAD_Y] = [70, 52];
+const [PAD_X, PAD_Y] = [64, 52];
 
 /** @param {App} app @param {HTMLElement} place */
 export function makeMachine(app, place) {
@@ -29,7 +27,7 @@ export function makeMachine(app, place) {
     (value) => store.set({ inside: value === "inside" }),
   );
   const figure = add(box.body, "div", { class: "tx-graph" });
-  const svg = addSvg(figure, "svg", { viewBox: `0 0 ${WIDE} ${HIGH_GRAPH}`, role: "group", "aria-label": "Phases and how the agent goes from one to the other" });
+  const svg = addSvg(figure, "svg", { role: "group", "aria-label": "Phases and how the agent goes from one to the other" });
   const about = add(box.body, "div", { class: "tx-answer", "aria-live": "polite" });
   const words = card(place, "In words").body;
   const line = app.asker.line();
@@ -72,12 +70,23 @@ export function makeMachine(app, place) {
     );
   }
 
-  const px = (/** @type {number} */ x) => PAD_X + (x / 1.25) * (WIDE - 2 * PAD_X);
-  const py = (/** @type {number} */ y) => HIGH_GRAPH - PAD_Y - y * (HIGH_GRAPH - 2 * PAD_Y);
-  const radius = (/** @type {any} */ node) => Math.max(8, Math.min(46, node.size * (data.level === "phases" ? 1.05 : 0.75)));
+  // As wide as its place, so that letters are as large on a phone as elsewhere.
+  let [wide, high] = [520, 470];
+  new ResizeObserver(() => {
+    const width = Math.round(figure.clientWidth);
+    if (width < 100 || width === wide) return;
+    [wide, high] = [width, Math.round(Math.min(0.9 * width + 30, 560))];
+    draw();
+  }).observe(figure);
+  const px = (/** @type {number} */ x) => PAD_X + (x / 1.25) * (wide - 2 * PAD_X);
+  const py = (/** @type {number} */ y) => high - PAD_Y - y * (high - 2 * PAD_Y);
+  const radius = (/** @type {any} */ node) => Math.max(8, Math.min(46, (node.size * (data.level === "phases" ? 1.05 : 0.75) * wide) / 600));
 
   function draw() {
+    // Who is here by keyboard stays where they are.
+    const held = [...svg.querySelectorAll(".tx-node")].find((node) => node === document.activeElement)?.getAttribute("data-key");
     svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
     if (!data) return;
     const at = new Map(data.nodes.map((/** @type {any} */ node) => [node.key, { x: px(node.x), y: py(node.y), r: radius(node) }]));
     if (data.end) at.set("end", { x: px(data.end[0]), y: py(data.end[1]), r: 11 });
@@ -85,6 +94,7 @@ export function makeMachine(app, place) {
     data.edges.forEach((/** @type {any} */ edge, /** @type {number} */ k) => drawEdge(edges, edge, at, k));
     if (data.end) drawEnd(svg, at.get("end"));
     for (const node of data.nodes) drawNode(node, at.get(node.key));
+    if (held) /** @type {SVGElement | null} */ (svg.querySelector(`[data-key="${CSS.escape(held)}"]`))?.focus();
     tell();
   }
 
@@ -95,6 +105,7 @@ export function makeMachine(app, place) {
       class: chosen ? "tx-node tx-chosen" : "tx-node",
       tabindex: 0,
       role: "button",
+      "data-key": node.key,
       "aria-pressed": String(chosen),
       "aria-label": `${node.name}: ${percent(node.share)} of the time`,
     });
@@ -108,7 +119,7 @@ export function makeMachine(app, place) {
     const inside = small ? String(node.leaf) : percent(node.share);
     if (r > 3.6 * inside.length) addSvg(g, "text", { class: "tx-node-share", x, y: y + 4, "text-anchor": "middle" }, inside);
     else if (!small) addSvg(g, "text", { class: "tx-node-name", x, y: y - r - 7, "text-anchor": "middle" }, inside);
-    if (!small) labelNode(g, node.name, x, y + r + 15);
+    if (!small) labelNode(g, node.name, x, y + r + 15, wide);
     addSvg(g, "title", {}, `${node.name}\n${node.text ?? ""}`);
     const act = () => select(node);
     g.addEventListener("click", act);
@@ -119,8 +130,8 @@ export function makeMachine(app, place) {
       event.preventDefault();
     });
     const peek = (/** @type {boolean} */ on) => app.setLayer("peek", on ? { leaves: node.leaves } : {});
-    g.addEventListener("pointerenter", () => peek(true));
-    g.addEventListener("pointerleave", () => peek(false));
+    for (const [event, on] of /** @type {[string, boolean][]} */ ([["pointerenter", true], ["pointerleave", false], ["focus", true], ["blur", false]]))
+      g.addEventListener(event, () => peek(on));
   }
 
   const isChosen = (/** @type {any} */ node) => (data.level === "phases" ? node.region === store.view.phase && store.view.phase !== null : false);
@@ -139,7 +150,8 @@ export function makeMachine(app, place) {
     level.choose(view.inside && view.phase !== null ? "inside" : "phases");
     /** @type {HTMLButtonElement} */ (level.group.children[1]).disabled = view.phase === null;
     if (!node) {
-      if (data?.level === "phases") add(about, "p", { class: "tx-hint" }, "Click a phase: its leaves are outlined on the map, and its typical state is asked about.");
+      const inside = "Circles are the leaves of this phase; click one to go to its typical state. Escape leads out again.";
+      add(about, "p", { class: "tx-hint" }, data?.level === "phases" ? "Click a phase: its leaves are tinted on the map, and its typical state is asked about." : inside);
       app.setLayer("machine", {});
       return;
     }
@@ -194,8 +206,8 @@ function drawEdge(place, edge, at, number) {
 }
 
 // A name below its circle, on at most two lines.
-/** @param {SVGElement} g @param {string} name @param {number} x @param {number} y */
-function labelNode(g, name, x, y) {
+/** @param {SVGElement} g @param {string} name @param {number} x @param {number} y @param {number} wide */
+function labelNode(g, name, x, y, wide) {
   const room = 22;
   const lines = [""];
   for (const word of name.split(" ")) {
@@ -204,6 +216,6 @@ function labelNode(g, name, x, y) {
     else lines[last] += (lines[last] ? " " : "") + word;
   }
   if (lines.length > 2) lines.splice(1, lines.length, `${lines[1].slice(0, room - 2)} …`);
-  const near = Math.min(Math.max(x, 62), WIDE - 62);
+  const near = Math.min(Math.max(x, 62), wide - 62);
   lines.forEach((text, k) => addSvg(g, "text", { class: "tx-node-name", x: near, y: y + 13 * k, "text-anchor": "middle" }, text));
 }

@@ -12,6 +12,8 @@ import { leafAt } from "./tree.js";
 /** @typedef {import("./explore.js").App} App */
 /** @typedef {import("./types.js").TreeData} TreeData */
 
+const POINT_AT_IT = "Point to read the map, click to ask about a state.";
+
 /**
  * @param {App} app
  * @param {HTMLElement} place
@@ -37,7 +39,7 @@ export function makeMap(app, place, handle, treeOf) {
   const outline = addSvg(svg, "rect", { class: "tx-outline", visibility: "hidden" });
   const layers = addSvg(svg, "g");
   const sorry = add(stage, "p", { class: "tx-sorry", role: "status", hidden: "" });
-  const hover = add(place, "p", { class: "tx-hover", "aria-hidden": "true" });
+  const hover = add(place, "p", { class: "tx-hover", "aria-hidden": "true" }, POINT_AT_IT);
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   const line = app.asker.line();
   /** @type {any} */
@@ -63,14 +65,13 @@ export function makeMap(app, place, handle, treeOf) {
       show(sliceScene(tree, view));
       return;
     }
-    line("map", { model: handle(), ...mapArgs(app) }, (answer) => show(answer.scene, answer.python), fail);
+    line("map", { model: handle(), ...mapArgs(app) }, (answer) => show(answer.scene), fail);
   }
 
-  /** @param {any} found @param {string} [python] */
-  function show(found, python = "") {
+  /** @param {any} found */
+  function show(found) {
     const before = scene;
     scene = found;
-    scene.python = python;
     sorry.hidden = true;
     // Zoomed into another pair of features, nothing would be seen.
     if (before && (before.x.label !== scene.x.label || before.y.label !== scene.y.label) && app.store.view.zoom)
@@ -136,7 +137,7 @@ export function makeMap(app, place, handle, treeOf) {
   function tell(px, py) {
     const state = stateAt(px, py);
     if (!state || !frame || !scene) {
-      hover.textContent = "";
+      hover.textContent = POINT_AT_IT;
       outline.setAttribute("visibility", "hidden");
       return;
     }

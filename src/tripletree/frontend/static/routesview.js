@@ -7,10 +7,12 @@ import { rowsOf } from "./rows.js";
 /** @typedef {import("./explore.js").App} App */
 /** @typedef {[number, number, number, number]} Box */
 
+const FEW_WAYS = 6;
+
 /** @param {App} app @param {HTMLElement} place */
 export function makeRoutes(app, place) {
   const { store } = app;
-  const asked = card(place, "From where to where", "Drag a rectangle on the map for the start, then one for the end; or type a condition.");
+  const asked = card(place, "From where to where", "Drag a rectangle on the map for the start, then one for the end. Or type conditions, or take the surroundings of the state.");
   const fields = {
     from: zoneField(app, asked.body, "from", "Start", `${app.names()[0]} < …`),
     to: zoneField(app, asked.body, "to", "End", "end"),
@@ -61,7 +63,7 @@ export function makeRoutes(app, place) {
       { model: app.handle(), start: view.from, end: view.to },
       (found) => {
         told = found;
-        ways = found.ways;
+        ways = [...found.ways].sort((a, b) => (b.share ?? 0) - (a.share ?? 0));
         answer.classList.remove("tx-waiting");
         show(found);
         draw();
@@ -86,7 +88,12 @@ export function makeRoutes(app, place) {
     const guess = found.method === "paper" || found.method === "bridge";
     add(answer, "h4", {}, guess ? "Ways it may take (a guess)" : "Ways it took");
     const list = add(answer, "ol", { class: "tx-ways" });
-    found.ways.forEach((/** @type {any} */ way, /** @type {number} */ k) => wayRow(list, way, k));
+    ways.slice(0, FEW_WAYS).forEach((way, k) => wayRow(list, way, k));
+    if (ways.length <= FEW_WAYS) return;
+    const more = addButton(answer, `Show the ${ways.length - FEW_WAYS} others`, () => {
+      more.remove();
+      ways.slice(FEW_WAYS).forEach((way, k) => wayRow(list, way, FEW_WAYS + k));
+    });
   }
 
   /** @param {HTMLElement} list @param {any} way @param {number} k */
@@ -146,6 +153,17 @@ function zoneOfBox(app, [x0, x1, y0, y1]) {
   return names.length > 1 ? { [names[view.x]]: [x0, x1], [names[view.y]]: [y0, y1] } : { [names[view.x]]: [x0, x1] };
 }
 
+/** The surroundings of the state on the map, a tenth of it wide and high. @param {App} app @returns {Box} */
+function aroundState(app) {
+  const { view } = app.store;
+  const ends = [view.x, view.y].flatMap((f) => {
+    const { min, max, whole } = app.info().features[f];
+    const reach = whole ? 0.4 : 0.05 * (max - min);
+    return [view.state[f] - reach, view.state[f] + reach];
+  });
+  return /** @type {Box} */ (ends);
+}
+
 /** A rectangle in words, with as many digits as a hand can point at. @param {App} app @param {Box} box */
 function zoneText(app, box) {
   const { features } = app.info();
@@ -165,11 +183,14 @@ function zoneText(app, box) {
 
 /** @param {App} app @param {HTMLElement} place @param {"from" | "to"} end @param {string} label @param {string} hint */
 function zoneField(app, place, end, label, hint) {
-  const box = add(place, "label", { class: `tx-field tx-field-${end}` });
-  add(box, "span", {}, label);
-  const field = /** @type {HTMLInputElement} */ (add(box, "input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder: hint }));
+  const box = add(place, "div", { class: `tx-field tx-field-${end}` });
+  const id = `${app.id}-${end}`;
+  add(box, "label", { for: id }, label);
+  const field = /** @type {HTMLInputElement} */ (add(box, "input", { type: "text", id, autocomplete: "off", spellcheck: "false", placeholder: hint }));
   const sorry = add(place, "p", { class: "tx-empty tx-error", role: "status", hidden: "" });
   field.addEventListener("change", () => app.store.set({ [end]: field.value.trim() }));
+  const title = `A tenth of the map around the state as the ${label.toLowerCase()}`;
+  addButton(box, "Around the state", () => app.store.set({ [end]: zoneText(app, aroundState(app)) }), { title, "aria-label": title });
   const line = app.asker.line();
   return {
     /** @param {string} text */

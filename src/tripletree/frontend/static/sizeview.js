@@ -16,8 +16,8 @@ export function makeSize(app, place) {
   // Every further leaf matters less: the slider is logarithmic.
   const range = /** @type {HTMLInputElement} */ (add(row, "input", { type: "range", id, min: 0, max: 1, step: "any" }));
   const number = /** @type {HTMLInputElement} */ (add(row, "input", { type: "number", min: 1, step: 1, "aria-label": "Number of leaves" }));
-  const said = add(box.body, "p", { class: "tx-hint" });
-  const curve = makeCurve(card(place, "What is lost").body, (leaves) => put(leaves, true), () => store.settle());
+  const lost = card(place, "What is lost").body;
+  const curve = makeCurve(lost, (leaves) => put(leaves, true), () => store.settle());
   const weights = card(place, "What it is grown for", "Action, value and how the state changes: their weights say which of them a leaf should agree on.");
   const triangle = makeTriangle(weights.body);
   const ends = add(weights.body, "div", { class: "tx-ends" });
@@ -62,9 +62,8 @@ export function makeSize(app, place) {
       told = answer;
       most = answer.most;
       curve.load(answer);
-      sayIn(said, answer.text);
       show();
-    }, (error) => emptyState(said, app.sentence(error), "tx-error"));
+    }, (error) => emptyState(lost, app.sentence(error), "tx-error"));
   }
 
   async function regrow() {
@@ -114,8 +113,8 @@ export function makeSize(app, place) {
       if (!possible) sayIn(news, app.hello.needs?.log ?? "");
       if (!changed || changed.has("theta") || changed.has("model")) triangle.show(store.view.theta ?? app.info().theta);
     },
-    words: () => told?.text ?? "",
-    taken: () => ({ text: [told?.text, news.textContent].filter(Boolean).join("\n"), python: `tree.truncate(${leavesNow()})`, data: told }),
+    words: () => curve.words(),
+    taken: () => ({ text: [curve.words(), news.textContent].filter(Boolean).join("\n"), python: [app.tree().called, told?.python].filter(Boolean).join("\n"), data: told }),
     hide: () => {},
   };
 }

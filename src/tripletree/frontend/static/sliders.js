@@ -4,9 +4,13 @@ import { possible } from "./slices.js";
 
 /** @typedef {import("./explore.js").App} App */
 
+const FEW_ROWS = 4;
+
 /** @param {App} app @param {HTMLElement} place */
 export function stateSliders(app, place) {
   const { features } = app.info();
+  // Many features in two columns: the answers should be seen while a slider is moved.
+  place.classList.toggle("tx-rows", features.length > FEW_ROWS);
   const rows = features.map((/** @type {any} */ feature, /** @type {number} */ f) => {
     const row = add(place, "div", { class: "tx-row" });
     const id = `${app.id}-state-${f}`;

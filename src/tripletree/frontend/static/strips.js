@@ -8,6 +8,7 @@ import { numbersOf, rowsOf } from "./rows.js";
 const HIGH = 30;
 const GAP = 6;
 const MOST_POINTS = 700;
+const MOST_LINES = 40;
 
 /**
  * @param {App} app
@@ -85,8 +86,10 @@ export function makeStrip(app, place, go, settle) {
       const band = addSvg(svg, "rect", { x: phase.begin, y: 0, width: Math.max(phase.end - phase.begin, 0.5), height: 6 });
       band.setAttribute("fill", phase.colour);
     }
+    // Few changes go through all rows; many would hide them.
+    const end = data.changes.length > MOST_LINES ? top : height;
     for (const change of data.changes)
-      addSvg(svg, "line", { class: "tx-change-line", x1: change.step, x2: change.step, y1: 6, y2: height, "vector-effect": "non-scaling-stroke" });
+      addSvg(svg, "line", { class: "tx-change-line", x1: change.step, x2: change.step, y1: 6, y2: end, "vector-effect": "non-scaling-stroke" });
     rows.forEach((row, k) => {
       const y = top + k * (HIGH + GAP);
       add(names, "span", { title: row.name }, row.name);

@@ -8,8 +8,9 @@ import { zoomBy } from "./pointing.js";
 /** @param {App} app @param {HTMLElement} place */
 export function makeTools(app, place) {
   const { store } = app;
-  const row = add(place, "div", { class: "tx-tools" });
   const features = app.names().map((name, f) => /** @type {[string, string]} */ ([String(f), name]));
+  // What holds for other features is on a line of its own, which leaves room beside the colour.
+  const row = add(place, "div", { class: features.length > 2 ? "tx-tools tx-roomy" : "tx-tools" });
   const across = chooser(row, "Across", features, (f) => turn("x", Number(f)));
   const up = features.length > 1 ? chooser(row, "Up", features, (f) => turn("y", Number(f))) : null;
   const colour = chooser(

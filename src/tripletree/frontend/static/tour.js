@@ -6,9 +6,15 @@ import { add } from "./dom.js";
 
 const SEEN = "tripletree-tour";
 
+const CHOOSE = "Choose the features along the map and the colour above it. Pale parts are hardly in the log.";
+const [LEAVES, MEANS] = [
+  "Every rectangle is a leaf of the tree: a part of the world in which the agent does one thing.",
+  "Every place shows what the agent does there, averaged over the features that are not shown. A slice shows the leaves of the tree instead: parts of the world in which it does one thing.",
+];
+
 /** @type {[string, string, string][]} */
 const HINTS = [
-  [".tx-stage", "This is the agent", "Every rectangle is a leaf of the tree: a part of the world in which the agent does one thing. Choose the features along the map and the colour above it. Pale parts are hardly in the log."],
+  [".tx-stage", "This is the agent", ""],
   [".tx-side", "Ask about any state", "Click the map or drag the sliders: you read why the tree predicts what it predicts, what would change it, and what recorded episodes did next."],
   [".tx-tabs", "Other ways to look", "Routes from here to there, episodes step by step, the phases as a machine, the size of the tree. All of them show on the same map."],
   [".tx-actions", "Take it with you", "Every view is in the page's address. Here you undo a step, and take away the picture, the sentence or the Python line that gives the same answer."],
@@ -42,7 +48,7 @@ export function startTour(app) {
     box.replaceChildren();
     add(box, "p", { class: "tx-hint" }, `${at + 1} of ${HINTS.length}`);
     add(box, "h2", {}, title);
-    add(box, "p", {}, text);
+    add(box, "p", {}, text || `${app.names().length > 2 ? MEANS : LEAVES} ${CHOOSE}`);
     const ends = add(box, "div", { class: "tx-ends" });
     addButton(ends, "Skip", end, { class: "tx-quiet" });
     const next = addButton(ends, at + 1 < HINTS.length ? "Next" : "Done", () => (++at < HINTS.length ? show() : end()), { class: "tx-main-button" });
