@@ -959,11 +959,11 @@ class TripleTree:
 
         Distances are in standard deviations of the features, divided by the one that 99.9 % of the steps of unseen
         episodes stay within: parts of the kept episodes take turns to be unseen. The first call prepares this; then
-        one state takes some ten microseconds, so that an agent can be watched while it acts.
+        one state takes some tens of microseconds, so that an agent can be watched while it acts.
 
         Parameters
         ----------
-        state : array-like of shape (features,) or (states, features)
+        state : as in :meth:`predict`
             One state, or several.
 
         Returns

@@ -29,8 +29,12 @@ def test_states_from_elsewhere_are_novel_even_within_all_ranges(tmp_path):
 
 
 def test_wrong_states_are_refused():
-    with pytest.raises(ParameterError, match=r"state must be 3 finite numbers, or rows of them; got the shape \(2,\)"):
+    with pytest.raises(ParameterError, match=r"state must have 3 features .* got shape \(2,\)"):
         TREE.novelty([1.0, 2.0])
+    with pytest.raises(ParameterError, match="state must hold finite numbers only"):
+        TREE.novelty([1.0, 2.0, np.inf])
+    with pytest.raises(ParameterError, match="state"):
+        TREE.novelty("high")
     few = TripleTree(5).fit(simulated(3, 1))
     with pytest.raises(ParameterError, match="at least 5 show what is usual"):
         few.novelty([0.0, 0.0, 0.0])

@@ -88,7 +88,22 @@ def test_the_line_of_python_gives_the_same(house, tree, log, question):
 
 
 def test_every_question_is_known_to_a_test(house):
-    asked = {*SAME, *TOLD, "hello", "tree", "facts", "foil", "map", "ticks", "samples", "routes", "leaf", "curve"}
+    asked = {
+        *SAME,
+        *TOLD,
+        "hello",
+        "tree",
+        "facts",
+        "foil",
+        "map",
+        "ticks",
+        "samples",
+        "recorded",
+        "novelty",
+        "routes",
+        "leaf",
+        "curve",
+    }
     asked |= {"regrow", "progress", "cancel", "compare", "frame", "diff", "failures", "report", "check"}
     assert set(QUESTIONS) == asked
 
@@ -127,6 +142,21 @@ def test_maps_are_the_scenes_that_are_drawn(house, tree, log):
     assert one["entries"]
     sliced = ask(house, "map", {"x": "pos", "y": "speed", "colour": "action", "where": None, "at": STATE})
     assert "at=[1.2, 0.03]" in sliced["python"]
+
+
+def test_recorded_states_are_those_of_the_log(house, log):
+    found = unpacked(ask(house, "recorded", {"most": 50}))["states"]
+    assert found.shape == (50, 2)
+    assert {tuple(state) for state in found} <= {tuple(state) for state in log.states}
+    assert (found[0] == log.states[0]).all()
+    assert (found[-1] == log.states[-1]).all()
+
+
+def test_a_state_far_from_all_others_is_warned_of(house, tree):
+    for state, warned in ((STATE, False), ([1.2, 0.5], True)):
+        found = ask(house, "novelty", {"state": state})
+        assert found["novelty"] == pytest.approx(float(tree.novelty(state)))
+        assert found["text"].startswith("Nobody has been near this state") is warned
 
 
 def test_samples_lie_where_their_episodes_say(house, log):

@@ -27,6 +27,25 @@ def test_a_click_is_answered_as_python_answers(opened, worlds, name):
     assert page.locator(".tx-chips button").count() > 3
 
 
+def test_a_click_asks_about_a_state_that_there_is(opened, worlds):
+    """A map shows two features of eight: the others are those of the recorded state nearest to the click."""
+    page, log = opened("lander", "x=x&y=y&fixed=v_phi"), worlds[1]["lander"]
+    page.wait_for_load_state("networkidle")
+    held = float(page.locator(".tx-row input[type=number]").nth(5).input_value())
+    page.mouse.click(*on_map(page, 0.5, 0.4))
+    state = np.array(numbers(state_of(page)))
+    span = np.ptp(log.states, axis=0)
+    # Every few rows were sent to the page; of those one is nearest.
+    near = (((log.states[:, :2] - state[:2]) / span[:2]) ** 2).sum(axis=1)
+    same = (log.states[:, 2:5] == state[2:5]).all(axis=1) & (log.states[:, 6:] == state[6:]).all(axis=1)
+    assert near[same].min() < 0.02**2
+    assert state[5] == pytest.approx(held, abs=1e-3)
+    assert page.locator(".tx-careful").first.inner_text() == ""
+    page.locator(".tx-row input[type=number]").nth(2).fill("-40")
+    page.keyboard.press("Enter")
+    says(page, ".tx-careful", "Nobody has been near this state")
+
+
 @pytest.mark.parametrize("name", ["road", "lander"])
 def test_the_keyboard_does_it_all(opened, name):
     page = opened(name)

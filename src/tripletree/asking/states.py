@@ -148,12 +148,17 @@ def read_state(state: Any, schema: Schema, name: str = "state", *, finite: bool 
 
 def read_finite_states(states: Any, schema: Schema, name: str = "states") -> F64:
     """Return several finite states, shape (states, features); one alone becomes the only row."""
-    array, _ = read_states(states, schema, name)
+    return finite_states(states, schema, name)[0]
+
+
+def finite_states(states: Any, schema: Schema, name: str = "states") -> tuple[F64, bool]:
+    """Return states that distances can be measured to, as :func:`read_states` does."""
+    array, single = read_states(states, schema, name)
     bad = np.argwhere(~(np.abs(array) <= LARGEST))
     if len(bad):
         row, f = bad[0]
-        _refuse(name, schema.features[f].name, f" of state {row}", array[row, f])
-    return array
+        _refuse(name, schema.features[f].name, "" if single else f" of state {row}", array[row, f])
+    return array, single
 
 
 def _refuse(name: str, feature: str, where: str, number: float) -> NoReturn:

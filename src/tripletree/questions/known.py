@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.diff import CHANGED, SAME, UNCLEAR, Known
+from tripletree.asking.states import finite_states
 from tripletree.errors import ParameterError
 from tripletree.log.derive import derivatives
 from tripletree.log.identity import episode_hashes
@@ -104,19 +105,9 @@ def _dithered(fitted: Fitted, states: F64, rng: np.random.Generator) -> F64:
 
 def novelty(fitted: Fitted, states: Any) -> Any:
     """Return how new one state is, or each of several: its distance to what is known, 1 being what is still usual."""
-    known = familiar(fitted)
-    given = np.asarray(states, np.float64)
-    if given.ndim not in (1, 2) or given.shape[-1] != len(known.scale) or not np.isfinite(given).all():
-        raise ParameterError(
-            Message(
-                "{} must be {} finite numbers, or rows of them; got the shape {}.",
-                Option("state"),
-                len(known.scale),
-                given.shape,
-            )
-        )
-    found = known.novelty(given)
-    return float(found) if given.ndim == 1 else found
+    given, single = finite_states(states, fitted.schema, "state")
+    found = familiar(fitted).novelty(given)
+    return float(found[0]) if single else found
 
 
 def still_known(fitted: Fitted, old: Log, new: Log, alpha: float, seed: int = 0) -> Known:

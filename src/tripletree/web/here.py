@@ -9,6 +9,7 @@ import numpy as np
 
 from tripletree.answers.answer import Answer
 from tripletree.answers.counterfactual import Counterfactual
+from tripletree.language.numbers import rounded
 from tripletree.questions.futures import region_of_leaves
 from tripletree.web.errors import AskError
 from tripletree.web.house import NEEDS, Code, House
@@ -177,6 +178,16 @@ def through(house: House, *, model: Any = "a", start: Any, given: Any = None, mo
         "actions": packed(answer.actions),
         "actionsText": NEEDS["log"] if answer.actions is None and answer.has_action else answer.did,
     }
+
+
+def novelty(house: House, *, model: Any = "a", state: Any) -> dict[str, Any]:
+    """Return how new a state is to the tree, and a warning where it is."""
+    found = float(house.tree(model).novelty(state))
+    text = (
+        f"Nobody has been near this state: it is {rounded(found, 2)} times as far from the recorded ones as 99.9 % of "
+        "the states in unseen episodes. Take what follows with care."
+    )
+    return {"novelty": found, "text": text if found > 1 else "", "python": house.line(model, "novelty", state)}
 
 
 def agent(house: House, *, model: Any = "a", state: Any) -> dict[str, Any]:

@@ -195,3 +195,12 @@ def samples(
         }
     )
     return found_rows
+
+
+def recorded(house: House, *, model: Any = "a", most: Any = 3000) -> dict[str, Any]:
+    """Return recorded states with all their features, evenly thinned: a map shows two, and a click needs the others."""
+    check_whole(most, "most", 1, 20_000, 3000)
+    states = house.evidence(model).recording.states
+    rows = np.linspace(0, len(states) - 1, min(len(states), most)).round().astype(np.int64)
+    found: dict[str, Any] = packed({"states": states[rows]})
+    return found

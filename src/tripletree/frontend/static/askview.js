@@ -12,7 +12,10 @@ const MOST_EPISODES = 24;
 
 /** @param {App} app @param {HTMLElement} place */
 export function makeAsk(app, place) {
-  const sliders = stateSliders(app, card(place, "The state", "Drag, type, or click the map.").body);
+  const rest = app.names().length > 2 ? " A click takes the other features from the nearest recorded state." : "";
+  const state = card(place, "The state", `Drag, type, or click the map.${rest}`).body;
+  const sliders = stateSliders(app, state);
+  const unlike = add(state, "p", { class: "tx-careful", "aria-live": "polite" });
 
   const why = card(place, "Why");
   const about = chooser(why.head, "about", [], (value) => app.store.set({ about: value }));
@@ -27,7 +30,7 @@ export function makeAsk(app, place) {
   const next = card(place, "Where it goes next").body;
   const through = card(place, "Who came through here").body;
 
-  const lines = { why: app.asker.line(), foil: app.asker.line(), next: app.asker.line(), through: app.asker.line(), agent: app.asker.line() };
+  const lines = { why: app.asker.line(), foil: app.asker.line(), next: app.asker.line(), through: app.asker.line(), agent: app.asker.line(), novelty: app.asker.line() };
   /** @type {any} */
   let told = {};
 
@@ -113,6 +116,8 @@ export function makeAsk(app, place) {
 
   function askNext() {
     const { view } = app.store;
+    // A tree that kept no states has no opinion on that.
+    lines.novelty("novelty", { model: app.handle(), state: view.state }, (answer) => sayIn(unlike, answer.text), () => sayIn(unlike, ""));
     lines.next(
       "futures",
       { model: app.handle(), start: view.state },

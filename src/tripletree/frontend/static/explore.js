@@ -4,6 +4,7 @@ import { makeBar } from "./barview.js";
 import { addButton } from "./controls.js";
 import { add } from "./dom.js";
 import { makeBoard } from "./board.js";
+import { makeNearby } from "./nearby.js";
 import { keepAddress } from "./address.js";
 import { makeSide } from "./side.js";
 import { makeStore } from "./store.js";
@@ -90,6 +91,8 @@ export async function mountExplore(root, host) {
       else side?.brushed(box);
     },
     /** @param {number[]} state */
+    completed: (state) => nearby.completed(state),
+    /** @param {number[]} state */
     pick: (state) => store.set(store.view.tab === "ask" || store.view.tab === "agent" || store.view.tab === "compare" ? { state } : { state, ...side.onPick(state) }),
     /** @param {number} episode @param {number} [step] */
     openEpisode: (episode, step = 0) => store.set({ tab: "episodes", episode, step }),
@@ -103,6 +106,7 @@ export async function mountExplore(root, host) {
     redraw: () => board?.redraw(),
   };
 
+  const nearby = makeNearby(app);
   const theme = watchTheme(root, () => app.redraw());
   root.replaceChildren();
   add(root, "p", { class: "tx-unseen", id: app.helpId }, "Arrow keys move the state, Shift for larger steps; plus, minus and 0 zoom; question mark for all keys.");
@@ -176,6 +180,7 @@ export async function mountExplore(root, host) {
   side.update(null);
   bar.update();
   factsOf(current.handle);
+  nearby.load();
   root.removeAttribute("aria-busy");
   maybeTour(app);
   return app;

@@ -82,7 +82,7 @@ export function pointing(app, map) {
     if (was.kind === "brush" && was.moved) app.brushed(zoneOf(was.x, was.y, x, y), event.shiftKey && app.brush === null);
     else if (!was.moved) {
       const state = map.stateAt(x, y);
-      if (state) app.pick(state);
+      if (state) app.pick(app.completed(state));
     }
     store.settle();
   });
