@@ -51,7 +51,7 @@ def _windy(power: float, turbulence: float = 1.5) -> dict[str, Any]:
 
 WORLDS: dict[str, tuple[Change, int, int]] = {
     "wind 20": (Change("wind of up to 20", world=_windy(20.0, 2.0)), 1, 24),
-    "wind 15": (Change("wind of up to 15", world=_windy(15.0)), 3, 24),
+    "wind 15": (Change("wind of up to 15", world=_windy(15.0)), 3, 48),
     "corner": (flights.CHANGES["corner"], 2, 12),
 }
 """What makes flights fail, the seed of their starts, and the failures that are flown on."""

@@ -101,6 +101,7 @@ CHANGES: dict[str, Change] = {
     "gravity": Change("gravity -9.5 instead of -10", world={"gravity": -9.5}),
     "gravity 8": Change("gravity -8 instead of -10", world={"gravity": -8.0}),
     "wind": Change("wind", world={"enable_wind": True, "wind_power": 15.0}),
+    "both": Change("20 % more of every action, and gravity -8", _gain(1.2), {"gravity": -8.0}),
     "labels": Change("an agent that uses one engine at a time, at full power", _labelled),
     "heuristic": Change("a rule of thumb for an agent", _heuristic),
     "from left": Change("starts that move to the right fast", start=lambda first: first[..., 2] > 0.25),

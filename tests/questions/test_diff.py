@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tripletree import Log, LogError, ParameterError, diff
 from tripletree.answers.diff import CAUSES
@@ -25,25 +27,30 @@ def simulated(
     discrete=False,
     drifts=0.0,
     bound=np.inf,
+    flat=False,
     **extra,
 ):
     """Record an agent in a linear world with noise; each episode has a bias of its own, so that its steps depend.
 
-    An episode ends where it leaves the bound, and is cut off after its steps otherwise.
+    An episode ends where it leaves the bound, and is cut off after its steps otherwise. Where it is flat, the last
+    feature never changes, and the action is always the same.
     """
     rng = np.random.default_rng(seed)
     recorded = []
     for _ in range(episodes):
         x = rng.normal(size=3) + np.array([start, 0, 0])
         bias = drifts * rng.normal()
+        x[2] = 4.0 if flat else x[2]
         states, actions, rewards = [x], [], []
         for _ in range(int(rng.integers(*steps))):
             wanted = gain * np.tanh(-x[0] - 0.5 * x[1]) + bias + 0.1 * rng.normal()
             if corner and x[0] > 0.5 and x[2] > 0:
                 wanted = -wanted
+            wanted = 0.0 if flat else wanted
             action = int(wanted > 0) if discrete else np.array([wanted])
             force = (2 * action - 1) if discrete else action[0]
             x = WORLD @ x + np.array([0, 0.3 * force - drag, 0]) + 0.3 * rng.normal(size=3)
+            x[2] = 4.0 if flat else x[2]
             states.append(x)
             actions.append(action)
             rewards.append(-float(x[0] ** 2))
@@ -102,6 +109,7 @@ def test_labels_are_compared_by_their_shares():
         pytest.param({"steps": (1, 4)}, id="short episodes"),
         pytest.param({"steps": (1, 90), "discrete": True}, id="unequal episodes, labels"),
         pytest.param({"steps": (10, 30), "bound": 1.2}, id="some end, some are truncated"),
+        pytest.param({"flat": True}, id="a constant column, one action"),
     ],
 )
 def test_false_alarms_are_rare(make):
@@ -145,6 +153,23 @@ def test_few_episodes_cannot_tell(sizes):
     assert not found
     assert "Cannot tell" in str(found)
     assert {cause.status for cause in found.causes} == {"cannot tell"}
+    assert all(one.interval is None for one in found.outcome.measures.values())
+    assert not any(cause.regions or cause.visible for cause in found.causes)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    sizes=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    steps=st.integers(1, 12),
+    seed=st.integers(0, 99),
+    discrete=st.booleans(),
+    flat=st.booleans(),
+)
+def test_so_few_episodes_never_give_a_number_that_means_nothing(sizes, steps, seed, discrete, flat):
+    options = {"steps": (steps, steps + 3), "discrete": discrete, "flat": flat}
+    found = diff(simulated(sizes[0], seed, **options), simulated(sizes[1], seed + 1, **options, gain=-1))
+    assert found.code() == 4
+    assert {cause.status for cause in found.causes if cause.p is not None} == {"cannot tell"}
     assert all(one.interval is None for one in found.outcome.measures.values())
     assert not any(cause.regions or cause.visible for cause in found.causes)
 
@@ -211,15 +236,7 @@ def test_the_same_log_twice_differs_in_nothing():
 
 
 def test_constant_columns_and_one_action():
-    def flat(seed):
-        log = simulated(10, seed, discrete=True)
-        states = log.states.copy()
-        states[:, 2] = 4.0
-        final = log.final_states.copy()
-        final[:, 2] = 4.0
-        return replace(log, states=states, final_states=final, actions=np.zeros(log.n_samples, np.int32))
-
-    found = diff(flat(1), flat(2))
+    found = diff(simulated(10, 1, discrete=True, flat=True), simulated(10, 2, discrete=True, flat=True))
     assert found["policy"].p is None
     assert "nothing to compare (the action is always the same)" in str(found)
     assert found["world"].p is not None

@@ -271,7 +271,7 @@ class Diff(Answer):
     schema: Schema = field(repr=False)
 
     def __bool__(self) -> bool:
-        return bool(self.changed)
+        return bool(self.changed) or self.either
 
     def __getitem__(self, name: str) -> CauseDiff:
         return next(cause for cause in self.causes if cause.name == name)
@@ -281,6 +281,16 @@ class Diff(Answer):
         """The causes whose change is claimed."""
         return tuple(cause.name for cause in self.causes if cause.status == CHANGED)
 
+    @property
+    def either(self) -> bool:
+        """Whether policy or world changed, and these logs cannot tell which."""
+        return self["policy"].reason == self["world"].reason == "either"
+
+    @property
+    def claimed(self) -> str:
+        """What is claimed, in words."""
+        return all_of([*["policy or world"] * self.either, *self.changed]) or "nothing"
+
     def code(self, fail_on: Sequence[str] = CAUSES) -> int:
         """Return 3 where something that was asked for changed, 4 where that cannot be told, 0 where nothing was found.
 
@@ -289,7 +299,8 @@ class Diff(Answer):
         fail_on : sequence of str
             Of ``"policy"``, ``"world"``, ``"start"``, ``"outcome"``, ``"outcome:worse"`` and ``"known"``.
         """
-        states = []
+        # Which of the two it was does not matter to who asks for both.
+        states = [CHANGED] if self.either and {"policy", "world"} <= set(fail_on) else []
         for name in fail_on:
             if name in CAUSES:
                 states.append(self[name].status)
@@ -366,6 +377,8 @@ def _cause(cause: CauseDiff) -> str:
     if cause.status == UNCLEAR:
         if cause.reason == "few":
             return f"{what}: cannot tell from so few episodes."
+        if cause.reason == "either":
+            return f"{what}: the logs differ ({p}). It CHANGED, or {OTHER[cause.name]} did: which, they do not tell."
         share = percent(cause.comparable or 0.0)
         return f"{what}: cannot tell ({p}). Only {share} of the steps are where both logs are, and so comparable."
     if cause.status == SAME:
@@ -381,6 +394,7 @@ def _cause(cause: CauseDiff) -> str:
     return " ".join([head, *told, *([f"And {count(more, 'region')} more."] if more > 0 else [])])
 
 
+OTHER = {"policy": "how the world answers", "world": "what the agent does"}
 UNTESTED = {
     "no actions": "the logs have no actions",
     "constant actions": "the action is always the same",

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from tripletree.answers.diff import (
     CHANGED,
-    EXPLAINED,
     SAME,
     UNCLEAR,
     CauseDiff,
@@ -27,8 +26,9 @@ from tripletree.log.endings import ENDING_NAMES
 from tripletree.log.log import Log
 from tripletree.log.schema import Feature, Schema
 from tripletree.log.shuffling import Shuffles, adjusted, largest, shuffles_of
+from tripletree.questions.causes import verdicts
 from tripletree.questions.changed import Place, places
-from tripletree.questions.comparing import Problem, fine_strength, strength
+from tripletree.questions.comparing import Problem, strength
 from tripletree.questions.two_logs import Pair
 
 F64 = npt.NDArray[np.float64]
@@ -37,11 +37,6 @@ Bool = npt.NDArray[np.bool_]
 
 MOST_ROWS = 200_000
 """Steps that are compared, at most: every second, or third, of longer logs."""
-LEAST_COMPARABLE = {"policy": 0.25, "world": 0.5}
-"""Share of the steps that must be comparable for a claim. More for the world: it is compared in like states and like
-actions, and an agent that does something else leaves few of these."""
-STRONGER = 1.3
-"""How much stronger one cause must show than another, in units of what chance shows, to explain it."""
 POWER = 1.2816
 """Standard errors beyond the critical value at which nine of ten such changes are seen."""
 MOST_REGIONS = 6
@@ -83,13 +78,13 @@ def diff(pair: Pair, *, alpha: float = 0.01, tolerance: float = 0.1, seed: int =
     least = min(shuffles.smallest * len(p), 1.0)
     few = least > alpha
     alarms = {name: not few and holm[name] <= alpha for name in p}
-    fine = _fine(asked, alarms, shuffles)
+    claimed = {} if few else verdicts(asked, strengths, alarms, shuffles, tolerance)
     causes = []
     for name, problem in asked.items():
         if problem is None:
             causes.append(CauseDiff(name, SAME, None, None, None, (), {}, _untested(name, pair)))
             continue
-        status, reason = _verdict(name, problem, alarms, fine, few)
+        status, reason = claimed.get(name, (UNCLEAR, "few"))
         regions: tuple[RegionDiff, ...] = ()
         visible: dict[str, float] = {}
         share = None
@@ -194,46 +189,6 @@ def _by_unit(pair: Pair, episodes: F64) -> F64:
     means = np.stack([np.bincount(unit, column, units) for column in episodes.T], axis=1) / number
     centred: F64 = means - means.mean(axis=0)
     return centred
-
-
-# ------------------------------------------------------------------------------------------------ which cause
-
-
-def _fine(asked: dict[str, Any], alarms: dict[str, bool], shuffles: Shuffles) -> dict[str, float]:
-    """Return how strongly policy and world show on comparable steps, where more than one cause shows at all.
-
-    In units of what chance shows in 1 of 20 logs; the strongest first.
-    """
-    if sum(alarms[name] for name in asked if name in alarms) < 2:
-        return {}
-    found = {}
-    for name in ("policy", "world"):
-        if alarms.get(name) and asked[name].coarse.comparable.mean() >= LEAST_COMPARABLE[name]:
-            values = fine_strength(asked[name], shuffles)
-            found[name] = float(values[0] / max(np.quantile(values, 0.95), 1e-12))
-    return dict(sorted(found.items(), key=lambda one: -one[1]))
-
-
-def _verdict(name: str, problem: Any, alarms: dict[str, bool], fine: dict[str, float], few: bool) -> tuple[str, str]:
-    """Return what is claimed of a cause, and why.
-
-    The logs differ in a cause for sure where its test says so, but they may differ in it because of another: an agent
-    that goes elsewhere finds the world different there. So what is claimed must show in like states, too.
-    """
-    if few:
-        return UNCLEAR, "few"
-    if name == "start":
-        return (CHANGED, "") if alarms[name] else (SAME, "")
-    if problem.coarse.comparable.mean() < LEAST_COMPARABLE[name]:
-        return UNCLEAR, "apart"
-    if not alarms[name]:
-        return SAME, ""
-    if name not in fine:
-        return CHANGED, ""
-    first = next(iter(fine))
-    if name == first:
-        return (EXPLAINED, "start") if fine[name] < 1 and alarms.get("start") else (CHANGED, "")
-    return (CHANGED, "") if fine[name] >= 1 and fine[first] < STRONGER * fine[name] else (EXPLAINED, first)
 
 
 # ------------------------------------------------------------------------------------------------ where, and how much

@@ -35,7 +35,7 @@ def diff_html(found: Diff, title: str = "What changed") -> str:
     if after:
         sections.append(Section("consequences", "What came of it", tag("div", *after, class_="figures")))
     facts = [
-        ("changed", all_of(found.changed) or "nothing"),
+        ("changed", found.claimed),
         ("old episodes", f"{found.episodes[0]:,}"),
         ("new episodes", f"{found.episodes[1]:,}"),
         ("outcome", VERDICTS[found.outcome.status]),

@@ -8,7 +8,7 @@ import numpy as np
 
 from tripletree.answers.diff import CHANGED, Diff, RegionDiff
 from tripletree.errors import ParameterError
-from tripletree.language.numbers import all_of, percent
+from tripletree.language.numbers import percent
 from tripletree.scenes.colours import DIVERGING, GREY, HERE, INK, MODELS, PALE, TRACK
 from tripletree.scenes.types import Axis, ColourScale, Entry, Lines, Mark, Points, Rectangles, Scene, Sheet
 from tripletree.text import Message, Option, shortened
@@ -32,7 +32,7 @@ def change(answer: Any) -> Sheet:
         )
     found = [scene for scene in (forest(answer), region_map(answer), returns(answer), ground(answer)) if scene]
     rows = tuple(tuple(found[k : k + 2]) for k in range(0, len(found), 2))
-    return Sheet("What changed", rows, f"Claimed: {all_of(answer.changed)}" if answer.changed else "Nothing claimed")
+    return Sheet("What changed", rows, f"Claimed: {answer.claimed}")
 
 
 def told_regions(answer: Diff) -> list[tuple[str, RegionDiff]]:
