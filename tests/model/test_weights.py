@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tripletree import Log, LogError, ParameterError, TripleTree, TripleTreeWarning, load
 from tripletree.model.evaluate import transitions_on
-from tripletree.model.fit import grow_again, grow_settled
 from tripletree.tree.grow import encode
+from tripletree.tree.plain import grow_marked
 from tripletree.tree.weights import weigh
 
 pytestmark = pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
@@ -214,15 +214,17 @@ def test_a_given_weight_replaces_the_logs_own():
     assert one.tree_.threshold.tolist() == other.tree_.threshold.tolist()
 
 
-def test_growth_again_with_codes_made_once():
+def test_growth_on_marks_with_codes_made_once():
     log = wander(13, episodes=30)
-    parameters = {**TripleTree(15, leaf_model="mean").get_params(), "threads": 1}
     codes = encode(log, "exact", 1024, 1)
     drawn = np.bincount(np.random.default_rng(0).integers(0, 30, 30), minlength=30)
-    again = grow_again(log, codes, per_step(log, drawn), parameters, 1)
+    marks = -np.abs(log.states[:, 0])
+    tree, node = grow_marked(log, codes, marks, per_step(log, drawn), 15, 1)
+    # With a discount of 0, the value of a step is its reward.
     repeated = log.select(np.repeat(np.arange(30), drawn))
-    plain = grow_settled(repeated, encode(repeated, "exact", 1024, 1), parameters, 1)
-    assert again.tree.threshold.tolist() == plain.tree.threshold.tolist()
+    plain = TripleTree(15, theta=(0, 1, 0), gamma=0.0, priority="gain", leaf_model="mean").fit(repeated)
+    assert tree.threshold.tolist() == plain.tree_.threshold.tolist()
+    assert tree.leaf_nodes[tree.apply(log.states)].tolist() == node.tolist()
 
 
 def test_linear_leaves_of_copies():

@@ -127,13 +127,6 @@ class Grown:
     weighing: Weighing
 
 
-def grow_again(log: Log, codes: Encoded, weights: F64, parameters: Mapping[str, Any], threads: int) -> Grown:
-    """Grow a tree on a log with other weights, such as how often each episode was drawn; its codes are made once."""
-    log = log.weighted(weights)
-    weighing = weigh(log.weights)
-    return grow_settled(log, codes.take(weighing.rows), parameters, threads, weighing)
-
-
 def grow_settled(
     log: Log,
     codes: Encoded,

@@ -33,9 +33,11 @@ FURTHEST = 3.0
 """More surprise than this in one step counts no more: one step is not a stretch."""
 SMALL = 0.1
 """Of a column's spread: differences from the neighbours below this are no surprise."""
-MOST_ROWS = 30_000
+MOST_ROWS = 40_000
+"""Steps of the reference, at most: of longer ones some episodes, drawn at random."""
 LEAST_EPISODES = 10
 """Reference episodes (or groups), at least."""
+ENOUGH_EPISODES = 100
 USUAL = 0.95
 
 
@@ -90,6 +92,7 @@ def blame(log: Log, until: I64, reference: Log, seed: int = 0) -> Blame | None:
     """
     if len(np.unique(reference.units)) < LEAST_EPISODES or not log.schema.has_action:
         return None
+    reference = _some(reference, seed)
     fold = folds_of(reference, np.zeros(reference.n_episodes, bool), FOLDS, seed)
     memories = [_memory(reference.select(fold != part)) for part in range(FOLDS)]
     unseen = [reference.select(fold == part) for part in range(FOLDS)]
@@ -145,13 +148,20 @@ def _highest(steps: F64, counts: Mask, starts: I64, until: I64, stretch: int) ->
     return found
 
 
+def _some(log: Log, seed: int) -> Log:
+    """Return as many episodes as have enough steps; but so many that one in twenty is a few."""
+    order = np.random.default_rng(seed).permutation(log.n_episodes)
+    steps = np.cumsum(np.diff(log.starts)[order])
+    number = max(int(np.searchsorted(steps, MOST_ROWS)), ENOUGH_EPISODES)
+    return log if number >= log.n_episodes else log.select(np.sort(order[:number]))
+
+
 def _memory(log: Log) -> _Memory:
     from scipy.spatial import cKDTree
 
     change = derivatives(log)
     known = np.flatnonzero(~np.isnan(change[:, 0]))
-    if len(known) > MOST_ROWS:
-        known = np.sort(np.random.default_rng(0).choice(known, MOST_ROWS, replace=False))
+    known = known[:: -(-len(known) // MOST_ROWS)]
     columns = np.hstack([log.states, _done(log)])
     spread = columns.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)

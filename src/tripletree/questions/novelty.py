@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.log import Log
-from tripletree.questions.risk import MOST_ROWS, folds_of, smoothed, thinned
+from tripletree.questions.risk import folds_of, smoothed, thinned
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -15,6 +15,8 @@ Mask = npt.NDArray[np.bool_]
 USUAL = 0.999
 """Share of the other episodes' steps that are nearer to each other than what is called novel."""
 FOLDS = 5
+MOST_ROWS = 50_000
+"""Steps that others are compared with, at most: of longer logs every k-th."""
 LEAST_EPISODES = 10
 """Other episodes (or groups), at least: fewer do not show what is usual."""
 
@@ -43,7 +45,7 @@ def novelty(log: Log, fails: Mask, seed: int = 0) -> tuple[list[F64], float, flo
     usual: list[F64] = []
     for part in range(FOLDS):
         mine = good.select(fold == part)
-        far = _distances(mine.states / scale, thinned(good.select(fold != part), MOST_ROWS // 4).states / scale)
+        far = _distances(mine.states / scale, thinned(good.select(fold != part), MOST_ROWS).states / scale)
         usual += [smoothed(far[a:b]) for a, b in zip(mine.starts[:-1], mine.starts[1:], strict=True)]
     limit = float(np.quantile(np.concatenate(usual), USUAL))
     odd = float(np.mean([(one > limit).any() for one in usual]))
@@ -51,7 +53,7 @@ def novelty(log: Log, fails: Mask, seed: int = 0) -> tuple[list[F64], float, flo
     for e in np.flatnonzero(fails).tolist():
         others = ~fails & (log.units != log.units[e])
         states = log.states[log.starts[e] : log.starts[e + 1]] / scale
-        failed.append(smoothed(_distances(states, thinned(log.select(others), MOST_ROWS // 4).states / scale)))
+        failed.append(smoothed(_distances(states, thinned(log.select(others), MOST_ROWS).states / scale)))
     return failed, limit, odd
 
 

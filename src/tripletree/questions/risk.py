@@ -19,9 +19,10 @@ from tripletree.log.log import Log
 from tripletree.log.schema import NO_ACTION, Action
 from tripletree.log.switches import rows_of
 from tripletree.model.evaluate import judge
-from tripletree.model.fit import describe_grown, grow_again, grow_settled
+from tripletree.model.fit import describe_grown, grow_settled
 from tripletree.model.fitted import Fitted
 from tripletree.tree.grow import encode
+from tripletree.tree.plain import grow_marked
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -37,8 +38,8 @@ LEAST_STEPS = 20
 """Steps of a leaf, at least."""
 SHRINK = 0.3
 """Episodes that the node above counts for: a leaf with few of its own says much the same as the node above it."""
-MOST_ROWS = 200_000
-"""Steps that trees are grown on, at most: of longer logs every k-th."""
+MOST_ROWS = 50_000
+"""Steps that trees are grown on, at most: of longer logs every k-th. Neighbouring steps of an episode say the same."""
 WINDOW = 9
 """Steps of the running median: one step in another leaf is no turn."""
 TOLD_LEAVES = 32
@@ -164,12 +165,11 @@ def _grown(log: Log, codes: Any, fails: Mask, times: F64) -> RiskTree:
     """Return a tree of the risk; ``times`` says how often each episode counts."""
     lengths = np.diff(log.starts)
     weights = np.repeat(times / lengths, lengths)
-    grown = grow_again(log, codes, weights, OPTIONS, 1)
-    tree, node = grown.tree, grown.node
+    failed = np.repeat(fails, lengths).astype(np.float64)
+    tree, node = grow_marked(log, codes, failed, weights, LEAVES, LEAST_STEPS)
     # Where trees are parted, every episode weighs the same. What fails is counted by steps: a weight that depends on
     # how long an episode will last would favour the outcome that ends it soon.
     steps = np.repeat(times, lengths)
-    failed = np.repeat(fails, lengths)
     totals = [np.bincount(node, part, tree.n_nodes).astype(np.float64) for part in (weights, steps, failed * steps)]
     for total in totals:
         tree.add_up(total)

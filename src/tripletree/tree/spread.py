@@ -151,7 +151,8 @@ def _weighted_means(columns: Columns, weights: F64, centre: F64, per_unit: F64) 
             left = power
             for part, grid in zip(into, grids, strict=True):
                 high = (left + grid) - grid
-                part += high @ weight
+                # Exact in any order; a matrix product would start threads for each block.
+                part += np.einsum("ij,j->i", high, weight)
                 left = left - high
             power = power * power
     first, second = sums.sum(axis=1) / max(total, 1.0)
