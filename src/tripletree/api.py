@@ -1308,7 +1308,14 @@ class TripleTree:
 
     @question
     def report(
-        self, log: Log, path: str | os.PathLike[str], *, title: str | None = None, success: str | None = None
+        self,
+        log: Log,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        success: str | None = None,
+        failures: str | Sequence[str] | None = None,
+        require: str | Sequence[str] | None = None,
     ) -> None:
         """Write one HTML file that shows what the agent does, and answers questions without a network.
 
@@ -1322,12 +1329,19 @@ class TripleTree:
             The heading.
         success : str or None
             As in :meth:`summary`.
+        failures : str, sequence of str, or None
+            Which episodes failed, such as ``"return < 100"``, as in :func:`tripletree.failures`: a section tells from
+            when on, and what they share. Several are briefed apart. None: those that do not succeed, where that is
+            known.
+        require : str, sequence of str, or None
+            What every episode must do, such as ``"always (y > 0)"``, as in :func:`tripletree.require`: a section tells
+            which do not.
         """
         from tripletree.report.write import write_report  # a browser's part, large, and seldom wanted
 
         fitted = self.fitted_
         check_log(log, "log")
-        write_report(fitted, log, path, title, self._threads(), success)
+        write_report(fitted, log, path, title, self._threads(), success, failures, require)
 
     def explore(
         self,

@@ -77,6 +77,9 @@ def test_a_report_is_one_file(run, tmp_path):
     assert told.out.startswith(f"The report is in {page} (")
     assert "Run &lt;7&gt;" in page.read_text(encoding="utf-8")
     assert run("report", MODEL, "-o", page).code == 2
+    run("report", MODEL, "--log", "run.csv", "-o", page, "--failures", "return < 1", "--require", "always (pos > -9)")
+    assert "Why episodes fail" in page.read_text()
+    assert "What is required of it" in page.read_text()
 
 
 def test_a_log_on_a_map_needs_both_axes(run, tmp_path):

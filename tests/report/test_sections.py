@@ -19,6 +19,7 @@ from tripletree.report.about_agent import (
     moves_section,
     rhythm_section,
 )
+from tripletree.report.about_episodes import failures_section, requirements_section
 from tripletree.report.about_log import log_section
 from tripletree.report.about_tree import belief_section, made_section
 from tripletree.report.case import Case, Section
@@ -274,3 +275,34 @@ def test_a_rhythm_is_told_where_there_is_one():
     # The bar of parts, the action and both features; the words are already above.
     assert section.content.count('role="img"') == 4
     assert rhythm_section(case(*of_road())) is None
+
+
+def test_failures_are_told_where_somebody_said_what_they_are():
+    tree, log = of_road()
+    assert failures_section(case(tree, log)) is None
+    fails = "ends (pos >= 3)"
+    found = failures_section(replace(case(tree, log), failures=(fails,)))
+    assert found.title == "Why episodes fail"
+    assert f"Failed means {fails}." in told(found)
+    assert "From when on" in told(found)
+    assert len(rows(found, "Failures")) == int(re.search(r"(\d+) of \d+ episodes failed", told(found))[1])
+    succeed = failures_section(replace(case(tree, log), success=f"not ({fails})"))
+    assert told(succeed) == told(found)
+    assert failures_section(replace(case(tree, log), success="length > 0")) is None
+
+
+def test_several_kinds_of_failure_are_told_apart():
+    tree, log = of_road()
+    found = failures_section(replace(case(tree, log), failures=("ends (pos >= 3)", "length < 1")))
+    assert "What happened: ends (pos >= 3)" in told(found)
+    assert "What happened: length < 1" in told(found)
+    assert "there is nothing to brief on" in told(found)
+
+
+def test_requirements_are_told_where_there_are_any():
+    tree, log = of_road()
+    assert requirements_section(case(tree, log)) is None
+    found = requirements_section(replace(case(tree, log), requirements=("always (pos > -9)", "never (pos > 2)")))
+    glance = rows(found, "Requirements and how many episodes meet them")
+    assert [row[0] for row in glance] == ["always (pos &gt; -9)", "never (pos &gt; 2)"]
+    assert found.content.count("<figure") == 4

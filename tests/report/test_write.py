@@ -159,6 +159,9 @@ def test_a_log_of_something_else_is_refused():
         tree.report("log.csv", "report.html")
     with pytest.raises(ParameterError, match="title must be text; got int"):
         of_one_feature()[0].report(of_one_feature()[1], "report.html", title=3)
+    for option in ("failures", "require"):
+        with pytest.raises(ParameterError, match=rf"{option} must be text, or a list of texts; got 3"):
+            tree.report(of_road()[1], "report.html", **{option: 3})
 
 
 def test_the_file_is_small():

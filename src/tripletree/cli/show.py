@@ -233,12 +233,26 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
     "tripletree report run.tripletree --log run.csv -o run.html",
     'tripletree report run.tripletree --log run.csv -o run.html --title "The agent of run 7"',
     'tripletree report run.tripletree --log run.csv --summary --success "return > 200"',
+    'tripletree report run.tripletree --log run.csv -o run.html --failures "return < 1" --require "always (pos > -1)"',
 )
 @model_argument
 @log_option("The log to report on: the one that the model was grown on, or another.", required=True)
 @out_option("Where the report goes, as FILE.html.")
 @click.option("--title", metavar="TEXT", help="The heading.")
 @click.option("--success", metavar="CONDITION", help='Which episodes succeed, such as "return > 200".')
+@click.option(
+    "--failures",
+    multiple=True,
+    metavar="CONDITION",
+    help='Which episodes failed, such as "return < 100": a section says from when on, and what they share. '
+    "Repeatable.  [default: those that do not succeed, where that is known]",
+)
+@click.option(
+    "--require",
+    multiple=True,
+    metavar="REQUIREMENT",
+    help='What every episode must do, such as "always (pos > 0)": a section says which do not. Repeatable.',
+)
 @click.option("--summary", is_flag=True, help="Print the first page of it here.")
 def report(
     model: Path,
@@ -247,6 +261,8 @@ def report(
     out: Path | None,
     title: str | None,
     success: str | None,
+    failures: tuple[str, ...],
+    require: tuple[str, ...],
     summary: bool,
 ) -> None:
     """Write one HTML file that shows what the agent does.
@@ -261,5 +277,5 @@ def report(
         console.say(str(tree.summary(recorded, success=success)))
     if out is None:
         return
-    tree.report(recorded, out, title=title, success=success)
+    tree.report(recorded, out, title=title, success=success, failures=failures, require=require)
     console.say(f"The report is in {out} ({out.stat().st_size / 1000:,.0f} kB). Open it in a browser.")

@@ -48,7 +48,7 @@ def briefing(parts: Sequence[Failures], name: str = "", episode: Any = None) -> 
     """Return the briefing as text; arguments are those of `write_briefing`."""
     draw, sections = Drawer(), []
     for number, part in enumerate(parts, 1):
-        sections += _sections(part, draw, episode, f"-{number}" if len(parts) > 1 else "")
+        sections += briefing_sections(part, draw, episode, f"-{number}" if len(parts) > 1 else "")
     first = parts[0]
     names = [f"failed: {part.when}" if len(parts) > 1 else "failed" for part in parts]
     failed = [(called, f"{part.failed:,}") for called, part in zip(names, parts, strict=True)]
@@ -63,7 +63,20 @@ def briefing(parts: Sequence[Failures], name: str = "", episode: Any = None) -> 
     return plain_page("Failures", lead, facts, sections, FOOTER)
 
 
-def _sections(part: Failures, draw: Drawer, episode: Any, tail: str) -> list[Section]:
+def briefing_sections(part: Failures, draw: Drawer, episode: Any = None, tail: str = "") -> list[Section]:
+    """Return the sections on one definition of failure.
+
+    Parameters
+    ----------
+    part : Failures
+        The briefing.
+    draw : Drawer
+        Draws its pictures.
+    episode : int, str or None
+        The id of an episode to tell first.
+    tail : str
+        What makes the names of these sections differ from those of others; with one, headings say what failed means.
+    """
     about = f": {part.when}" if tail else ""
     found = []
     if episode is not None:

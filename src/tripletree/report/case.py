@@ -29,10 +29,16 @@ class Case(Study):
 
     Attributes
     ----------
+    failures : tuple of str
+        Which episodes failed, as conditions, each briefed apart; none: those that do not succeed.
+    requirements : tuple of str
+        What every episode must do.
     draw : Drawer
         Draws them, each with names of its own.
     """
 
+    failures: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
     draw: Drawer = field(default_factory=Drawer)
 
     @cached_property

@@ -32,12 +32,8 @@ def requirements_html(log: Log, found: Requirements, title: str = TITLE) -> str:
         The heading.
     """
     draw = Drawer()
-    sections = [Section("verdicts", "At a glance", _glance(found))]
-    for number, one in enumerate(found, start=1):
-        drawn = tag("div", draw.figure(all_episodes(one)), draw.figure(worst_episode(log, one)), class_="figures")
-        said = paragraphs(line.strip() for line in str(one).splitlines()[1:])
-        content = together([said, drawn, draw.legend(legend([one])), _worst(one)])
-        sections.append(Section(f"requirement-{number}", f"{VERDICTS[one.holds]}: {one.text}", content))
+    sections = [Section("verdicts", "At a glance", at_a_glance(found))]
+    sections += [requirement_section(log, one, draw, number) for number, one in enumerate(found, start=1)]
     held = sum(one.holds is True for one in found)
     lead = f"{held} of {count(len(found), 'requirement holds', 'requirements hold')} in {_log(log)}."
     facts = [
@@ -59,7 +55,16 @@ def _log(log: Log) -> str:
     return f"{count(log.n_episodes, 'episode')} of {count(log.n_samples, 'step')}"
 
 
-def _glance(found: Requirements) -> Markup:
+def requirement_section(log: Log, one: Requirement, draw: Drawer, number: int) -> Section:
+    """Return the section on one requirement."""
+    drawn = tag("div", draw.figure(all_episodes(one)), draw.figure(worst_episode(log, one)), class_="figures")
+    said = paragraphs(line.strip() for line in str(one).splitlines()[1:])
+    content = together([said, drawn, draw.legend(legend([one])), _worst(one)])
+    return Section(f"requirement-{number}", f"{VERDICTS[one.holds]}: {one.text}", content)
+
+
+def at_a_glance(found: Requirements) -> Markup:
+    """Return the table of all requirements."""
     rows = [
         (
             one.text,

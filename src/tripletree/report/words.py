@@ -32,6 +32,7 @@ _ENDINGS = (
 """By the code of an ending (see ``log.endings``), for one episode and for several."""
 
 
+REQUIRED = "Each episode meets a requirement, violates it, or was cut off before that could be told."
 NO_REWARD = "The log has no rewards, so nothing here is about returns or values."
 
 

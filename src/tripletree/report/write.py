@@ -21,6 +21,7 @@ from tripletree.report.about_agent import (
     moves_section,
     rhythm_section,
 )
+from tripletree.report.about_episodes import failures_section, requirements_section
 from tripletree.report.about_log import log_section
 from tripletree.report.about_tree import belief_section, made_section
 from tripletree.report.case import Case, Section
@@ -33,6 +34,8 @@ SECTIONS = (
     behaviour_section,
     rhythm_section,
     fortune_section,
+    failures_section,
+    requirements_section,
     moves_section,
     episodes_section,
     belief_section,
@@ -42,7 +45,13 @@ SECTIONS = (
 
 
 def report_html(
-    fitted: Fitted, log: Log, title: str | None = None, threads: int = 1, success: str | None = None
+    fitted: Fitted,
+    log: Log,
+    title: str | None = None,
+    threads: int = 1,
+    success: str | None = None,
+    failures: str | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
 ) -> str:
     """Return the report as text.
 
@@ -58,9 +67,12 @@ def report_html(
         Threads to use.
     success : str or None
         Which episodes succeed, as a condition; None: as far as the log says.
+    failures, require : str, sequence of str, or None
+        Which episodes failed, as conditions, each briefed apart (None: those that do not succeed); what each must do.
     """
     check_same_schema(fitted.schema, log, "log")
-    case = Case(fitted, in_labels(fitted.schema, log), threads, success)
+    asked = _texts(failures, "failures"), _texts(require, "require")
+    case = Case(fitted, in_labels(fitted.schema, log), threads, success, *asked)
     sections = [one(case) for one in SECTIONS]
     return page(title or words.TITLE, case, [one for one in sections if one is not None])
 
@@ -72,12 +84,22 @@ def write_report(
     title: Any = None,
     threads: int = 1,
     success: str | None = None,
+    failures: str | Sequence[str] | None = None,
+    require: str | Sequence[str] | None = None,
 ) -> None:
     """Write the report to a file, whole or not at all."""
     if title is not None and not isinstance(title, str):
         raise ParameterError(Message("{} must be text; got {}.", Option("title"), type(title).__name__))
     check_ending(path, (".html", ".htm"))  # before the work
-    write_page(path, report_html(fitted, log, title, threads, success))
+    write_page(path, report_html(fitted, log, title, threads, success, failures, require))
+
+
+def _texts(given: Any, name: str) -> tuple[str, ...]:
+    """Return one text or several as several."""
+    texts = () if given is None else (given,) if isinstance(given, str) else given
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+        raise ParameterError(Message("{} must be text, or a list of texts; got {!r}.", Option(name), given))
+    return tuple(texts)
 
 
 def page(title: str, case: Case, sections: Sequence[Section]) -> str:
