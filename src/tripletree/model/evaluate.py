@@ -76,16 +76,14 @@ def check_same_schema(expected: Schema, log: HasSchema, what: str) -> None:
 
 def judge(fitted: Fitted, log: Log, threads: int) -> F64:
     """Return the losses of every leaf count on ``log``, shape (leaf counts, 3)."""
-    check_same_schema(fitted.schema, log, "log")
-    if log.weights is not None and not log.weights.any():
-        raise LogError("All steps of this log have the weight 0: there is nothing to judge the tree by.")
     return loss_curve(*_measured(fitted, log), threads, fitted.costs)
 
 
 def on_unseen(fitted: Fitted, log: Log, threads: int) -> Judged:
     """Return how a tree does on a log that it has not seen."""
-    curve = judge(fitted, log, threads).tolist()
-    margin = margins(*_measured(fitted, log), threads, fitted.costs).tolist()
+    measured = _measured(fitted, log)
+    curve = loss_curve(*measured, threads, fitted.costs).tolist()
+    margin = margins(*measured, threads, fitted.costs).tolist()
     return Judged(tuple(curve[-1]), tuple(curve[0]), tuple(margin), log.n_episodes, log.n_samples)
 
 
@@ -93,6 +91,9 @@ def _measured(
     fitted: Fitted, log: Log
 ) -> tuple[Tree, Attributes, LinearLeaves | None, F64 | None, F64, Log, F64, npt.NDArray[np.int32] | None]:
     """Return what the losses on a log follow from."""
+    check_same_schema(fitted.schema, log, "log")
+    if log.weights is not None and not log.weights.any():
+        raise LogError("All steps of this log have the weight 0: there is nothing to judge the tree by.")
     return (
         fitted.tree,
         fitted.attributes,

@@ -77,7 +77,8 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any], *, word
     parameters : mapping
         All parameters of TripleTree, checked; costs by name.
     words : bool
-        Whether to look for words for the numbers of a continuous action, which take a while.
+        Whether to look for words for the numbers of a continuous action, and to remember which episodes the log had:
+        both take a while, and a tree that only judges needs neither.
     """
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
@@ -87,7 +88,7 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any], *, word
     codes = encode(log, parameters["mode"], parameters["bins"], threads, weighing, parameters["thresholds"])
     grown = grow_settled(log, codes, parameters, threads, weighing)
     del codes
-    fitted = describe_grown(log, grown, parameters)
+    fitted = describe_grown(log, grown, parameters, remembers=words)
     if words and not bare(parameters):
         fitted = replace(fitted, provenance={**fitted.provenance, **levels_of(log, grown, parameters, threads)})
     flat = fitted.feature_min == fitted.feature_max
@@ -152,11 +153,17 @@ def grow_settled(
 
 
 def describe_grown(
-    log: Log, grown: Grown, parameters: Mapping[str, Any], attributes: Attributes | None = None
+    log: Log,
+    grown: Grown,
+    parameters: Mapping[str, Any],
+    attributes: Attributes | None = None,
+    *,
+    remembers: bool = True,
 ) -> Fitted:
     """Return a grown tree with what its nodes predict and its losses on the log, but not yet how the log moves.
 
-    ``attributes`` are those of a larger log, of which this one is a part.
+    ``attributes`` are those of a larger log, of which this one is a part. ``remembers=False`` leaves out which log and
+    which episodes it was, for a tree that only judges.
     """
     tree, scales, weighing = grown.tree, grown.scales, grown.weighing
     costs = cost_matrix(parameters["costs"], log.schema.action.labels)
@@ -192,14 +199,14 @@ def describe_grown(
         curve_validation=None,
         linear=linear,
         options=options(parameters),
-        training_episodes=kept_hashes(log),
+        training_episodes=kept_hashes(log) if remembers else None,
         provenance={
             "tripletree": __version__,
             "numpy": np.__version__,
-            "log_sha256": log.fingerprint(),
+            **({"log_sha256": log.fingerprint()} if remembers else {}),
             "samples": log.n_samples,
             "episodes": log.n_episodes,
-            **_medians(log, weighing),
+            **(_medians(log, weighing) if remembers else {}),
         },
     )
 

@@ -234,7 +234,7 @@ def _expected(fitted: Fitted, log: Log, threads: int) -> F64:
     for part in range(2):
         other = log.select(half != part).weighted(None)  # what is usual does not depend on how much it counts
         codes = encode(other, options["mode"], options["bins"], threads)
-        grown = describe_grown(other, grow_settled(other, codes, options, threads), options)
+        grown = describe_grown(other, grow_settled(other, codes, options, threads), options, remembers=False)
         rows = np.repeat(half == part, np.diff(log.starts))
         states = np.ascontiguousarray(log.states[rows])
         found[rows] = grown.told(states, grown.tree.apply(states, threads), threads)[:, grown.targets["action"]]

@@ -20,6 +20,8 @@ Mask = npt.NDArray[np.bool_]
 
 CELLS, ROWS = 200_000, 20_000
 """Numbers and rows that the search looks at, at most."""
+MOST_HELD = 1_000
+"""Rules of which it is remembered where they hold, at most."""
 QUANTILES = 40
 """Candidates for the bounds of a feature, before those that are the same are left out."""
 STEPS, FINEST = 100, 800
@@ -158,13 +160,13 @@ class _Problem:
         self.y = classes
         self.n, self.size = len(classes), int(classes.max(initial=0)) + 1
         self.bins = np.stack(
-            [np.searchsorted(ends, column, side="right") for column, ends in zip(states.T, thresholds, strict=True)],
-            axis=1,
+            [np.searchsorted(ends, column, side="right") for column, ends in zip(states.T, thresholds, strict=True)]
         )
         widths = np.array([len(ends) + 1 for ends in thresholds])
         self.offset = np.cumsum(widths) - widths
         self.total = int(widths.sum())
-        self.keys = self.bins + self.offset
+        self.keys = self.bins.T + self.offset
+        self.held: dict[tuple[Bound, ...], Mask] = {}
         # Every bound as positions in cumulated sums: where its feature begins and ends, and where it parts it.
         feature = np.repeat(np.arange(len(widths)), widths - 1)
         place = np.concatenate([np.arange(width - 1) for width in widths]) if len(feature) else np.zeros(0, np.int64)
@@ -176,14 +178,17 @@ class _Problem:
         self.cost = max(COST * self.n, 1.0)
         self.correct = np.zeros(self.n, bool)
 
-    def holds(self, bounds: Sequence[Bound], rows: I64 | slice = slice(None)) -> Mask:
-        """Return which rows meet all bounds."""
-        bins = self.bins[rows]
-        held = np.ones(len(bins), bool)
-        for bound in bounds:
-            above = bins[:, bound.feature] > bound.place
-            held &= above if bound.above else ~above
-        return held
+    def holds(self, bounds: tuple[Bound, ...]) -> Mask:
+        """Return which samples meet all bounds; a search asks for the same rules again and again."""
+        if bounds not in self.held:
+            held = np.ones(self.n, bool)
+            for bound in bounds:
+                above = self.bins[bound.feature] > bound.place
+                held &= above if bound.above else ~above
+            if len(self.held) >= MOST_HELD:
+                self.held.clear()
+            self.held[bounds] = held
+        return self.held[bounds]
 
     def tally(self, rows: I64, gain: F64) -> F64:
         """Return the gain of the rows on the lower and the upper side of every bound, shape (2, bounds)."""
@@ -208,7 +213,7 @@ class _Problem:
         for _ in range(MOST_BOUNDS - 1):
             tries = []
             for score, clause, mine in beam:
-                inside = mine[self.holds(clause.bounds[-1:], mine)]
+                inside = mine[self.holds(clause.bounds[-1:])[mine]]
                 gain = (self.y[inside] == clause.says) - self.correct[inside].astype(np.float64)
                 if not len(inside):
                     continue
@@ -226,7 +231,7 @@ class _Problem:
         """Return a rule each of whose bounds is the best, given the others."""
         for k in range(len(clause.bounds)):
             others = clause.bounds[:k] + clause.bounds[k + 1 :]
-            inside = rows[self.holds(others, rows)]
+            inside = rows[self.holds(others)[rows]]
             if not len(inside):
                 continue
             gain = (self.y[inside] == clause.says) - self.correct[inside].astype(np.float64)
@@ -347,7 +352,7 @@ class _Problem:
             for above in (False, True):
                 bound = best[2]._replace(above=above)
                 same = tuple(b for b in way if (b.feature, b.above) != (bound.feature, above))
-                grown.append((rows[self.holds((bound,), rows)], (*same, bound)))
+                grown.append((rows[self.holds((bound,))[rows]], (*same, bound)))
         grown.sort(key=lambda one: len(one[0]))
         return [
             Clause(way[-MOST_BOUNDS:], int(np.bincount(self.y[rows], minlength=self.size).argmax()))
