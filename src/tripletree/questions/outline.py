@@ -131,9 +131,10 @@ class _Shown(NamedTuple):
 def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
     """Return one region: what it is, what is done there, how it is come by and left."""
     log, visits = shown.log, shown.visits
-    inside, stays = shown.region == one, visits.region == one
+    here, stays = np.flatnonzero(shown.region == one), visits.region == one
+    states, levels, numbers = log.states[here], shown.levels[here], shown.numbers[here]
     done = [
-        behaviour(schema, column, rule, log.states[inside], shown.levels[inside, k], shown.numbers[inside, k])
+        behaviour(schema, column, rule, states, levels[:, k], numbers[:, k])
         for k, (column, rule) in enumerate(zip(columns(found.classes), found.rules[one], strict=True))
     ]
     texts = [told(column, part) for column, part in zip(columns(found.classes), done, strict=True)]
@@ -141,16 +142,16 @@ def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
     to, count = np.unique(visits.following[whole], return_counts=True)
     ranked = [k for k in np.argsort(-count, kind="stable").tolist() if count[k] >= COMMON * whole.sum()]
     ways_on = [(int(to[k]), float(count[k] / whole.sum())) for k in ranked[:FOLLOWING]]
-    lengths, ended = np.diff(log.starts), log.endings == TERMINATED
-    left = np.repeat(log.starts[1:], lengths) - np.arange(log.n_samples)
-    left = left[inside & np.repeat(ended, lengths)]
-    value = None if shown.values is None or not inside.any() else shown.values[inside]
+    ended = log.endings == TERMINATED
+    episode = np.searchsorted(log.starts, here, side="right") - 1
+    left = (log.starts[episode + 1] - here)[ended[episode]]
+    value = None if shown.values is None or not len(here) else shown.values[here]
     last = shown.region[log.starts[1:] - 1][ended]
     return Region(
         number=one,
         name=found.names[one],
         when=tuple(clauses(schema, found.lower[one].tolist(), found.upper[one].tolist())),
-        share=float(inside.mean()),
+        share=len(here) / log.n_samples,
         action="; ".join(texts),
         outcomes=tuple(part.text for part in done),
         kinds=tuple(part.kind for part in done),
@@ -160,9 +161,9 @@ def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
         steps=_quantiles((visits.ends - visits.begins)[stays]),
         left=float(np.median(left)) if len(left) else None,
         entry=_mean(log.states[visits.begins[stays]]),
-        inside=_mean(log.states[inside]),
+        inside=_mean(states),
         exit=_mean(log.states[visits.ends[stays] - 1]),
-        change=_mean(shown.changes[inside]),
+        change=_mean(shown.changes[here]),
         value=None if value is None else float(value.mean()),
         spread=None if value is None else float(value.std()),
         begins=float((shown.region[log.starts[:-1]] == one).mean()),
@@ -182,6 +183,8 @@ def _quantiles(lengths: I64) -> tuple[int, int, int] | None:
 def _mean(rows: F64) -> F64:
     """Return the mean of each column, as far as it is known."""
     known = ~np.isnan(rows)
+    if len(rows) and known.all():
+        return np.asarray(rows.mean(axis=0))
     number = known.sum(axis=0)
     total = np.where(known, rows, 0.0).sum(axis=0)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)

@@ -175,6 +175,7 @@ class _Problem:
         self.part = self.begin + self.place + 1
         ends = np.flatnonzero(np.append(feature[1:] != feature[:-1], True)) + 1 if len(feature) else np.zeros(0, int)
         self.spans = list(zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)) if len(ends) else []
+        self.first = np.array([begin for begin, _ in self.spans], np.int64)
         self.cost = max(COST * self.n, 1.0)
         self.correct = np.zeros(self.n, bool)
 
@@ -243,14 +244,17 @@ class _Problem:
 
     def top(self, sides: F64, number: int) -> list[tuple[float, Bound]]:
         """Return the best bounds of a tally."""
-        tries = []
         # One of each feature and side: its neighbours are hardly different.
-        for above, side in enumerate(sides):
-            for begin, end in self.spans:
-                place = begin + int(side[begin:end].argmax())
-                tries.append((float(side[place]), Bound(int(self.feature[place]), int(self.place[place]), bool(above))))
-        tries.sort(key=lambda one: -one[0])
-        return tries[:number]
+        best = np.maximum.reduceat(sides, self.first, axis=1)
+        tries = []
+        for rank in np.argsort(-best.ravel(), kind="stable")[:number].tolist():
+            above, span = divmod(rank, len(self.spans))
+            begin, end = self.spans[span]
+            place = begin + int(sides[above, begin:end].argmax())
+            tries.append(
+                (float(best[above, span]), Bound(int(self.feature[place]), int(self.place[place]), bool(above)))
+            )
+        return tries
 
     def improved(self, rules: list[Clause], most: int) -> tuple[float, list[Clause], int]:
         """Return a list after alternating search, with its score and what is said else."""
