@@ -362,4 +362,4 @@ def world(log: Log) -> World:
 
 def finders() -> dict[str, Callable[..., Any]]:
     """Return what pages may begin that takes longer: functions of two logs, or of one, by name."""
-    return {"diff": diff, "failures": failures}
+    return {"diff": diff, "failures": failures, "require": require}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.server.conftest import act
-from tripletree import diff, failures
+from tripletree import diff, failures, require
 from tripletree.about_logs import finders
 from tripletree.answers.answer import plain
 from tripletree.demos import road
@@ -104,7 +104,7 @@ def test_every_question_is_known_to_a_test(house):
         "leaf",
         "curve",
     }
-    asked |= {"regrow", "progress", "cancel", "compare", "frame", "diff", "failures", "report", "check"}
+    asked |= {"regrow", "progress", "cancel", "compare", "frame", "diff", "failures", "require", "report", "check"}
     assert set(QUESTIONS) == asked
 
 
@@ -357,6 +357,23 @@ def test_failures_with_their_zones(tree, log):
     house.close()
 
 
+def test_requirements_with_their_worst_episodes(tree, log):
+    house = House(tree, log=log, finders=finders())
+    assert ask(house, "hello")["can"]["require"]
+    found = finished(house, ask(house, "require", {"requirement": "always (pos < 2)"})["job"])
+    assert found["state"] == "done", found
+    wanted = require(log, "always (pos < 2)")
+    assert found["answer"]["text"] == str(wanted)
+    worst = found["answer"]["cases"][0]
+    number = wanted[0].worst[0].number
+    last = int(log.starts[number + 1] - log.starts[number]) - 1
+    assert (worst["episode"], worst["step"]) == (number, min(wanted[0].worst[0].step, last))
+    assert worst["text"].startswith(f"Episode {wanted[0].worst[0].episode} at step")
+    wrong = finished(house, ask(house, "require", {"requirement": "pos < 2"})["job"])
+    assert "does not say when `pos < 2` must hold" in wrong["error"]["text"]
+    house.close()
+
+
 def test_what_changed_between_two_logs(tree, log):
     newer = road.record("left", n_samples=2_000, seed=1)
     house = House(tree, log=log, other_log=newer, finders=finders())
@@ -437,7 +454,7 @@ def test_typed_text_is_read_or_refused(house):
 def test_no_argument_breaks_a_question(house, junk):
     """Whatever JSON can hold in the place of an argument: an answer, or a sentence about what is wrong."""
     desk = Desk(house)
-    for question in set(QUESTIONS) - {"hello", "summary", "report", "regrow", "diff", "failures", "rules"}:
+    for question in set(QUESTIONS) - {"hello", "summary", "report", "regrow", "diff", "failures", "require", "rules"}:
         names = ("state", "start", "reach", "x", "foil", "model", "leaf", "episode", "text", "level")
         known = [name for name in inspect.signature(QUESTIONS[question]).parameters if name in names]
         usual = {"state": STATE, "start": HERE, "reach": "end", "end": "end", "x": "pos", "y": "speed", "foil": FOIL}

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tripletree import TripleTree, TripleTreeWarning
+from tripletree.about_logs import finders
 from tripletree.demos import lander, road
 from tripletree.web.house import Beside, House
 from tripletree.web.serving import prepare
@@ -66,6 +67,7 @@ def worlds():
     )
     beside = Beside(lambda states: np.asarray(left.predict(states).action), "left")
     houses["agent"] = House(trees["road"], log=logs["road"], agent=beside)
+    houses["asked"] = House(trees["road"], log=logs["road"], finders=finders())
     houses["bare"] = House(trees["road"])
     servers = {name: prepare(house) for name, house in houses.items()}
     threads = [server.in_background() for server in servers.values()]

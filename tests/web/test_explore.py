@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tests.web.pages import mark_of, numbers, on_map, says, settled, state_of
+from tripletree import failures, require
 from tripletree.scenes.guides import shade_of, shades
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.view import read_view
@@ -228,6 +229,24 @@ def test_an_episode_is_found_opened_and_scrubbed(opened, worlds, name):
     page.reload()
     says(page, ".tx-now", now)
     page.locator("body").press("Escape")
+
+
+def test_failures_and_requirements_are_asked_for(opened, worlds):
+    page, log = opened("asked", "tab=episodes"), worlds[1]["road"]
+    page.get_by_label("Failed means").fill("ends (pos >= 3)")
+    page.keyboard.press("Enter")
+    told = failures(log, "ends (pos >= 3)")
+    page.get_by_text(str(told).splitlines()[0]).wait_for()
+    assert page.locator(".tx-worst li").count() == min(len(told.cases), 40)
+    page.get_by_label("Every episode").fill("pos < 2")
+    page.get_by_role("button", name="Check").click()
+    page.get_by_text("does not say when").wait_for()
+    page.get_by_label("Every episode").fill("always (pos < 2)")
+    page.get_by_role("button", name="Check").click()
+    worst = require(log, "always (pos < 2)")[0].worst[0]
+    page.get_by_role("button", name=f"episode {worst.episode} at step {worst.step}").click()
+    last = int(log.starts[worst.number + 1] - log.starts[worst.number]) - 1
+    says(page, ".tx-scrub output", f"step {min(worst.step, last)} ")
 
 
 @pytest.mark.parametrize("name", ["road", "lander"])

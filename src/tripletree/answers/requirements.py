@@ -214,14 +214,16 @@ class Requirement(Answer):
             named = some_of([str(one.episode) for one in bad] + [""] * (self.violated - len(bad)), SHOWN)
             return [f"Violated by {plural(self.violated, 'episode', 'episodes')} {named}."]
         chosen = bad[:SHOWN] if bad else [one for one in self.worst if math.isfinite(one.margin)][:1]
-        told = "; ".join(f"episode {one.episode}{_at(one)}, {one.reading}{self._told(one)}" for one in chosen)
+        told = "; ".join(map(self.told, chosen))
         return [f"{'Worst' if bad else 'Closest'}: {told}."] if told else []
 
-    def _told(self, one: Witnessed) -> str:
+    def told(self, one: Witnessed) -> str:
+        """Return what decides an episode, and by how much: "episode 7 at step 3, y = -0.1 (missed by 0.1)"."""
+        said = f"episode {one.episode}{_at(one)}, {one.reading}"
         if not math.isfinite(one.margin):
-            return ""
+            return said
         short = self.in_words(one.margin)
-        return f" (missed by {short})" if one.margin < 0 else f" ({short} to spare)"
+        return f"{said} (missed by {short})" if one.margin < 0 else f"{said} ({short} to spare)"
 
     def in_words(self, margin: float) -> str:
         """Return the size of a margin: "0.12 m", or "5 % of its range"."""

@@ -51,6 +51,7 @@ QUESTIONS: dict[str, Callable[..., dict[str, Any]]] = {
     "frame": beside.frame,
     "diff": beside.diff,
     "failures": beside.failures,
+    "require": beside.require,
     "summary": telling.summary,
     "rules": telling.rules,
     "importance": telling.importance,
@@ -58,7 +59,7 @@ QUESTIONS: dict[str, Callable[..., dict[str, Any]]] = {
     "check": telling.check,
 }
 """Every question, by the name that pages use."""
-PASSING = frozenset({"hello", "regrow", "progress", "cancel", "diff", "failures", "report"})
+PASSING = frozenset({"hello", "regrow", "progress", "cancel", "diff", "failures", "require", "report"})
 """Questions whose answers change while the house stands; all others are the same for ever."""
 MOST_BYTES = 64 * 2**20
 """Answers that are remembered, in all."""

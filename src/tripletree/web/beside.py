@@ -95,13 +95,44 @@ def failures(house: House, *, model: Any = "a", when: Any = None) -> dict[str, A
         answer = find(log, when or None, progress=progress)
         given = "" if not when else f", {when!r}"
         cases = [
-            {"episode": one.episode, "id": packed(one.id), "step": one.turning, "text": str(one)}
+            {"episode": one.episode, "id": packed(one.id), "step": one.turning, "text": _turned(one)}
             for one in answer.cases
         ]
         zones = [_zone(house, one) for one in answer.routes]
         return said(answer, f"tripletree.failures(log{given})", zones=zones, cases=cases)
 
     return house.jobs.begin("failures", "Looking at the episodes that failed.", work).to_dict()
+
+
+def _turned(case: Any) -> str:
+    """Return a failure in a line: when it turned, and what crossed there."""
+    told = {"start": "risky from the first step", "unforeseen": "never foreseen"}.get(case.kind, "failed")
+    if case.kind == "foreseen":
+        told = f"turned at step {case.turning}" + (f", {case.because}" if case.because else "")
+    return f"Episode {case.id}: {told}"
+
+
+def require(house: House, *, model: Any = "a", requirement: Any = "") -> dict[str, Any]:
+    """Begin to check whether every episode does what is required of it."""
+    find, log = _finder(house, "require"), house.required_log(model)
+
+    def work(_: Any) -> dict[str, Any]:
+        answer = find(log, requirement)
+        # The state after the last action can decide, but no step begins there.
+        last = np.diff(log.starts) - 1
+        cases = [
+            {
+                "episode": case.number,
+                "id": packed(case.episode),
+                "step": None if case.step is None else min(case.step, int(last[case.number])),
+                "text": one.told(case).replace("e", "E", 1),
+            }
+            for one in answer
+            for case in one.worst
+        ]
+        return said(answer, f"tripletree.require(log, {requirement!r})", cases=cases)
+
+    return house.jobs.begin("require", "Looking at every episode.", work).to_dict()
 
 
 def _finder(house: House, name: str) -> Any:

@@ -87,7 +87,8 @@ class House:
     other_log : Log or None
         Another log, such as that of the second model, to find what changed.
     finders : mapping of str to callable
-        ``diff(old log, new log)`` and ``failures(log, when)`` of the front door, which this room may not import.
+        ``diff(old log, new log)``, ``failures(log, when)`` and ``require(log, requirement)`` of the front door, which
+        this room may not import.
     """
 
     def __init__(

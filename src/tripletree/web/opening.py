@@ -49,6 +49,7 @@ def hello(house: House) -> dict[str, Any]:
             "frames": agent is not None and agent.frame is not None and logged,
             "diff": "diff" in house.finders and logged and house.other_log is not None,
             "failures": "failures" in house.finders and logged,
+            "require": "require" in house.finders and logged,
         },
         "needs": NEEDS,
         "setup": house.setup(),

@@ -14,11 +14,6 @@ export function makeCompare(app, place) {
   const answer = add(box.body, "div", { class: "tx-answer", "aria-live": "polite" });
   const here = card(place, "In this state").body;
   const lists = card(place, "Where they differ most").body;
-  /** @type {[string, string, string][]} */
-  const jobs = [
-    ["diff", "Find what changed between them", "What changed"],
-    ["failures", "Find what failures have in common", "Failures"],
-  ];
   const lines = { all: app.asker.line(), a: app.asker.line(), b: app.asker.line() };
   /** @type {any} */
   let told = null;
@@ -27,17 +22,15 @@ export function makeCompare(app, place) {
   let zones = [];
   const said = ["", ""];
 
-  for (const [question, text, heading] of jobs) {
-    if (!app.hello.can[question]) continue;
-    const part = card(place, heading).body;
+  if (app.hello.can.diff) {
+    const part = card(place, "What changed").body;
     const news = add(part, "p", { class: "tx-sentence", role: "status" });
-    const button = addButton(part, text, async () => {
+    const button = addButton(part, "Find what changed between them", async () => {
       button.disabled = true;
       try {
-        const args = question === "diff" ? { a: a.model, b: b.model } : { model: a.model };
-        const found = await app.asker.job(question, args, (progress) => sayIn(news, progress.text ?? ""));
+        const found = await app.asker.job("diff", { a: a.model, b: b.model }, (progress) => sayIn(news, progress.text ?? ""));
         sayIn(news, found?.text ?? "");
-        zones = [...zones, ...(found?.zones ?? []).map((/** @type {any} */ zone, /** @type {number} */ k) => ({ box: zone.where, kind: question, text: String(k + 1) }))];
+        zones = (found?.zones ?? []).map((/** @type {any} */ zone, /** @type {number} */ k) => ({ box: zone.where, kind: "diff", text: String(k + 1) }));
         const list = add(part, "ol", { class: "tx-worst" });
         for (const zone of found?.zones ?? []) add(list, "li", {}, zone.text);
         draw();

@@ -1,5 +1,6 @@
 // Episodes: a list to sort and to filter, and one of them step by step.
 import { addButton, card, chooser, counted, emptyState } from "./controls.js";
+import { makeDemands } from "./demands.js";
 import { add, addSvg, onAPage } from "./dom.js";
 import { makeEpisode } from "./episodeview.js";
 import { rounded } from "./numbers.js";
@@ -36,6 +37,7 @@ export function makeEpisodes(app, place) {
   const head = add(add(table, "thead"), "tr");
   const body = add(table, "tbody");
   const more = addButton(box.body, "Show more", () => load(true), { class: "tx-quiet", hidden: "" });
+  const demands = makeDemands(app, list);
   const detail = makeEpisode(app, one);
   const line = app.asker.line();
   /** @type {any} */
@@ -106,12 +108,17 @@ export function makeEpisodes(app, place) {
       if (!open && (any("sort", "given", "model") || !shown)) load(false);
       if (open) detail.update(turned ? null : changed);
       else app.setLayer("episodes", {});
+      if (open) demands.hide();
+      else if (turned || !changed) demands.draw();
     },
     words: () => (store.view.episode === null ? told?.text ?? "" : detail.words()),
     taken: () => (store.view.episode === null ? { text: told?.text ?? "", python: told?.python ?? "", data: told } : detail.taken()),
     /** @param {[number, number, number, number]} state */
     onPick: (state) => detail.onPick(state),
-    hide: () => app.setLayer("episodes", {}),
+    hide() {
+      app.setLayer("episodes", {});
+      demands.hide();
+    },
   };
 }
 
