@@ -198,7 +198,8 @@ def run(options: Options, report: Report) -> None:
         "the step is looked for from which on half of them or more fail. These counts are rough themselves: beside a "
         "chance of one half they are off by 0.12, and the table says how far apart two such counts put the step.",
         f"Causes: {FLEET} flights with each change and {REFERENCE} without, the latter also (others) as the reference. "
-        "Bars: skill 0.45, calibration error 0.06, 8 steps, 80 % in the interval, 70 % of the causes.",
+        "Bars: skill 0.45, calibration error 0.06, 8 steps, 80 % in the interval, 70 % of the causes, each within two "
+        "standard errors. Wind is not in the log, so that no state tells what it will do.",
     ]
 
 
