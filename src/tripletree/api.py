@@ -51,7 +51,7 @@ from tripletree.log.log import Log
 from tripletree.log.record import record
 from tripletree.markup import notebook_box, tag
 from tripletree.model.card import tree_card
-from tripletree.model.evaluate import check_log, check_same_schema, in_labels, losses, score, transitions_on
+from tripletree.model.evaluate import check_log, check_same_schema, in_labels, judge, losses, score, transitions_on
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
@@ -86,6 +86,7 @@ from tripletree.questions.study import Study
 from tripletree.questions.summary import summary
 from tripletree.questions.visits import visits
 from tripletree.scale.fit import fit_on_disk
+from tripletree.scale.judging import losses_on_disk, transitions_on_disk, write_predictions
 from tripletree.text import Message, Option
 from tripletree.tree.costs import named_costs
 from tripletree.tree.structure import Tree
@@ -253,7 +254,7 @@ class TripleTree:
         return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
 
     def fit(
-        self, log: Log | DiskLog | Sequence[Log], validation: Log | None = None, *, weights: Any = None
+        self, log: Log | DiskLog | Sequence[Log], validation: Log | DiskLog | None = None, *, weights: Any = None
     ) -> TripleTree:
         """Grow the tree on a log and return self.
 
@@ -262,9 +263,9 @@ class TripleTree:
         log : Log, DiskLog, or list of logs
             The training log; several, such as ``Log.episodes()``, are joined. One on disk (see :func:`open_log`) is
             grown on in histogram mode.
-        validation : Log or None
+        validation : Log, DiskLog or None
             Held-out episodes (see ``Log.split``): the losses at every size are measured on them too, and with
-            ``early_stopping`` the best size is kept.
+            ``early_stopping`` the best size is kept. With a log on disk they may be on disk as well.
         weights : array of shape (samples,), "episode" or None
             How much each step of ``log`` counts, in place of the log's own weights: at least 0, and not all 0.
             ``"episode"``: every episode counts the same in total, in the validation log too. None: as the logs say.
@@ -278,8 +279,9 @@ class TripleTree:
         """
         self.__dict__.pop("_fitted", None)
         check_parameters(self.get_params())
-        check_log(validation, "validation", none="no validation")
         if isinstance(log, DiskLog):
+            if not isinstance(validation, DiskLog):
+                check_log(validation, "validation", none="no validation")
             if weights is not None:
                 raise ParameterError(
                     Message(
@@ -289,6 +291,8 @@ class TripleTree:
             self._fitted = fit_on_disk(log, validation, self.get_params(), self.costs)
             return self
         log = _one_log(log)
+        check_log(validation, "validation", none="no validation")
+        validation = cast(Log | None, validation)
         if weights is not None:
             log = log.weighted(weights)
             validation = validation.weighted("episode") if validation and isinstance(weights, str) else validation
@@ -362,6 +366,28 @@ class TripleTree:
     def apply(self, states: Any) -> Any:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
         return apply(self.fitted_, states, self._threads())
+
+    def write_predictions(self, log: DiskLog, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the leaf and what the tree predicts in every row of a log on disk; returns the files.
+
+        Each file of the log gets a Parquet file of the same name in ``folder``, with as many rows in the same order:
+        ``leaf``, ``outside`` (of what the tree has seen), the action and ``value``. Nothing is read whole.
+
+        Parameters
+        ----------
+        log : DiskLog
+            Any log on disk with the tree's features; see :func:`open_log`.
+        folder : path
+            Where the files go; it is made if it is not there.
+        """
+        if not isinstance(log, DiskLog):
+            raise ParameterError(
+                Message(
+                    "{} must be on disk: open it with open_log(path). In memory, predict(log.states) has them all.",
+                    Option("log"),
+                )
+            )
+        return write_predictions(self.fitted_, log, folder)
 
     @question
     def attribute(
@@ -828,7 +854,7 @@ class TripleTree:
         return few_rules(fitted, about=about, levels=levels, log=log, max_rules=max_rules, threads=threads)
 
     @question
-    def losses(self, log: Log, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
+    def losses(self, log: Log | DiskLog, n_leaves: int | str | None = None) -> npt.NDArray[np.float64]:
         """Return action, value and derivative loss on a log.
 
         The action loss is the share of wrong labels (with ``costs``, what they cost on average), or the sum over
@@ -837,17 +863,23 @@ class TripleTree:
 
         Parameters
         ----------
-        log : Log
-            Any log with the same features and actions.
+        log : Log or DiskLog
+            Any log with the same features and actions, in memory or on disk.
         n_leaves : int, None or "all"
             Judge the tree as it was with this many leaves; None: as it is; "all": every size, shape (leaf counts, 3).
         """
         fitted = self.fitted_
+        return losses(fitted, lambda: self._judged(log), n_leaves)
+
+    def _judged(self, log: Log | DiskLog) -> npt.NDArray[np.float64]:
+        """Return the losses of every size on a log."""
+        if isinstance(log, DiskLog):
+            return losses_on_disk(self.fitted_, log)
         check_log(log, "log")
-        return losses(fitted, log, n_leaves, self._threads())
+        return judge(self.fitted_, log, self._threads())
 
     @question
-    def score(self, log: Log | Sequence[Log], y: None = None) -> float:  # noqa: ARG002 (scikit-learn's signature)
+    def score(self, log: Log | DiskLog | Sequence[Log], y: None = None) -> float:  # noqa: ARG002 (scikit-learn's signature)
         """Return how much better the tree predicts a log than its own root: 1 is perfect, 0 no better.
 
         The share of the loss of the one-leaf tree that is gone, averaged over action, value and derivative, as far as
@@ -855,13 +887,13 @@ class TripleTree:
 
         Parameters
         ----------
-        log : Log, or list of them
+        log : Log, DiskLog, or list of logs
             Preferably episodes that the tree has not seen.
         y : None
             There for scikit-learn.
         """
         fitted = self.fitted_
-        return score(fitted, in_labels(fitted.schema, _one_log(log)), self._threads())
+        return score(self._judged(log if isinstance(log, DiskLog) else in_labels(fitted.schema, _one_log(log))))
 
     @question
     def held_out(self, log: Log) -> HeldOut:
@@ -981,15 +1013,15 @@ class TripleTree:
         return novelty(self.fitted_, state)
 
     @question
-    def transitions(self, log: Log | None = None) -> Transitions:
+    def transitions(self, log: Log | DiskLog | None = None) -> Transitions:
         """Return how a log moves from leaf to leaf: counts, probabilities and durations by sequences.
 
         Parameters
         ----------
-        log : Log or None
-            Any log with the same features and actions; None: the training log.
+        log : Log, DiskLog or None
+            Any log with the same features and actions, in memory or on disk; None: the training log.
         """
-        return self._transitions(log)
+        return transitions_on_disk(self.fitted_, log) if isinstance(log, DiskLog) else self._transitions(log)
 
     @question
     def chance(

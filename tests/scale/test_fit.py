@@ -277,7 +277,8 @@ def test_the_command_line_grows_on_a_folder(tmp_path):
     rng = np.random.default_rng(8)
     folder = write_folder(tmp_path / "log", random_columns(rng, episodes=9), rng, 7)
     out, cache = str(tmp_path / "m.tripletree"), str(tmp_path / "cache")
-    made = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "2GB", "--cache", cache])
+    command = ["grow", str(folder), "-o", out, "--memory", "2GB", "--cache", cache]
+    made = CliRunner().invoke(main, [*command, "--validation", "none"])
     assert made.exit_code == 0, made.output
     assert "samples in" in made.output
     assert "on disk for the cache" in made.output
@@ -285,7 +286,9 @@ def test_the_command_line_grows_on_a_folder(tmp_path):
     assert load(out).tree_.threshold.tolist() == here.tree_.threshold.tolist()
     wrong = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "lots"])
     assert "--memory lots is no size; type --memory 2GB" in wrong.output
-    share = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "2GB", "--validation", "0.3"])
-    assert "give another log, --validation FILE, or none" in share.output
+    share = CliRunner().invoke(main, [*command, "--validation", "0.3"])
+    assert "of other episodes chose its size" in share.output
+    here = TripleTree(mode="histogram").fit(*read_log(folder).split(0.3))
+    assert load(out).tree_.threshold.tolist() == here.tree_.threshold.tolist()
     lags = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "2GB", "--lags", "1"])
     assert "--weights and --lags need the log in memory" in lags.output

@@ -26,6 +26,7 @@ from tripletree.cli.inputs import (
     table_of,
 )
 from tripletree.errors import ParameterError
+from tripletree.text import count
 
 if TYPE_CHECKING:
     from tripletree.answers.counterfactual import Counterfactuals
@@ -76,18 +77,27 @@ levels_option = click.option(
     'tripletree predict run.tripletree --state "pos=1.2, speed=0.03"',
     "tripletree predict run.tripletree --log run.csv --episode 3 --step 12 --json",
     "tripletree predict run.tripletree states.csv > predictions.csv",
+    "tripletree predict fleet.tripletree fleet/ --folder predictions/",
 )
 @model_argument
 @click.argument("states", type=FILE, required=False)
+@click.option(
+    "--folder", type=click.Path(path_type=Path), help="Of a folder of Parquet files: write as many here, row by row."
+)
 @state_options
 @json_option
-def predict(model: Path, states: Path | None, as_json: bool, **options: Any) -> None:
+def predict(model: Path, states: Path | None, folder: Path | None, as_json: bool, **options: Any) -> None:
     """Predict what the agent does in a state, how well it does and what comes next.
 
     STATES is a .csv, .tsv, .parquet or .npz file with a column for each feature; the answer is then CSV with a line for
-    each state.
+    each state. Parquet files that are larger than memory are answered by Parquet files: give --folder.
     """
     tree = open_model(model)
+    if folder is not None:
+        if states is None:
+            raise click.UsageError("--folder is for the states of a Parquet file, or of a folder of them: name it.")
+        _predict_folder(tree, states, folder)
+        return
     if states is None:
         console.answer(tree.predict(state_of(tree, **options)), as_json)
         return
@@ -95,6 +105,17 @@ def predict(model: Path, states: Path | None, as_json: bool, **options: Any) -> 
         raise click.UsageError("Give a file of states, or one state with --state or --log; not both.")
     answer = tree.predict(table_of(states))
     console.show_json(answer.to_dict()) if as_json else console.show_csv(_columns(tree, answer))
+
+
+def _predict_folder(tree: TripleTree, states: Path, folder: Path) -> None:
+    from tripletree.log.disk import open_log
+
+    names = list(tree.fitted_.schema.feature_names)
+    with console.passing() as progress:
+        # What is asked about needs no episodes, actions or rewards.
+        log = open_log(states, progress=progress, features=names, action="none", reward="none", endless=True)
+        written = tree.write_predictions(log, folder)
+    console.say(f"The predictions are in {count(len(written), 'file')} in {folder}.", "")
 
 
 def _columns(tree: TripleTree, answer: Prediction) -> dict[str, Any]:

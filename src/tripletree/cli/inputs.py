@@ -42,6 +42,8 @@ READING = (
 )
 """What else can be said about how a log is read; options of their own."""
 FILE = click.Path(path_type=Path)
+UNPACKED = 8
+"""Times its files' size that a log of Parquet files may need in memory."""
 
 
 normalize_option = click.option(
@@ -224,7 +226,6 @@ def mind_names(schema: Schema, log: Log | None = None) -> None:
 
 def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log | None:
     """Return a log to ask a tree about, read by the tree's own features and kind of action; None for no path."""
-    from tripletree.log.description import read_description
     from tripletree.log.files import read_log
     from tripletree.model.evaluate import in_labels
 
@@ -232,7 +233,25 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
         if described is not None:
             raise click.UsageError("--describe says how a log is read: give --log LOG as well.")
         return None
-    roles = {} if described is None else read_description(described)
+    schema = tree.fitted_.schema
+    log = in_labels(schema, read_log(path, **roles_for(tree, path, described)))
+    if schema.lags and not log.schema.lags:
+        log = log.with_lags(schema.lags)
+    mind_names(log.schema, log)
+    known, given = schema.action.labels, log.schema.action.labels
+    if known and given and not set(known) & set(given):
+        raise LogError(
+            f"The actions of {path.name} are {listing(given)}, those of the model {listing(known)}. If they mean the "
+            "same, give the description that the model was grown with: --describe FILE.toml"
+        )
+    return log
+
+
+def roles_for(tree: TripleTree, path: Path, described: Path | None) -> dict[str, Any]:
+    """Return how the columns of a log are to be read for a tree."""
+    from tripletree.log.description import read_description
+
+    roles: dict[str, Any] = {} if described is None else dict(read_description(described))
     schema = tree.fitted_.schema
     columns = replace(schema, features=tuple(one for one in schema.features if not one.lag)).columns
     if path.suffix.lower() != ".npz":
@@ -249,17 +268,16 @@ def log_of(tree: TripleTree, path: Path | None, described: Path | None) -> Log |
         categories = {column: known for column, known in columns.items() if known}
         if categories:
             roles["kinds"] = {**roles.get("kinds", {}), **categories}
-    log = in_labels(schema, read_log(path, **roles))
-    if schema.lags and not log.schema.lags:
-        log = log.with_lags(schema.lags)
-    mind_names(log.schema, log)
-    known, given = schema.action.labels, log.schema.action.labels
-    if known and given and not set(known) & set(given):
-        raise LogError(
-            f"The actions of {path.name} are {listing(given)}, those of the model {listing(known)}. If they mean the "
-            "same, give the description that the model was grown with: --describe FILE.toml"
-        )
-    return log
+    return roles
+
+
+def too_large(log: Path) -> bool:
+    """Tell whether Parquet files are too large to be read into memory, by a first guess."""
+    from tripletree.scale.plan import free_memory
+
+    files = [log] if log.is_file() else list(log.iterdir()) if log.is_dir() else []
+    size = sum(file.stat().st_size for file in files if file.suffix.lower() in (".parquet", ".pq") and file.is_file())
+    return size * UNPACKED > free_memory()
 
 
 def required_log(tree: TripleTree, path: Path, described: Path | None) -> Log:

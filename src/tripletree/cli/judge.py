@@ -9,7 +9,16 @@ import click
 
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument
-from tripletree.cli.inputs import about_option, listed, log_of, log_option, open_model, required_log
+from tripletree.cli.inputs import (
+    about_option,
+    listed,
+    log_of,
+    log_option,
+    open_model,
+    required_log,
+    roles_for,
+    too_large,
+)
 
 judged_log = log_option("The log to judge the model on, with the same features and actions.", required=True)
 
@@ -87,10 +96,18 @@ def losses(model: Path, log: Path, describe: Path | None, n_leaves: int | None, 
     The action loss is the share of wrong labels (or what they cost on average), or the sum of RMSE / sigma; the value
     loss is the RMSE; the derivative loss is the sum of RMSE / sigma over the features.
     """
+    from tripletree.log.disk import open_log
+
     if every and n_leaves is not None:
         raise click.UsageError("Give --leaves or --all, not both.")
     tree = open_model(model)
-    found = tree.losses(required_log(tree, log, describe), "all" if every else n_leaves).reshape(-1, 3)
+    size = "all" if every else n_leaves
+    if too_large(log):
+        with console.passing() as progress:
+            found = tree.losses(open_log(log, progress=progress, **roles_for(tree, log, describe)), size)
+    else:
+        found = tree.losses(required_log(tree, log, describe), size)
+    found = found.reshape(-1, 3)
     sizes = range(1, len(found) + 1) if every else [tree.n_leaves_ if n_leaves is None else n_leaves]
     columns: dict[str, list[Any]] = {
         "leaves": list(sizes),

@@ -11,11 +11,12 @@ import click
 from tripletree.checks import PARAMETERS
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
-from tripletree.cli.inputs import FILE, log_options, mind_names, open_model, reading
+from tripletree.cli.inputs import FILE, log_options, mind_names, open_model, reading, too_large
 from tripletree.text import count
 
 if TYPE_CHECKING:
     from tripletree.api import TripleTree
+    from tripletree.log.disk import DiskLog
     from tripletree.log.log import Log
     from tripletree.model.fitted import Fitted
 
@@ -27,8 +28,6 @@ EPISODE = "episode"
 EXECUTORS = ("threads", "processes", "dask")
 RESOURCES = ("memory", "executor", "workers", "scheduler", "cache", "sample")
 """Options of `open_log`: with any of them, a log on disk is not read whole."""
-UNPACKED = 8
-"""Times its files' size that a log of Parquet files may need in memory."""
 SIZES = (1, 10, 50, 100, 200, 500, 1_000)
 
 
@@ -182,7 +181,7 @@ def grow(
             raise click.UsageError(
                 "--weights and --lags need the log in memory: leave them out, or the options for a log on disk."
             )
-        _grow_on_disk(log, out, validation, resources, roles, options, as_json)
+        _grow_on_disk(log, out, validation, seed, resources, roles, options, as_json)
         return
     recorded = read_log(log, **roles)
     mind_names(recorded.schema)
@@ -219,6 +218,7 @@ def _grow_on_disk(
     log: Path,
     out: Path,
     validation: str,
+    seed: int,
     resources: dict[str, Any],
     roles: dict[str, Any],
     options: dict[str, Any],
@@ -227,45 +227,47 @@ def _grow_on_disk(
     """Grow a tree on Parquet files that are not read whole."""
     from tripletree.api import TripleTree
     from tripletree.log.disk import open_log
-    from tripletree.log.files import read_log
     from tripletree.scale.plan import plan
 
     given = {name: value for name, value in resources.items() if value is not None}
-    held_out = None
-    if validation not in ("none", "0.2"):
-        try:
-            float(validation)
-        except ValueError:
-            held_out = read_log(validation, **roles)
-        else:
-            raise click.UsageError(
-                "A share of a log on disk cannot be held out yet: give another log, --validation FILE, or none."
-            )
     options["costs"] = _costs(options["costs"], ())
     with console.passing() as progress:
         opened = open_log(log, **given, progress=progress, **roles)
         console.note(str(plan(opened, {"max_leaves": options["max_leaves"], "bins": options["bins"]})))
-        tree = TripleTree(**options).fit(opened, held_out)
+        training, held_out = _held_out_on_disk(opened, validation, seed, given, roles)
+        tree = TripleTree(**options).fit(training, held_out)
     tree.save(out)
     if as_json:
         console.show_json({"model": str(out), **summary(tree)})
         return
     made = tree.fitted_.provenance
     samples, episodes = count(made["samples"], "sample"), count(made["episodes"], "episode")
-    chose = "" if held_out is None else f"; {count(held_out.n_episodes, 'other episode')} chose its size"
+    chose = "" if held_out is None else f"; {count(held_out.n_samples, 'sample')} of other episodes chose its size"
     leaves = count(tree.n_leaves_, "leaf", "leaves")
     console.say(f"A tree of {leaves}, grown on {samples} in {episodes} on disk{chose}.", "")
     console.show(*goodness(tree))
     console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
 
 
-def too_large(log: Path) -> bool:
-    """Tell whether Parquet files are too large to be read into memory, by a first guess."""
-    from tripletree.scale.plan import free_memory
+def _held_out_on_disk(
+    log: DiskLog, validation: str, seed: int, given: dict[str, Any], roles: dict[str, Any]
+) -> tuple[DiskLog, Log | DiskLog | None]:
+    """Return the training and the validation log, as `_held_out` does."""
+    from tripletree.log.disk import open_log
+    from tripletree.log.files import read_log
+    from tripletree.log.runs import find_episodes
 
-    files = [log] if log.is_file() else list(log.iterdir()) if log.is_dir() else []
-    size = sum(file.stat().st_size for file in files if file.suffix.lower() in (".parquet", ".pq") and file.is_file())
-    return size * UNPACKED > free_memory()
+    if validation == "none":
+        return log, None
+    if validation == "0.2" and find_episodes(log).n_episodes < LEAST_EPISODES:
+        console.note("There are too few episodes to hold some of them out and choose the tree's size on them.")
+        return log, None
+    try:
+        share = float(validation)
+    except ValueError:
+        other = Path(validation)
+        return log, open_log(other, **given, **roles) if too_large(other) else read_log(other, **roles)
+    return log.split(share, seed)
 
 
 def _costs(given: Sequence[str], labels: Sequence[str]) -> dict[tuple[str, str], float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from tripletree.leaves.linear import LinearLeaves
 from tripletree.leaves.losses import loss_curve
 from tripletree.leaves.margin import margins
 from tripletree.log.derive import NOISE, values
+from tripletree.log.disk import DiskLog
 from tripletree.log.identity import episode_hashes, found_in
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
@@ -43,6 +45,15 @@ def check_log(log: object, name: str, none: str = "") -> None:
     if isinstance(log, Log) or (none and log is None):
         return
     without = Message(" Or type {} ({}).", Option(name, None), none) if none else ""
+    if isinstance(log, DiskLog):
+        raise ParameterError(
+            Message(
+                "This needs a log in memory, and {} is on disk. Give whole random episodes of it: {}.{}",
+                Option(name),
+                Option(name, "log.sample(1_000_000)"),
+                without,
+            )
+        )
     raise ParameterError(
         Message(
             "{} must be a Log; got {}. Make one with read_log(path) from a file, or with Log.from_arrays(...).{}",
@@ -145,8 +156,8 @@ def log_values(fitted: Fitted, log: Log) -> F64:
     return found
 
 
-def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -> F64:
-    """Return the losses on ``log`` at one leaf count (None: as many as there are), or at ``"all"``."""
+def losses(fitted: Fitted, judged: Callable[[], F64], n_leaves: int | str | None) -> F64:
+    """Return the losses at one leaf count (None: as many as there are), or at ``"all"``; ``judged`` has all of them."""
     size = fitted.tree.n_leaves
     if isinstance(n_leaves, str):
         if n_leaves != "all":
@@ -158,16 +169,15 @@ def losses(fitted: Fitted, log: Log, n_leaves: int | str | None, threads: int) -
                     Option("n_leaves", "all"),
                 )
             )
-        return judge(fitted, log, threads)
+        return judged()
     k = size if n_leaves is None else n_leaves
     fitted.tree.check_size(k)
-    row: F64 = judge(fitted, log, threads)[k - 1]
+    row: F64 = judged()[k - 1]
     return row
 
 
-def score(fitted: Fitted, log: Log, threads: int) -> float:
-    """Return the mean share of the losses of the one-leaf tree on ``log`` that the whole tree takes away."""
-    curve = judge(fitted, log, threads)
+def score(curve: F64) -> float:
+    """Return the mean share of the losses of the one-leaf tree that the whole tree takes away."""
     root, leaves = curve[0], curve[-1]
     known = root > 0
     return float(np.mean(1 - leaves[known] / root[known])) if known.any() else 0.0

@@ -16,7 +16,7 @@ from tripletree.errors import ParameterError
 from tripletree.language.numbers import exact, percent
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
-from tripletree.model.evaluate import check_log, losses
+from tripletree.model.evaluate import check_log, judge
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
 from tripletree.questions.importance import importance
@@ -113,7 +113,7 @@ def _colours(n: int) -> list[str]:
 
 
 def _held_out(fitted: Fitted, validation: Log | None) -> F64 | None:
-    return fitted.curve_validation if validation is None else losses(fitted, validation, "all", available_cores())
+    return fitted.curve_validation if validation is None else judge(fitted, validation, available_cores())
 
 
 def _chosen(fitted: Fitted) -> bool:
