@@ -98,14 +98,6 @@ class DiskLog:
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[DiskLog, DiskLog]:
         """Split by whole episodes, as :meth:`Log.split` does, into the same ones; only columns that mark them are read.
-
-        Examples
-        --------
-        >>> from tripletree.demos import road
-        >>> from tripletree import open_log
-        >>> road.record("left").to_parquet("drives.parquet")
-        >>> open_log("drives.parquet").split(0.2)  # doctest: +ELLIPSIS
-        (DiskLog(...), DiskLog(...))
         """
         check_number(validation, "validation", above=0, below=1, example=0.2)
         index = find_episodes(self)
