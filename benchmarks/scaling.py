@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import shutil
 import subprocess
 import sys
 import tempfile
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ from benchmarks.harness import Options, Report, say
 TITLE = "Logs on disk: 8 features, 2 continuous actions, 500 leaves, beside the same in memory"
 LENGTH = 250
 """Steps in an episode; files end where they end, in the middle of one."""
-SIZES = (10**5, 10**6, 10**7)
+SIZES = (10**5, 10**6, 10**7, 4 * 10**7)
 FILES = 50
 BLOCK = 10**6
 METHODS = ("scan", "memory", "threads", "processes", "dask")
@@ -27,32 +29,40 @@ METHODS = ("scan", "memory", "threads", "processes", "dask")
 # What one case does, in a process of its own so that memory is its own; prints one line of JSON.
 CASE = """
 import hashlib, json, resource, sys, time, warnings
+from pathlib import Path
 warnings.simplefilter("ignore")
 method, folder, cache, priority = sys.argv[1:5]
+most = [0]
+def progress(what, done, total, size, who):
+    if what.startswith("growing") and not most[0]:  # all of the cache is there
+        most[0] = sum(path.stat().st_size for path in Path(cache).rglob("*-*") if path.is_file())
 start = time.process_time(), time.perf_counter()
-found = {}
+found = {"method": method, "priority": priority, "digests": {}}
 if method == "scan":
     import pyarrow.parquet as parquet
-    from pathlib import Path
     for file in sorted(Path(folder).iterdir()):
         with parquet.ParquetFile(file) as opened:
             for batch in opened.iter_batches(65536, use_threads=False):
                 found["rows"] = found.get("rows", 0) + batch.num_rows
 else:
     from tripletree import TripleTree, open_log, read_log
-    log = read_log(folder) if method == "memory" else open_log(folder, executor=method, workers=2, cache=cache)
+    log = read_log(folder) if method == "memory" else open_log(
+        folder, executor=method, workers=2, cache=cache, progress=progress
+    )
     tree = TripleTree(500, mode="histogram", leaf_model="mean", keep="leaves", priority=priority, threads=2).fit(log)
     fitted = tree.fitted_
+    found["digests"] = {}
     for part in (fitted.tree, fitted.attributes, fitted.transitions):
         digest = hashlib.sha256()
         for name, value in sorted(vars(part).items()):
             if hasattr(value, "tobytes") and not name.startswith("_") and name in type(part).__dataclass_fields__:
                 digest.update(name.encode() + value.tobytes())
-        found[type(part).__name__] = digest.hexdigest()[:12]
+        found["digests"][type(part).__name__] = digest.hexdigest()[:12]
 own, others = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
 found["processor"] = own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime
 found["wall"] = time.perf_counter() - start[1]
 found["memory"] = own.ru_maxrss / 1024
+found["cache"] = most[0]
 found["worker memory"] = others.ru_maxrss / 1024
 print(json.dumps(found))
 """
@@ -96,58 +106,71 @@ def write(folder: Path, rows: int, files: int, seed: int = 0) -> None:
 
 def measured(method: str, folder: Path, cache: Path, priority: str = "impurity") -> dict[str, Any]:
     """Run one case in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", CASE, method, str(folder), str(cache), priority],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    command = [sys.executable, "-c", CASE, method, str(folder), str(cache), priority]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    shutil.rmtree(cache, ignore_errors=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def cases(options: Options) -> Iterator[tuple[int, str, str]]:
+    """Yield rows, who works and priority of all cases that are asked for, such as ``--only "10000000 threads"``."""
+    for rows in SIZES[:1] if options.quick else SIZES:
+        for method in METHODS:
+            for priority in ("impurity", "gain") if rows <= 10**6 and method != "scan" else ("impurity",):
+                if options.wants(f"{rows} {method} {priority}"):
+                    yield rows, method, priority
+
+
+def files_of(rows: int) -> int:
+    """Return the number of files that a log of so many rows is written to."""
+    return FILES if rows >= 10**6 else 5
 
 
 def run(options: Options, report: Report) -> None:
     """Measure every size and every executor."""
-    found: dict[str, dict[int, float]] = {}
-    for rows in SIZES[:1] if options.quick else SIZES:
+    found: list[dict[str, Any]] = []
+    for rows, some in groupby(cases(options), key=lambda case: case[0]):
         with tempfile.TemporaryDirectory() as place:
             folder = Path(place) / "log"
             folder.mkdir()
             say(f"  {rows:,} rows: writing")
-            write(folder, rows, FILES if rows >= 10**6 else 5)
-            size = sum(file.stat().st_size for file in folder.iterdir())
-            scan = math.nan
-            digests: dict[str, Any] = {}
-            for method in METHODS:
-                if not options.wants(method):
-                    continue
-                for priority in (
-                    ("impurity", "gain") if method not in ("scan", "dask") and rows <= 10**6 else ("impurity",)
-                ):
-                    say(f"  {rows:,} rows: {method}, {priority}")
-                    cache = Path(place) / f"cache-{method}-{priority}"
-                    cache.mkdir()
-                    got = measured(method, folder, cache, priority)
-                    if method == "scan":
-                        scan = got["processor"]
-                    told = {name: got.get(name) for name in ("Tree", "Attributes", "Transitions")}
-                    if method != "scan":
-                        digests.setdefault(priority, told)
-                    found.setdefault(f"{method} {priority}", {})[rows] = got["processor"]
-                    report.rows.append(
-                        {
-                            "rows": rows,
-                            "MB": size / 1e6,
-                            "who": method,
-                            "priority": priority,
-                            "processor s": got["processor"],
-                            "times a scan": got["processor"] / scan,
-                            "MB of memory": got["memory"],
-                            "MB a worker": got["worker memory"],
-                            "same": "yes" if method == "scan" or told == digests[priority] else "NO",
-                            "tree": told["Tree"] or "",
-                        }
-                    )
-    for who, of in found.items():
+            write(folder, rows, files_of(rows))
+            for _, method, priority in some:
+                say(f"  {rows:,} rows: {method}, {priority}")
+                found.append(measured(method, folder, Path(place) / "cache", priority) | {"rows": rows})
+                tell(report, found)
+
+
+def tell(report: Report, found: Sequence[dict[str, Any]]) -> None:
+    """Fill the report with what was measured: beside a scan of the same files, and beside memory."""
+    report.rows.clear()
+    report.notes.clear()
+    by = {(one["rows"], one["method"], one["priority"]): one for one in found}
+    for (rows, method, priority), got in by.items():
+        scan, memory = by.get((rows, "scan", "impurity")), by.get((rows, "memory", priority))
+        digests = [
+            one["digests"] for key, one in by.items() if key[0] == rows and key[2] == priority and one["digests"]
+        ]
+        report.rows.append(
+            {
+                "rows": rows,
+                "who": method,
+                "priority": priority,
+                "processor s": got["processor"],
+                "wall s": got["wall"],
+                "times a scan": got["processor"] / scan["processor"] if scan else None,
+                "times memory": got["processor"] / memory["processor"] if memory and method != "scan" else None,
+                "MB of memory": got["memory"],
+                "MB a worker": got["worker memory"],
+                "bytes a row on disk": got["cache"] / rows if got["cache"] else None,
+                "same": "" if method == "scan" else "yes" if got["digests"] == same[0]["digests"] else "NO",
+                "tree": got["digests"].get("Tree", ""),
+            }
+        )
+    times: dict[str, dict[int, float]] = {}
+    for (rows, method, priority), got in by.items():
+        times.setdefault(f"{method} {priority}", {})[rows] = got["processor"]
+    for who, of in times.items():
         for (a, first), (b, second) in pairwise(sorted(of.items())):
             report.notes.append(
                 f"{who}: from {a:,} to {b:,} rows, time grows like n^{math.log(second / first, b / a):.2f}."

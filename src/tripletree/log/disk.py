@@ -97,8 +97,7 @@ class DiskLog:
         return sum(file.size for file in self.files)
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[DiskLog, DiskLog]:
-        """Split by whole episodes, as :meth:`Log.split` does, into the same ones; only columns that mark them are read.
-        """
+        """Split by whole episodes, into the same ones as :meth:`Log.split`; only columns that mark them are read."""
         check_number(validation, "validation", above=0, below=1, example=0.2)
         index = find_episodes(self)
         mine = np.ones(index.n_episodes, bool) if self.only is None else self.only.episodes
