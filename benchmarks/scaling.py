@@ -148,9 +148,7 @@ def tell(report: Report, found: Sequence[dict[str, Any]]) -> None:
     by = {(one["rows"], one["method"], one["priority"]): one for one in found}
     for (rows, method, priority), got in by.items():
         scan, memory = by.get((rows, "scan", "impurity")), by.get((rows, "memory", priority))
-        digests = [
-            one["digests"] for key, one in by.items() if key[0] == rows and key[2] == priority and one["digests"]
-        ]
+        same = [one for key, one in by.items() if (key[0], key[2]) == (rows, priority) and one["digests"]]
         report.rows.append(
             {
                 "rows": rows,

@@ -1,0 +1,145 @@
+"""Growth on logs on disk that is disturbed: workers killed, other files, Ctrl-C, a full disk; always the same tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import Options, Report, say
+from benchmarks.scaling import write
+
+TITLE = "Disturbed: the same tree after killed workers, in other files, after Ctrl-C; nothing stays behind"
+ROWS, QUICK = 2 * 10**6, 10**5
+FILES = (1, 7, 50)
+INTERRUPTS = 20
+LIMIT = 2.0
+"""Seconds in which Ctrl-C must have ended everything."""
+
+# Fits a log on disk and prints a digest of tree, leaves and transitions; if asked to, kills one worker in every pass.
+CASE = """
+import hashlib, json, multiprocessing, sys, warnings
+warnings.simplefilter("ignore")
+
+def main():
+    from tripletree import TripleTree, open_log
+    executor, folder, cache, killing = sys.argv[1:5]
+    killed = []
+    def progress(what, done, total, size, who):
+        if killing == "yes" and done < total and what not in killed and (workers := multiprocessing.active_children()):
+            killed.append(what)
+            workers[0].kill()
+    given = {} if cache == "-" else {"cache": cache}
+    log = open_log(folder, executor=executor, workers=2, progress=progress, **given)
+    fitted = TripleTree(500, leaf_model="mean", keep="leaves").fit(log).fitted_
+    digest = hashlib.sha256()
+    for part in (fitted.tree, fitted.attributes, fitted.transitions):
+        for name, value in sorted(vars(part).items()):
+            if hasattr(value, "tobytes") and name in type(part).__dataclass_fields__:
+                digest.update(name.encode() + value.tobytes())
+    print(json.dumps({"digest": digest.hexdigest()[:12], "killed": len(killed)}))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def fitted(script: Path, folder: Path, cache: str, executor: str = "threads", *, killing: bool = False) -> Any:
+    """Fit in a process of its own; returns what it prints."""
+    command = [sys.executable, str(script), executor, str(folder), cache, "yes" if killing else "no"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def children(pid: int) -> set[int]:
+    """Return all processes that descend from one."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            continue
+    found, more = set[int](), {pid}
+    while more:
+        found |= more
+        more = {child for child, parent in parents.items() if parent in found} - found
+    return found - {pid}
+
+
+def interrupted(script: Path, folder: Path, home: Path, executor: str, after: float) -> dict[str, Any]:
+    """Start a fit, send Ctrl-C after some seconds, and tell how it ended."""
+    command = [sys.executable, str(script), executor, str(folder), "-", "no"]
+    environment = os.environ | {"XDG_CACHE_HOME": str(home)}
+    fit = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    time.sleep(after)
+    below = children(fit.pid)
+    over = fit.poll() is not None
+    os.killpg(fit.pid, signal.SIGINT) if not over else None
+    begin = time.perf_counter()
+    fit.communicate(timeout=60)
+    seconds = time.perf_counter() - begin
+    time.sleep(0.2)
+    orphans = sum((Path("/proc") / str(pid)).exists() for pid in below)
+    stray = [path.name for path in home.rglob("*") if path.is_file() and not path.name.startswith("log-")]
+    return {"over": over, "seconds": seconds, "orphans": orphans, "stray": len(stray)}
+
+
+def run(options: Options, report: Report) -> None:
+    """Disturb fits in every way."""
+    rows = QUICK if options.quick else ROWS
+    with tempfile.TemporaryDirectory() as place:
+        script = Path(place) / "case.py"
+        script.write_text(CASE)
+        folders = {}
+        for files in FILES:
+            folders[files] = Path(place) / f"log{files}"
+            folders[files].mkdir()
+            write(folders[files], rows, files)
+        cache = Path(place) / "cache"
+        expected = fitted(script, folders[FILES[-1]], str(cache))["digest"]
+
+        def told(case: str, same: bool, **more: Any) -> None:
+            say(f"  {case}: {'the same' if same else 'NOT THE SAME'} {more or ''}")
+            report.rows.append({"rows": rows, "case": case, "same": "yes" if same else "NO", **more})
+
+        for files in FILES[:-1]:
+            if options.wants("files"):
+                told(f"{files} files", fitted(script, folders[files], str(cache / str(files)))["digest"] == expected)
+        for executor in ("processes", "dask"):
+            if options.wants(f"killed {executor}"):
+                got = fitted(script, folders[7], str(cache / executor), executor, killing=True)
+                told(f"{executor}: a worker killed in each pass", got["digest"] == expected, killed=got["killed"])
+        home = Path(place) / "home"
+        for executor in ("threads", "processes", "dask"):
+            if not options.wants(f"interrupts {executor}"):
+                continue
+            begin = time.perf_counter()
+            fitted(script, folders[7], str(cache / "whole"), executor)
+            length = time.perf_counter() - begin
+            rng = np.random.default_rng(0)
+            moments = rng.uniform(0.2, length, INTERRUPTS if executor == "threads" else INTERRUPTS // 4)
+            ends = [interrupted(script, folders[7], home, executor, float(after)) for after in moments]
+            os.environ["XDG_CACHE_HOME"] = str(home)
+            again = fitted(script, folders[7], "-", executor)["digest"]
+            left = sum(path.is_file() for path in home.rglob("*"))
+            told(
+                f"{executor}: Ctrl-C {len(ends)} times, then once to the end",
+                again == expected,
+                **{
+                    "slowest end, s": max(end["seconds"] for end in ends),
+                    "orphans": sum(end["orphans"] for end in ends),
+                    "stray files": sum(end["stray"] for end in ends) + left,
+                    "late": sum(end["seconds"] > LIMIT for end in ends),
+                    "were over": sum(end["over"] for end in ends),
+                },
+            )
