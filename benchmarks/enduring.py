@@ -88,10 +88,11 @@ def interrupted(script: Path, folder: Path, home: Path, executor: str, after: fl
     begin = time.perf_counter()
     fit.communicate(timeout=60)
     seconds = time.perf_counter() - begin
-    time.sleep(0.2)
-    orphans = sum((Path("/proc") / str(pid)).exists() for pid in below)
+    while below and time.perf_counter() - begin < LIMIT:
+        time.sleep(0.05)
+        below = {pid for pid in below if (Path("/proc") / str(pid)).exists()}
     stray = [path.name for path in home.rglob("*") if path.is_file() and not path.name.startswith("log-")]
-    return {"over": over, "seconds": seconds, "orphans": orphans, "stray": len(stray)}
+    return {"over": over, "seconds": seconds, "orphans": len(below), "stray": len(stray)}
 
 
 def run(options: Options, report: Report) -> None:
@@ -114,7 +115,8 @@ def run(options: Options, report: Report) -> None:
 
         for files in FILES[:-1]:
             if options.wants("files"):
-                told(f"{files} files", fitted(script, folders[files], str(cache / str(files)))["digest"] == expected)
+                got = fitted(script, folders[files], str(cache / str(files)))
+                told(f"{files} files", got["digest"] == expected)
         for executor in ("processes", "dask"):
             if options.wants(f"killed {executor}"):
                 got = fitted(script, folders[7], str(cache / executor), executor, killing=True)
