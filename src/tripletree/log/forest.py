@@ -43,6 +43,8 @@ def forest(columns: F64, targets: F64, fold: I64, episode: I64, trees: int, leas
     lanes = np.zeros((len(targets), -(-(targets.shape[1] + SPARE_LANES) // LANES) * LANES), np.int32)
     lanes[:, : targets.shape[1]] = np.rint(targets * scale)
     predicted = np.zeros_like(targets)
+    # Feature after feature, as the kernel has them; trees of some rows take theirs.
+    codes = _kernel.encode(np.ascontiguousarray(columns), BINS, 1).T
     for k in range(int(fold.max()) + 1):
         test, others = np.flatnonzero(fold == k), np.unique(episode[fold != k])
         if not len(test) or not len(others):
@@ -52,15 +54,22 @@ def forest(columns: F64, targets: F64, fold: I64, episode: I64, trees: int, leas
             drawn = np.zeros(int(episode.max()) + 1, bool)
             drawn[rng.permutation(others)[: max(int(SHARE * len(others)), 1)]] = True
             rows = np.flatnonzero(drawn[episode])
-            predicted[test] += _tree(columns[rows], lanes[rows], targets[rows], asked, least)
+            predicted[test] += _tree(columns[rows], codes[:, rows].T, lanes[rows], targets[rows], asked, least)
     return predicted / trees
 
 
-def _tree(columns: F64, lanes: npt.NDArray[np.int32], targets: F64, asked: F64, least: int) -> F64:
+def _tree(
+    columns: F64,
+    codes: npt.NDArray[np.uint32],
+    lanes: npt.NDArray[np.int32],
+    targets: F64,
+    asked: F64,
+    least: int,
+) -> F64:
     """Return the means of the leaves that rows fall in."""
     feature, threshold, left, _, node = _kernel.grow(
         columns,
-        _kernel.encode(columns, BINS, 1),
+        codes,
         lanes,
         n_plain=targets.shape[1],
         n_derivative=0,

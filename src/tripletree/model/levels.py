@@ -137,11 +137,13 @@ def _merged(found: Found, action: F64, trial: Trial | None) -> Found:
     found = _judged(found, action, trial)
     # Where the world answers differently, a level less would hide it.
     enough = POOR if found.how == "switch" else GOOD
+    explained: Explained | None = None
     while found.edges and found.agreement is not None and found.agreement < enough:
         if len(found.edges) == 1:
             return found if found.agreement >= POOR else Found((), (), "number", found.agreement)
         shorter = [found.edges[:i] + found.edges[i + 1 :] for i in range(len(found.edges))]
-        edges = max(shorter, key=Explained(action).share)
+        explained = explained or Explained(action)
+        edges = max(shorter, key=explained.share)
         names = level_words(edges, action)
         found = _judged(Found(edges, names, found.how), action, trial)
     return found
