@@ -25,7 +25,7 @@ def test_a_click_is_answered_as_python_answers(opened, worlds, name):
     foil = page.locator(".tx-panel:not([hidden]) .tx-field input").first.input_value()
     says(page, ".tx-answer[aria-live]:not([id])", str(tree.explain(state, foil, k=3)).split(" Or if ")[0])
     says(page, ".tx-futures", str(tree.futures(state, log=worlds[1][name])[0]))
-    assert page.locator(".tx-chips button").count() > 3
+    page.wait_for_function("() => document.querySelectorAll('.tx-chips button').length > 3")
 
 
 def test_a_click_asks_about_a_state_that_there_is(opened, worlds):

@@ -18,19 +18,22 @@ export function makeStore(first, remember) {
   let changed = new Set();
   let waiting = 0;
 
-  // Once a frame, however often something moved: a slider sends more events than a screen shows.
   function announce() {
+    cancelAnimationFrame(waiting);
     waiting = 0;
+    if (!changed.size) return;
     const what = changed;
     changed = new Set();
     for (const listener of listeners) listener(view, what);
     remember(view);
   }
 
-  /** @param {Iterable<string>} keys */
-  function soon(keys) {
+  // A click is answered at once. What is dragged, once a frame: a slider sends more events than a screen shows.
+  /** @param {Iterable<string>} keys @param {boolean} [dragging] */
+  function soon(keys, dragging = false) {
     for (const key of keys) changed.add(key);
-    waiting ||= requestAnimationFrame(announce);
+    if (dragging) waiting ||= requestAnimationFrame(announce);
+    else queueMicrotask(announce);
   }
 
   return {
@@ -53,7 +56,7 @@ export function makeStore(first, remember) {
       if (!name || past.at(-1)?.keys !== name) past.push({ view, keys: name });
       if (past.length > MOST_STEPS) past.shift();
       view = { ...view, ...change };
-      soon(keys);
+      soon(keys, dragging);
     },
 
     /** Changes the selection without a step to undo: nobody asked for it. @param {Partial<Selection>} change */
