@@ -20,7 +20,7 @@ ALPHA = 0.05
 CASES = (
     ("none", 50, 100),
     ("corner", 50, 25),
-    ("corner", 100, 20),
+    ("corner", 100, 40),
     ("gain", 100, 20),
     ("noise", 20, 40),
     ("gravity", 50, 25),
@@ -95,6 +95,7 @@ def run(options: Options, report: Report) -> None:
                 "policy or world": either / times,
                 "regions told": told / times,
                 "precision of regions": float(np.mean(right)) if right else None,
+                "± precision": float(np.std(right, ddof=1) / np.sqrt(len(right))) if len(right) > 1 else None,
                 "found of the corner": float(np.mean(within)) if within else None,
                 "size / true size": float(np.median(sizes)) / PHYSICS if sizes else None,
                 "CPU s": float(np.median(seconds)),

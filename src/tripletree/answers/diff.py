@@ -330,8 +330,8 @@ def _diff(answer: Diff) -> str:
         )
     if answer.smallest > answer.alpha:
         lines.append(
-            f"Cannot tell: chance alone divides {answer.units[0]} + {count(answer.units[1], answer.unit)} so often as "
-            f"these logs are that even the largest change could not reach p = {answer.alpha:g}. Record more."
+            f"Cannot tell: there are so few ways to divide {answer.units[0]} + {count(answer.units[1], answer.unit)} "
+            f"into two logs that even the largest change could not reach p = {answer.alpha:g}. Record more."
         )
     else:
         lines += [str(cause) for cause in answer.causes]

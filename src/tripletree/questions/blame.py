@@ -38,6 +38,9 @@ MOST_ROWS = 40_000
 LEAST_EPISODES = 10
 """Reference episodes (or groups), at least."""
 ENOUGH_EPISODES = 100
+"""Reference episodes that are kept however long they are."""
+BEGINNINGS = 3
+"""How often each reference episode is looked at, with different ends."""
 USUAL = 0.95
 
 
@@ -102,7 +105,8 @@ def blame(log: Log, until: I64, reference: Log, seed: int = 0) -> Blame | None:
         float(np.quantile(np.concatenate([one[kind] for one in usual]), share))
         for kind, share in ((0, KNOWN_STATE), (1, KNOWN_PAIR))
     )
-    spans = [(part.starts, np.diff(part.starts)) for part in unseen]
+    random = np.random.default_rng(seed)
+    spans = [_alike(part, until, random) for part in unseen]
     found = []
     for stretches, reading in ((ACTING, _acting), (ANSWERING, _answering)):
         mine = np.full((FOLDS, log.n_episodes), -np.inf)
@@ -118,6 +122,16 @@ def blame(log: Log, until: I64, reference: Log, seed: int = 0) -> Blame | None:
                 mine[part] = np.maximum(mine[part], beyond.max(axis=1) / top)
         found.append(mine.mean(axis=0))
     return Blame(*found)
+
+
+def _alike(log: Log, until: I64, random: np.random.Generator) -> tuple[I64, I64]:
+    """Return beginnings of episodes as long as those that are looked at: where they start, and how long they are.
+
+    The longer one looks, the larger is the largest stretch. Each episode begins several times, with other lengths.
+    """
+    lengths = np.tile(np.diff(log.starts), BEGINNINGS)
+    starts = np.append(np.tile(log.starts[:-1], BEGINNINGS), log.starts[-1])
+    return starts, np.minimum(lengths, random.choice(until, len(lengths)))
 
 
 def _acting(found: tuple[F64, F64, F64], state: float, pair: float) -> tuple[F64, Mask]:
