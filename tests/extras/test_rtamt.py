@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.questions.formulas import formulas, make
-from tripletree.language.requirement import Comparison, Joined, Opposite, Until, parts_of
+from tripletree.language.formula import Comparison, Joined, Opposite, Until, parts_of
 from tripletree.questions.robustness import Places, Scale, bounds
 
 pytestmark = pytest.mark.skipif(sys.version_info >= (3, 13), reason="rtamt needs typing.io, which Python 3.13 has not")

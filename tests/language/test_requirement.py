@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 
 from tests.questions.formulas import formulas
 from tripletree import Action, Feature, ParameterError, Schema
-from tripletree.language.requirement import (
-    Choice,
-    Comparison,
-    Joined,
-    Opposite,
-    Timed,
-    Until,
-    Window,
-    read_requirement,
-)
+from tripletree.language.formula import Choice, Comparison, Joined, Opposite, Timed, Until, Window
+from tripletree.language.requirement import read_requirement
 from tripletree.language.tokens import Token
 
 SCHEMA = Schema(

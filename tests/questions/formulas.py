@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tripletree import Log
-from tripletree.language.requirement import Choice, Comparison, Joined, Opposite, Timed, Until, Window
+from tripletree.language.formula import Choice, Comparison, Joined, Opposite, Timed, Until, Window
 from tripletree.language.tokens import Token
 from tripletree.log.log import TERMINATED
 

@@ -19,20 +19,35 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 from tripletree.checks import did_you_mean
 from tripletree.errors import ParameterError
+from tripletree.language.formula import (
+    AHEAD,
+    FIXED,
+    IMPLIES,
+    LENGTH,
+    OPERATORS,
+    RESERVED,
+    RETURN,
+    REWARD,
+    Choice,
+    Comparison,
+    Formula,
+    Joined,
+    Opposite,
+    Timed,
+    Until,
+    Window,
+    every_part,
+    timeless,
+)
 from tripletree.language.parser import _INFINITE, Parser
 from tripletree.language.tokens import AND, OR, Name, Number, Token, Wish, quoted, split_number
 from tripletree.log.schema import Schema
 from tripletree.text import Message
 
-REWARD, RETURN, LENGTH = "reward", "return", "length"
-AHEAD, BACK, FIXED = ("always", "never", "eventually"), ("historically", "once"), ("next", "initially", "ends")
-OPERATORS = (*AHEAD, *BACK, *FIXED)
-IMPLIES = ("implies", "->", "→")
 SECONDS = ("s", "sec", "second", "seconds")
 STEPS = ("step", "steps")
 _OTHERS = {
@@ -56,113 +71,6 @@ _WHEN = {
     "after": "if once (...) then ...",
 }
 """And what is written otherwise."""
-
-
-@dataclass(frozen=True)
-class Window:
-    """From how many steps away to how many; in seconds, where that was said."""
-
-    low: float = 0.0
-    high: float = math.inf
-    seconds: bool = False
-
-    def __str__(self) -> str:
-        if (self.low, self.high) == (0.0, math.inf):
-            return ""
-        tail = " s" if self.seconds else ""
-        return f"[{self.low:g}{tail}, {self.high:g}{tail}]"
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A number against a bound: ``sign`` is <, <=, >, >=, = or !=; ``whole``: that of an episode, not of a step."""
-
-    name: str
-    sign: str
-    number: float
-    place: Token = field(compare=False)
-    whole: bool = False
-
-    def __str__(self) -> str:
-        return f"{quoted(self.name, _RESERVED)} {self.sign} {self.number!r}"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An action that is one of some labels."""
-
-    name: str
-    labels: tuple[str, ...]
-    place: Token = field(compare=False)
-
-    def __str__(self) -> str:
-        return f"{quoted(self.name, _RESERVED)} in {{{', '.join(quoted(label, _RESERVED) for label in self.labels)}}}"
-
-
-@dataclass(frozen=True)
-class Joined:
-    """Formulas of which all must hold, or one."""
-
-    every: bool
-    parts: tuple[Formula, ...]
-
-    def __str__(self) -> str:
-        return f"({(' and ' if self.every else ' or ').join(map(str, self.parts))})"
-
-
-@dataclass(frozen=True)
-class Opposite:
-    """What must not hold."""
-
-    part: Formula
-
-    def __str__(self) -> str:
-        return f"not ({self.part})"
-
-
-@dataclass(frozen=True)
-class Timed:
-    """When it must hold: ``operator`` is always, eventually, historically, once, initially or ends."""
-
-    operator: str
-    part: Formula
-    window: Window = Window()
-
-    def __str__(self) -> str:
-        return f"{self.operator}{self.window} ({self.part})"
-
-
-@dataclass(frozen=True)
-class Until:
-    """``left`` must hold until ``right`` does, which it must within the window; ``bare``: without brackets."""
-
-    left: Formula
-    right: Formula
-    window: Window = Window()
-    bare: bool = field(default=False, compare=False)
-
-    def __str__(self) -> str:
-        return f"(({self.left}) until{self.window} ({self.right}))"
-
-
-Formula = Comparison | Choice | Joined | Opposite | Timed | Until
-
-
-def parts_of(formula: Formula) -> tuple[Formula, ...]:
-    """Return what a formula is made of."""
-    if isinstance(formula, Joined):
-        return formula.parts
-    if isinstance(formula, Until):
-        return formula.left, formula.right
-    return (formula.part,) if isinstance(formula, Opposite | Timed) else ()
-
-
-def atoms(formula: Formula) -> Iterator[Comparison | Choice]:
-    """Yield the comparisons of a formula, from left to right."""
-    if isinstance(formula, Comparison | Choice):
-        yield formula
-    for part in parts_of(formula):
-        yield from atoms(part)
 
 
 def read_requirement(text: str, schema: Schema, name: str = "requirement") -> Formula:
@@ -216,15 +124,15 @@ class _Parser(Parser):
         found: Formula = self.whole()
         if self.next.kind != "end":
             self.unexpected("where `and`, `or`, `implies`, `until` or the end is expected", self.elsewhere())
-        if (timeless := next(_timeless(found), None)) is not None:
-            said = self.source[timeless.place.begin : timeless.place.end]
+        if (bare := next(timeless(found), None)) is not None:
+            said = self.source[bare.place.begin : bare.place.end]
             if isinstance(found, Joined | Opposite) and not any(
-                isinstance(part, Timed | Until) for part in _all(found)
+                isinstance(part, Timed | Until) for part in every_part(found)
             ):
                 said = " ".join(self.source.split())  # all of it wants one operator
             self.fail(
                 Message("{} does not say when `{}` must hold", self.name, said),
-                timeless.place,
+                bare.place,
                 f" Write always ({said}), eventually ({said}) or ends ({said}); for the first step alone, "
                 f"initially ({said}).",
             )
@@ -498,26 +406,9 @@ class _Parser(Parser):
         return operator or super().another(labels)
 
     def how(self) -> str:
-        first = quoted(self.schema.feature_names[0], _RESERVED)
+        first = quoted(self.schema.feature_names[0], RESERVED)
         return f" Try always ({first} > 0), eventually[0, 100] ({first} > 0) or always (if {first} > 0 then ...)."
 
 
-_RESERVED = (*OPERATORS, *IMPLIES, "until", "if", "then", "not", "any", "is")
 _BRACKETS_UNTIL = " Put brackets around it: (a until b)."
 _READ_DT = " Read the log with its times to use seconds."
-
-
-def _timeless(formula: Formula) -> Iterator[Any]:
-    """Yield comparisons outside of all operators that look ahead: they would be about the first step alone."""
-    if isinstance(formula, Choice) or (isinstance(formula, Comparison) and not formula.whole):
-        yield formula
-    if isinstance(formula, Joined | Opposite) or (isinstance(formula, Timed) and formula.operator in BACK):
-        for part in parts_of(formula):
-            yield from _timeless(part)
-
-
-def _all(formula: Formula) -> Iterator[Formula]:
-    """Yield a formula and all that it is made of."""
-    yield formula
-    for part in parts_of(formula):
-        yield from _all(part)

@@ -15,8 +15,9 @@ from tripletree.checks import check_flag, check_number
 from tripletree.errors import ParameterError
 from tripletree.graph.intervals import share_bounds
 from tripletree.language.conditions import contrary
+from tripletree.language.formula import Choice, Comparison, Formula
 from tripletree.language.numbers import rounded, unit
-from tripletree.language.requirement import Choice, Comparison, Formula, read_requirement
+from tripletree.language.requirement import read_requirement
 from tripletree.log.log import Log
 from tripletree.questions.outcome import shared
 from tripletree.questions.robustness import (

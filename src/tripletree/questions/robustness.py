@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.language.requirement import (
+from tripletree.language.formula import (
     LENGTH,
     RETURN,
     REWARD,

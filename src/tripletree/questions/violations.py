@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tripletree.answers.requirements import Ground
 from tripletree.language.conditions import clause
-from tripletree.language.requirement import Formula, Joined, Timed, Until, Window, atoms, parts_of
+from tripletree.language.formula import Formula, Joined, Timed, Until, Window, atoms, parts_of
 from tripletree.leaves.boxes import bounds as leaf_bounds
 from tripletree.log.schema import Feature
 from tripletree.questions.robustness import Bounds, Places

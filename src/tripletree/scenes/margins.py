@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from tripletree.answers.requirements import VERDICTS, Requirement, Requirements
 from tripletree.errors import ParameterError
-from tripletree.language.requirement import Formula, Timed, Until, read_requirement
+from tripletree.language.formula import Formula, Timed, Until
+from tripletree.language.requirement import read_requirement
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_log
 from tripletree.questions.robustness import Places, Scale, bounds
