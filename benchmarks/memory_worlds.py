@@ -17,6 +17,7 @@ FORMS = ("linear", "network", "sign", "tree", "wavy", "centres")
 WORLDS = ("linear", "bent", "oscillator", "chaotic", "masses", "walk")
 EPISODES = 20
 SWITCHED = ("mode", "switching", "latch", "hysteresis")
+HELD = ("sticky", "smooth")
 
 
 @dataclass
@@ -25,9 +26,16 @@ class Played:
 
     states: F64
     actions: Any
-    meant: Any
-    """The actions as they were meant, with the memory and without the noise."""
     lengths: npt.NDArray[np.int64]
+    seen: F64
+    """The states that it acted on: old ones where it is late."""
+    bit: Bool
+    """Whether it acted by its second policy."""
+    before: Any
+    """What it did a step before; in the first step, what it does there."""
+    again: float
+    """How much of that it takes over, or how often."""
+    policies: tuple[Act, Act]
 
     def log(self) -> Any:
         """Return the log of it."""
@@ -98,8 +106,10 @@ def play(kind: str, seed: int, episodes: int = EPISODES, wander: bool = False) -
     shifted, feature = rng.random() < 0.5, int(rng.integers(d))
     lag, half = int(rng.integers(2, 7)), rng.uniform(0.3, 0.9)
     again, smooth = rng.uniform(0.25, 0.5), rng.uniform(0.3, 0.7)
-    varied = rng.random() < 0.3
-    x = rng.normal(size=(episodes, d)) * rng.choice([0.5, 1, 1.5])
+    again = again if kind == "sticky" else 0.6 if labelled else smooth
+    varied, wide = rng.random() < 0.3, rng.choice([0.5, 1, 1.5])
+    # From here on, the number of episodes decides what is drawn; the world and the agent do not depend on it.
+    x = wide * rng.normal(size=(episodes, d))
     lengths = rng.integers(max(steps // 3, 15), steps + 1, size=episodes) if varied else np.full(episodes, steps)
     bit = rng.permutation(episodes) % 2 == 1 if kind in ("mode", "switching") else np.zeros(episodes, bool)
 
@@ -108,29 +118,28 @@ def play(kind: str, seed: int, episodes: int = EPISODES, wander: bool = False) -
 
     states: list[F64] = []
     actions: list[Any] = []
-    meant: list[Any] = []
+    olds: list[F64] = []
+    bits: list[Bool] = []
     for step in range(steps):
         states.append(x)
         seen = states[max(step - lag, 0)] if kind == "delay" else x
-        action, plan = act(seen, rng), act(seen, None)
+        action = act(seen, rng)
         bit = switched(kind, bit, x[:, feature], half, rng)
         if kind in SWITCHED:
-            action[bit], plan[bit] = other(x, rng)[bit], other(x, None)[bit]
-        if step and kind == "sticky":
+            action[bit] = other(x, rng)[bit]
+        if step and (kind == "sticky" or (kind == "smooth" and labelled)):
             held = rng.random(episodes) < again
-            action[held], plan[held] = actions[-1][held], actions[-1][held]
-        if step and kind == "smooth" and labelled:
-            held = (action != actions[-1]) & (rng.random(episodes) < 0.6)
-            action[held], plan[held] = actions[-1][held], actions[-1][held]
+            action[held] = actions[-1][held]
         elif step and kind == "smooth":
-            action = smooth * actions[-1] + (1 - smooth) * action
-            plan = smooth * actions[-1] + (1 - smooth) * plan
+            action = again * actions[-1] + (1 - again) * action
+        olds.append(seen)
+        bits.append(bit)
         actions.append(action)
-        meant.append(plan)
         x = move(x, np.eye(width)[action] if labelled else action)
     kept = np.arange(steps) < lengths[:, None]
-    done, said, planned = (np.stack(part, axis=1)[kept] for part in (states, actions, meant))
-    return Played(done, said, planned, lengths)
+    parts = (states, actions, olds, bits, [actions[0], *actions[:-1]])
+    done, said, old, other_mode, before = (np.stack(part, axis=1)[kept] for part in parts)
+    return Played(done, said, lengths, old, other_mode, before, again if kind in HELD else 0.0, (act, other))
 
 
 def switched(kind: str, bit: Bool, column: F64, half: float, rng: np.random.Generator) -> Bool:

@@ -71,10 +71,10 @@ class Process:
         options = {"maxiter": steps, "maxfun": steps + 10}
         self._point = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
         kernel, noise = self._kernel(places, places)
-        kernel[np.diag_indices(len(kernel))] += noise
-        found = _inverse(kernel)
-        if found is None:
-            raise np.linalg.LinAlgError("the kernel is singular")
+        found = None
+        while found is None:  # The search saw fewer rows: among all of them, some may be too much alike.
+            kernel[np.diag_indices(len(kernel))] += noise
+            found, noise = _inverse(kernel), 2 * noise
         inverse = found[0]
         pull = inverse @ targets
         self._own: dict[int, F64] = {}
@@ -101,11 +101,13 @@ class Process:
                 predicted[rows] = self._kernel(places[rows], self._places)[0] @ weights
         return predicted
 
-    def directions(self, places: F64) -> F64:
-        """Return the mixtures of columns that count."""
-        mixed = self._point[HEADS + places.shape[1] :].reshape(DIRECTIONS, -1)
-        turned: F64 = places @ mixed.T
-        return turned
+    def functions(self, places: F64, number: int) -> F64:
+        """Return the functions of the place that what is done is most likely made of, the largest first."""
+        values, vectors = np.linalg.eigh(self._kernel(self._places, self._places)[0])
+        kept = values[::-1][:number] > 1e-6 * values[-1]
+        turn = vectors[:, ::-1][:, :number][:, kept] / np.sqrt(values[::-1][:number][kept])
+        found: F64 = self._kernel(places, self._places)[0] @ turn
+        return found
 
     def stretched(self, places: F64) -> F64:
         """Return where rows are when distances count as they do for the agent; columns may be left out at the end."""

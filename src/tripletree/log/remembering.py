@@ -2,15 +2,13 @@
 
 The past helps to predict any agent: no model of what it does in a state is perfect, and its errors last for several
 steps. So the state gets two models that err in different ways, one on top of the other: bagged trees, and a Gaussian
-process with their prediction among its columns. What both leave is predicted by trees once more, from the state alone
-and from the state and the past, always on other episodes. Only what the past adds to that counts, and only if it does
-so in episode after episode. A delay is told by the whole state some steps ago: of an agent without memory, that never
-tells more than the state now.
+process with their prediction among its columns. Clues from the past lose what the state tells of them, too; what is
+left of both must go together, in episode after episode, always judged by what other episodes taught. A delay is told by
+the whole state some steps ago: of an agent without memory, that never tells more than the state now.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,9 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.forest import forest
+from tripletree.log.happenings import CLOCK, Hint, clocks, events
+from tripletree.log.leftovers import Leftovers, Told
 from tripletree.log.log import Log
-from tripletree.log.process import DIRECTIONS, Process
-from tripletree.log.telling import Case, case_of, ranks, ridge, targets_of
+from tripletree.log.modes import guesses
+from tripletree.log.process import Process
+from tripletree.log.telling import Case, case_of, ranks, targets_of
 from tripletree.text import count
 
 F64 = npt.NDArray[np.float64]
@@ -40,25 +41,24 @@ GLANCE = 4
 MOST_EPISODES, QUICK_EPISODES = 200, 60
 LAGS = (1, 2, 3, 5, 8, 13, 21)
 DELAYS = (1, 2, 3, 4, 5, 6, 8, 10)
-GAP = 5
-"""What an agent did so few steps ago says more about its last action than about its mode."""
-PAIRS = ((0.6, 0.4), (0.75, 0.25), (0.75, 0.5), (0.5, 0.25))
-"""Upper and lower thresholds, as shares of the steps; the first two where features are many."""
-MANY = 8
-LEVEL = {"action": 0.05, "state": 0.01, "mode": 0.005, "event": 0.05, "clock": 0.05}
-"""How often chance alone may do as well, all families counted. Two models of the state may differ by themselves, and
-what a model leaves of an episode early on may be like what it leaves later."""
-LEAST = {"action": 0.02, "state": 0.03, "mode": 0.02, "event": 0.02, "clock": 0.02}
+FAR = 2.0
+"""For a mode, an episode's past counts from so many times the distance to other episodes on: errors of a model last."""
+FUNCTIONS = 100
+"""Functions of the state that tell what it says of a clue."""
+TOO_RARE = 1e-3
+"""Of a clue that varies by less, beyond the state, nothing can be said."""
+LEVEL = 0.025
+"""How often chance alone may do as well, all families counted."""
+LEAST = {"action": 0.02, "state": 0.03, "mode": 0.01, "event": 0.01, "clock": 0.02}
 """Shares of the variation that count as memory."""
-PART = 0.06
+PART = 0.03
 """Share of what the state leaves that counts, too."""
 CLEARLY = 0.9
 """The state some steps ago must leave less than this share of what the state now leaves."""
 DELAYED, SPECIFIC = 0.9, 0.4
-"""What explains this share of what earlier actions explain is named instead of them: a delay, and anything else."""
-SHRINK = (1.0, 10.0, 100.0, 1e3, 1e4, 1e6)
-OF_ACTIONS, OF_REST = 3, 8
-"""Least rows of a leaf: where trees predict actions, and where they predict what is left of them."""
+"""What explains this share of what the best clue explains is named: a delay, and anything else but earlier actions."""
+OF_ACTIONS = 3
+"""Least rows of a leaf of the trees."""
 BLIND = 0.9
 """Where the state explains nearly nothing, the log may just be too thin for what the agent does."""
 REPEATS, DISTINCT = 0.01, 0.1
@@ -117,15 +117,6 @@ class Evidence:
     samples: int
 
 
-@dataclass(frozen=True)
-class _Hint:
-    kind: str
-    text: str
-    columns: F64
-    lag: int = 0
-    feature: int = -1
-
-
 def remembering(log: Log, quick: bool = False, seed: int = 0) -> Evidence | None:
     """Return what a log shows about its agent's memory; None where it is too short to show anything.
 
@@ -151,18 +142,15 @@ def _look(log: Log, quick: bool, seed: int) -> Evidence | None:
     acts = None if case is None else targets_of(case)
     if case is None or acts is None:
         return None
-    agent = _Agent(case, acts.columns, quick, seed)
-    families = {kind: list(hints) for kind, hints in agent.families()}
-    clues = {kind: agent.judge(kind, hints) for kind, hints in families.items() if hints}
-    clues["state"] = agent.delay()
+    agent = Agent(case, acts.columns, quick, seed)
+    clues = {kind: clue for kind, clue in agent.clues() if clue is not None}
     least = {kind: max(share, PART * agent.unexplained) for kind, share in LEAST.items()}
-    shown = {kind: clue for kind, clue in clues.items() if clue.gain >= least[kind] and clue.p < LEVEL[kind]}
+    shown = {kind: clue for kind, clue in clues.items() if clue.gain >= least[kind] and clue.p < LEVEL}
     if agent.unexplained > BLIND and agent.thin():
         shown = {}
     first = None if "state" in shown else agent.repeats()
     if first is None and shown:
-        kind = _most_telling(shown)
-        first = shown[kind] if kind == "state" else agent.named(shown[kind], families[kind])
+        first = shown[_most_telling(shown)]
     rest = sorted(clues.values(), key=lambda clue: -clue.gain)
     if first is not None:
         rest = [first, *(clue for clue in rest if _family(clue.kind) != _family(first.kind))]
@@ -170,19 +158,21 @@ def _look(log: Log, quick: bool, seed: int) -> Evidence | None:
 
 
 def _family(kind: str) -> str:
-    return {"repeat": "action", "change": "action", "hysteresis": "event"}.get(kind, kind)
+    return {"repeat": "action", "change": "clock", "hysteresis": "event"}.get(kind, kind)
 
 
 def _most_telling(shown: dict[str, Clue]) -> str:
-    """Return the family to name: a delay explains what earlier actions do, and all others say more than those."""
-    most = shown["action"].gain if "action" in shown else 0.0
-    if "state" in shown and shown["state"].gain >= DELAYED * most:
+    """Return the family to name: a delay if nothing tells more, and rather anything than earlier actions."""
+    gains = {kind: clue.gain for kind, clue in shown.items()}
+    if gains.get("state", 0.0) >= DELAYED * max(gains.values()):
         return "state"
-    other = [kind for kind in shown if kind not in ("action", "state") and shown[kind].gain >= SPECIFIC * most]
-    return max(other or shown, key=lambda kind: shown[kind].gain)
+    other = [
+        kind for kind in gains if kind not in ("action", "state") and gains[kind] >= SPECIFIC * max(gains.values())
+    ]
+    return max(other or gains, key=lambda kind: gains[kind])
 
 
-class _Agent:
+class Agent:
     """What an agent does in the part of a log that is looked at, and what the state leaves unexplained."""
 
     def __init__(self, case: Case, actions: F64, quick: bool, seed: int) -> None:
@@ -196,15 +186,11 @@ class _Agent:
         self._scores = np.stack([_scores(column) for column in case.states.T], axis=1)
         now = self._forest(case.states[case.rows], self.known, OF_ACTIONS)
         predicted, process, places = self._model(0, now)
-        self.left = self.known - predicted
-        self.unexplained = float((self.left**2).sum()) / self.whole
-        self._process, self._places = process, places
-        turned = process.directions(places)
-        self._base = np.concatenate([case.states[case.rows], predicted, turned], axis=1)
-        even = np.concatenate([turned, predicted, case.states[case.rows]], axis=1)
-        even = (even - even.mean(axis=0)) / np.maximum(even.std(axis=0), 1e-9)
-        self._plain = np.concatenate([np.ones((len(even), 1)), even], axis=1)
-        self._errors = self._by_trees(None), self._by_slopes(None)
+        left = self.known - predicted
+        self.unexplained = float((left**2).sum()) / self.whole
+        self._left = left
+        basis = process.functions(places, FUNCTIONS)
+        self.leftovers = Leftovers(left, basis, case.fold, self.episode, self.whole)
         plain = np.concatenate([np.clip(case.states, -6, 6), self._scores], axis=1)
         self._where = process.stretched(plain)
         self._apart = self._to_others(self._where[case.rows])
@@ -215,13 +201,15 @@ class _Agent:
     def _model(self, lag: int, opinion: F64) -> tuple[F64, Process, F64]:
         """Return what the state so many steps ago tells of each judged row, by other episodes."""
         before, case = self.case.before(lag), self.case
-        spread = np.maximum(opinion.std(axis=0), 1e-9)
+        # What hardly varies, such as a label that is rare, must not count as much as what does.
+        spread = np.maximum(opinion.std(axis=0), 0.01)
         places = np.concatenate([np.clip(case.states[before], -6, 6), self._scores[before], opinion / spread], axis=1)
         chosen = _along(places[:, : case.states.shape[1]], self.episode, QUICK_PLACES if self._quick else PLACES)
         known = self.known[chosen]
         steps, searched = (QUICK_STEPS, QUICK_SEARCHED) if self._quick else (STEPS, SEARCHED)
         process = Process(places[chosen], known, self.episode[chosen], steps, searched)
-        return _shrunk(process.predict(places, self.episode), self.known), process, places
+        told = opinion + _shrunk(process.predict(places, self.episode) - opinion, self.known - opinion)
+        return _shrunk(told, self.known), process, places
 
     def _to_others(self, where: F64) -> F64:
         """Return how far the nearest judged state of another fold is from each, squared."""
@@ -247,43 +235,33 @@ class _Agent:
         sums: F64 = np.bincount(self.episode, (left**2).sum(axis=1), number).astype(np.float64)
         return sums
 
-    def _by_trees(self, columns: F64 | None) -> F64:
-        """Return what is left of every episode when trees know the state, and the past if it is given."""
-        known = self._base if columns is None else np.concatenate([self._base, columns], axis=1)
-        return self._per_episode(self.left - self._forest(known, self.left, OF_REST))
+    def clues(self) -> Iterator[tuple[str, Clue | None]]:
+        """Return what each family of clues tells."""
+        yield "state", self.delay()
+        actions = list(self._earlier_actions())
+        yield "action", self._clue(self.leftovers.by_guesses([hint.columns for hint in actions]), actions)
+        case = self.case
+        modes = guesses(self.leftovers, case.rows, case.starts, self._where[case.rows], FAR**2 * self._apart)
+        mode = Hint("mode", FAMILIES["mode"], modes[0])
+        yield "mode", self._clue(self.leftovers.by_guesses(modes), [mode] * len(modes))
+        yield "event", self._of_columns(list(events(case)))
+        yield "clock", self._of_columns(list(clocks(case, self.actions)))
 
-    def _by_slopes(self, columns: F64 | None) -> F64:
-        """Return the same for a ridge regression in which the past may count differently from state to state."""
-        known = self._plain
-        if columns is not None:
-            even = (columns - columns.mean(axis=0)) / np.maximum(columns.std(axis=0), 1e-9)
-            through = self._plain[:, : 1 + DIRECTIONS + self.known.shape[1]]
-            turned = (even[:, :, None] * through[:, None, :]).reshape(len(even), -1)
-            known = np.concatenate([known, turned], axis=1)
-        return self._per_episode(self.left - ridge(known, self.left, self.case.fold, SHRINK)[0])
+    def _of_columns(self, hints: list[Hint]) -> Clue | None:
+        """Return what clues tell that are columns, and may mean different things in different states."""
+        columns = np.stack([hint.columns for hint in hints], axis=1)
+        where = np.stack([np.ones(len(columns), bool) if h.where is None else h.where for h in hints], axis=1)
+        varied = ((self.leftovers.beyond(columns) * where) ** 2).mean(axis=0) > TOO_RARE
+        if not varied.any():
+            return None
+        told = self.leftovers.by_clues(columns[:, varied], where[:, varied].astype(np.float64))
+        return self._clue(told, [hint for hint, kept in zip(hints, varied, strict=True) if kept])
 
-    def _compared(self, hints: list[_Hint]) -> tuple[float, float]:
-        """Return what clues explain beyond the state, and how often chance does so, by the learner they help most."""
-        columns = np.concatenate([hint.columns for hint in hints], axis=1)
-        tried = [
-            (_chance(before, after), float((before - after).sum()) / self.whole)
-            for before, after in (
-                (self._errors[0], self._by_trees(columns)),
-                (self._errors[1], self._by_slopes(columns)),
-            )
-        ]
-        p, gain = min(tried)
-        return min(gain, self.unexplained), min(p * len(tried) * len(LEVEL), 1.0)
-
-    def judge(self, family: str, hints: list[_Hint]) -> Clue:
-        """Return how much all clues of a family tell together."""
-        return Clue(family, FAMILIES[family], *self._compared(hints))
-
-    def named(self, clue: Clue, hints: list[_Hint]) -> Clue:
-        """Return the one clue of a family that tells most by itself, with the family's chance."""
-        gains = [self._compared([hint])[0] for hint in hints]
-        best = hints[int(np.argmax(gains))]
-        return Clue(best.kind, best.text, max(gains), clue.p, best.lag, best.feature)
+    def _clue(self, told: Told, hints: list[Hint]) -> Clue:
+        """Return what was told, named after the clue that most folds chose."""
+        best = hints[int(np.bincount(told.chosen).argmax())]
+        gain = min(told.gain, self.unexplained)
+        return Clue(best.kind, best.text, gain, min(told.p * len(FAMILIES), 1.0), best.lag, best.feature)
 
     def delay(self) -> Clue:
         """Return by how much the whole state some steps ago tells more than the state now."""
@@ -298,11 +276,11 @@ class _Agent:
             if errors[lag] > 1.05 * now:
                 continue
             told = self._forest(self.case.states[self.case.before(lag)], self.known, OF_ACTIONS)
-            before, after = self._per_episode(self.left), self._per_episode(self.known - self._model(lag, told)[0])
+            before, after = self._per_episode(self._left), self._per_episode(self.known - self._model(lag, told)[0])
             gain = float((before - after).sum()) / self.whole
             if gain > best.gain:
                 p = _chance(before, after) if after.sum() < CLEARLY * before.sum() else 1.0
-                best = Clue("state", f"the state {count(lag, 'step')} ago", gain, min(p * len(LEVEL), 1.0), lag)
+                best = Clue("state", f"the state {count(lag, 'step')} ago", gain, min(p * len(FAMILIES), 1.0), lag)
         return best
 
     def thin(self) -> bool:
@@ -336,83 +314,10 @@ class _Agent:
             return None
         return Clue("repeat", "what it did 1 step ago", share, 0.0, 1)
 
-    def families(self) -> Iterator[tuple[str, Iterator[_Hint]]]:
-        """Return everything about the past that may matter."""
-        yield "action", self._earlier_actions()
-        yield "mode", self._mode()
-        yield "event", self._events()
-        step = np.arange(len(self.actions)) - self.case.starts[self.case.episode]
-        yield "clock", iter([_Hint("clock", FAMILIES["clock"], np.log1p(step[self.case.rows])[:, None])])
-
-    def _earlier_actions(self) -> Iterator[_Hint]:
-        case = self.case
+    def _earlier_actions(self) -> Iterator[Hint]:
         for lag in LAGS:
-            done = self.actions[case.before(lag)] * self._far(lag)[:, None]
-            yield _Hint("action", f"what it did {count(lag, 'step')} ago", done, lag)
-        changed = np.zeros(len(self.actions), bool)
-        changed[1:] = (np.abs(np.diff(self.actions, axis=0)) > 1e-9).any(axis=1)
-        changed[case.starts[:-1]] = False
-        # Seen from the step before: the action itself must not give itself away.
-        since = case.each(lambda one: _since(changed[one]))[case.before(1)]
-        yield _Hint("change", "how long ago it last changed its action", np.log1p(since)[:, None])
-
-    def _mode(self) -> Iterator[_Hint]:
-        """Return by how much the same episode differed from what the state says earlier: in like states, in all."""
-        near, mean, alike = np.zeros_like(self.left), np.zeros_like(self.left), np.zeros_like(self.left)
-        rows = self.case.rows
-        bounds = list(itertools.pairwise(np.searchsorted(rows, self.case.starts).tolist()))
-        where = self._process.stretched(self._places)
-        fields = np.empty((len(bounds), *self.left.shape))
-        for number, (a, b) in enumerate(bounds):
-            # How an episode differs from the others, at every state of the log.
-            like = np.exp(-0.25 * _squares(where, where[a:b]))
-            fields[number] = like @ self.left[a:b] / (like.sum(axis=1, keepdims=True) + 1)
-        for number, (a, b) in enumerate(bounds):
-            far = _squares(self._where[rows[a:b]], self._where[rows[a:b]]) >= self._apart[a:b, None]
-            earlier = ((rows[a:b, None] - rows[a:b] > GAP) & far).astype(np.float64)
-            mean[a:b] = earlier @ self.left[a:b] / (earlier.sum(axis=1, keepdims=True) + 1)
-            # By how much it has resembled each of the others so far, and what those do here.
-            agreed = np.einsum("ts,esk,sk->etk", earlier, fields[:, a:b], self.left[a:b])
-            agreed[number] = 0
-            size = np.sqrt((agreed**2).sum(axis=0)) + 1e-9
-            alike[a:b] = (agreed * fields[:, a:b]).sum(axis=0) / size
-            earlier *= np.exp(-0.5 * _squares(where[a:b], where[a:b]))
-            near[a:b] = earlier @ self.left[a:b] / (earlier.sum(axis=1, keepdims=True) + 1)
-        yield _Hint("mode", FAMILIES["mode"], np.concatenate([near, mean, alike], axis=1))
-
-    def _events(self) -> Iterator[_Hint]:
-        """Return what may have happened to features: they were high, or low, or last were the one or the other."""
-        pairs = PAIRS if len(self.case.features) <= MANY else PAIRS[:2]
-        for feature in self.case.features.tolist():
-            yield from self._events_of(feature, pairs)
-
-    def _events_of(self, feature: int, pairs: tuple[tuple[float, float], ...]) -> Iterator[_Hint]:
-        case = self.case
-        column = case.log.states[case.taken, feature]
-        name = case.log.schema.features[feature].name
-        values = np.unique(column)
-        two = len(values) == 2
-        limits = [(float(values[1]), float(values[0]))] if two else [tuple(np.quantile(column, p)) for p in pairs]
-        most = case.each(lambda one: np.maximum.accumulate(column[one]))
-        least = case.each(lambda one: np.minimum.accumulate(column[one]))
-        for high in sorted({high for high, _ in limits}):
-            been = f"whether `{name}` has been {f'{high:.3g}' if two else f'above {high:.3g}'}"
-            yield _Hint("event", been, (most >= high)[case.rows, None].astype(np.float64), feature=feature)
-        for low in sorted({low for _, low in limits}):
-            been = f"whether `{name}` has been {f'{low:.3g}' if two else f'below {low:.3g}'}"
-            yield _Hint("event", been, (least <= low)[case.rows, None].astype(np.float64), feature=feature)
-        for high, low in limits:
-            if not two and high > low:
-                last = f"whether `{name}` was last above {high:.3g} or below {low:.3g}"
-                yield _Hint("hysteresis", last, _side(case, column, high, low)[case.rows, None], feature=feature)
-
-
-def _side(case: Case, column: F64, high: float, low: float) -> F64:
-    """Return 1 where a column was last above the one threshold, -1 where below the other, 0 before either."""
-    up = case.each(lambda one: _since(column[one] > high, -1))
-    down = case.each(lambda one: _since(column[one] < low, -1))
-    side: F64 = np.sign(down - up)
-    return side
+            done = self.actions[self.case.before(lag)] * self._far(lag)[:, None]
+            yield Hint("action", f"what it did {count(lag, 'step')} ago", done, lag)
 
 
 FAMILIES = {
@@ -420,7 +325,7 @@ FAMILIES = {
     "state": "the state before",
     "mode": "how it differed from other episodes earlier in the same one",
     "event": "what has happened to a feature",
-    "clock": "how many steps the episode has taken",
+    "clock": CLOCK,
 }
 """What clues of a family are about."""
 
@@ -444,13 +349,6 @@ def _squares(one: F64, other: F64) -> F64:
 def _shrunk(told: F64, known: F64) -> F64:
     """Return predictions, smaller where they exaggerate: what lies beyond the other episodes may be told wrongly."""
     return told * float(np.clip((told * known).sum() / max(float((told**2).sum()), 1e-300), 0, 1))
-
-
-def _since(event: Bool, never: int = 0) -> F64:
-    """Return the steps since the last event; before the first, those since the beginning, or a step more."""
-    step = np.arange(len(event))
-    last = np.maximum.accumulate(np.where(event, step, never))
-    return (step - last).astype(np.float64)
 
 
 def _scores(column: F64) -> F64:

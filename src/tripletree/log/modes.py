@@ -1,0 +1,96 @@
+"""Guesses of what the state leaves, for an agent that has two modes which the log does not show.
+
+In the one mode it does more of something than the state tells, in the other less, and of what, depends on the state.
+That difference is learnt from other episodes, though nobody knows which of them were in which mode: episodes, or parts
+of them, agree or disagree with each other in like states, and those that agree are put together. Then an episode is
+followed: by how much it has agreed with that difference so far tells the mode, and so what it will do next.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.log.leftovers import Leftovers
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+
+ROUNDS = 4
+LOOSE, FIRM = 3.0, 30.0
+"""Of the ridge for the difference."""
+PART = 15
+"""Steps of a part of an episode: the mode may change within it."""
+GAP = 5
+"""What an agent did so few steps ago says more about its last action than about its mode."""
+FORGETS = (np.inf, 30.0, 10.0)
+"""Steps after which what was done counts e times less."""
+SURE = (1.0, 0.1)
+"""How much each step counts: leftovers of steps in a row are alike, memory or not."""
+
+
+def guesses(leftovers: Leftovers, rows: I64, starts: I64, places: F64, apart: F64) -> list[F64]:
+    """Return what followed modes say of each row's leftovers.
+
+    Parameters
+    ----------
+    leftovers : Leftovers
+        What the state leaves.
+    rows, starts : int64 arrays
+        The step of each row, and the first one of each episode and the end.
+    places : float64 array of shape (rows, directions)
+        Where rows are when distances count as they do for the agent.
+    apart : float64 array of shape (rows,)
+        Squares of how far an episode must have gone until its own past may count.
+    """
+    part = (rows - starts[leftovers.episode]) // PART
+    parts = np.cumsum(np.append(0, (np.diff(part) != 0) | (np.diff(leftovers.episode) != 0)))
+    units = (leftovers.episode, LOOSE), (leftovers.episode, FIRM), (parts, LOOSE)
+    fields = [_difference(leftovers, *unit) for unit in units]
+    noise = float((leftovers.left**2).mean()) + 1e-12
+    found = [np.zeros_like(leftovers.left) for _ in itertools.product(fields, FORGETS, SURE)]
+    for a, b in itertools.pairwise(np.searchsorted(rows, starts).tolist()):
+        ago = rows[a:b, None] - rows[a:b]
+        squares = (places[a:b] ** 2).sum(axis=1)
+        moved = squares[:, None] + squares - 2 * places[a:b] @ places[a:b].T
+        # Nearer by, an episode's own past says more about the state than others can, even if it has no memory.
+        counts = (ago > GAP) & (moved >= apart[a:b, None])
+        guess = iter(found)
+        for field in fields:
+            agreed = (leftovers.left[a:b] * field[a:b]).sum(axis=1) / noise
+            for forget in FORGETS:
+                so_far = (counts * np.exp(-np.maximum(ago, 0) / forget)) @ agreed
+                for sure in SURE:
+                    next(guess)[a:b] = np.tanh(sure * so_far)[:, None] * field[a:b]
+    return found
+
+
+def _difference(leftovers: Leftovers, unit: I64, hold: float) -> F64:
+    """Return half the difference between two modes in every row's state, by other folds; its sign is arbitrary."""
+    first = np.flatnonzero(np.append(True, np.diff(unit) != 0))
+    size, width = leftovers.basis.shape[1], leftovers.left.shape[1]
+    turned = (leftovers.basis[:, :, None] * leftovers.left[:, None, :]).reshape(len(unit), -1)
+    own = np.add.reduceat(turned, first, axis=0).reshape(-1, size, width)
+    noise = float((leftovers.left**2).mean()) + 1e-12
+    field = np.zeros_like(leftovers.left)
+    for others, matrix, rows in _without_each_fold(leftovers, hold):
+        some = own[others[first]]
+        alike = some.reshape(len(some), -1) @ np.einsum("qp,upc->uqc", matrix, some).reshape(len(some), -1).T
+        np.fill_diagonal(alike, 0)
+        side = np.linalg.eigh((alike + alike.T) / 2)[1][:, -1]
+        side /= np.abs(side).max()
+        for _ in range(ROUNDS):
+            side = np.tanh(alike @ side / noise)
+        field[rows] = leftovers.basis[rows] @ (matrix @ np.einsum("u,uqc->qc", side, some))
+    return field
+
+
+def _without_each_fold(leftovers: Leftovers, hold: float) -> Iterator[tuple[npt.NDArray[np.bool_], F64, I64]]:
+    """Return whether each row is in other folds, the inverse of their squares, and the fold's rows."""
+    total = sum(leftovers.squares)
+    for k, rows in enumerate(leftovers.folds):
+        held = total - leftovers.squares[k] + hold * np.eye(leftovers.basis.shape[1])
+        yield leftovers.fold != k, np.asarray(np.linalg.inv(held), np.float64), rows
