@@ -89,8 +89,11 @@ def unknown(column: F64, known: F64) -> F64:
 def choose_edges(sample: F64, more: Sequence[F64], bins: int, thresholds: str) -> Edges:
     """Return the edges by a sample of rows and, for features with few values in it, the other values of the log."""
     found = []
-    for f, values in enumerate(few_values(sample, bins)):
-        every = None if values is None else np.union1d(values, more[f]) if len(more) else values
-        numbers = np.sort(sample[:, f]) if every is None or len(every) > bins else every
+    for f in range(sample.shape[1]):
+        numbers = np.sort(sample[:, f])
+        first = np.append(True, numbers[1:] != numbers[:-1])
+        if np.count_nonzero(first) <= bins:
+            every = np.union1d(numbers[first], more[f]) if len(more) else numbers[first]
+            numbers = every if len(every) <= bins else numbers
         found.append(_kernel.choose_edges(numbers, bins, thresholds == "midpoint"))
     return Edges(np.concatenate(found), np.append(0, np.cumsum([len(edges) for edges in found])).astype(np.int64))
