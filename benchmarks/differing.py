@@ -20,7 +20,7 @@ ALPHA = 0.05
 CASES = (
     ("none", 50, 100),
     ("corner", 50, 25),
-    ("corner", 100, 40),
+    ("corner", 100, 20),
     ("gain", 100, 20),
     ("noise", 20, 40),
     ("gravity", 50, 25),
