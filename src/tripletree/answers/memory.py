@@ -64,9 +64,11 @@ class Memory(Answer):
             return _remembers(self)
         told = f"No sign in {count(self.episodes, 'episode')} that what it does depends on what came before"
         if self.unexplained > LARGE:
+            share = 1 - self.unexplained
+            known = f"only {percent(share)}" if share >= 0.005 else "next to nothing"
             return (
-                f"{told}, but the state explains only {percent(max(1 - self.unexplained, 0))} of the variation of its "
-                "actions on unseen episodes: much may be chance, or too fine for this log, or memory after all."
+                f"{told}, but the state explains {known} of the variation of its actions on unseen episodes: much may "
+                "be chance, or too fine for this log, or memory after all."
             )
         return (
             f"{told}. The state alone explains {percent(1 - self.unexplained)} of the variation of its actions on "
