@@ -129,7 +129,8 @@ def test_the_architecture_has_every_room():
 @pytest.mark.filterwarnings("ignore::tripletree.TripleTreeWarning")
 def test_the_page_on_reports_lists_their_sections(tmp_path):
     log = road.record("either", n_samples=500)
-    tripletree.TripleTree(5).fit(log).report(log, tmp_path / "road.html")
+    asked = {"failures": "ends (pos >= 3)", "require": "always (pos > -1)"}
+    tripletree.TripleTree(5).fit(log).report(log, tmp_path / "road.html", **asked)
     sections = re.findall(r"<h2[^>]*>([^<]+)</h2>", (tmp_path / "road.html").read_text(encoding="utf-8"))
     page = (ROOT / "docs/report.md").read_text(encoding="utf-8").split("| section |")[1].split("##")[0]
     behind = sections[sections.index("More") + 1 :]
