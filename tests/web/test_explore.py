@@ -288,6 +288,15 @@ def test_the_tree_is_truncated_and_grown_again(opened):
     page.wait_for_function("() => !location.hash.includes('model=')")
 
 
+def test_a_smaller_tree_is_opened_by_its_address(opened, worlds):
+    page, tree = opened("lander", "leaves=40"), worlds[0]["lander"].truncate(40)
+    says(page, ".tx-facts", "40 leaves")
+    page.mouse.click(*on_map(page, 0.6, 0.4))
+    says(page, ".tx-answer", str(tree.explain(numbers(state_of(page)), about=ABOUT["lander"])))
+    settled(page)
+    assert page.locator(".tx-news").is_hidden()
+
+
 def test_two_models_move_together(opened):
     page = opened("two", "tab=compare")
     page.wait_for_function("() => document.querySelectorAll('.tx-over').length === 2")

@@ -86,7 +86,7 @@ function paintLegend(pen, scene, left, top, room, tint) {
   if (scene.bar) {
     const { palette, bar } = scene;
     const from = left + 7 * bar.label.length + 14;
-    const wide = Math.min(260, left + room - from - 20) / palette.length;
+    const wide = Math.max(60, Math.min(260, left + room - from - 20)) / palette.length;
     pen.text(left, top + 9, bar.label, { size: 11, fill: tint.ink });
     palette.forEach((/** @type {string} */ fill, /** @type {number} */ k) => pen.rect(from + k * wide, top, wide + 0.5, 9, { fill }));
     for (const [share, text] of bar.ticks) pen.text(from + share * wide * palette.length, top + 22, text, { size: 10, fill: tint.ink, align: "middle" });

@@ -33,6 +33,9 @@ export function treeKeeper(asker) {
       const known = kept.get(handle) ?? { tree: await this.load(handle), shape: await asker.ask("tree", { model: handle }) };
       if (known.tree.told) return known.tree;
       const sayings = await asker.ask("facts", { model: handle });
+      // Two may have waited for them, and reading changes what is read.
+      const now = kept.get(handle);
+      if (now?.tree.told) return now.tree;
       const tree = Object.assign(readTree({ ...known.shape, ...sayings }), { handle, told: true });
       kept.set(handle, { tree, shape: known.shape });
       return tree;
