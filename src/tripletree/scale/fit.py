@@ -182,6 +182,6 @@ class Fit:
 
     def _judged(self, fitted: Fitted, validation: DiskLog) -> tuple[F64, npt.NDArray[np.uint64]]:
         """Return the losses on a validation log on disk, and which episodes it has."""
-        with Session.opened(replace(validation, how=self.disk.how)) as session:
+        with Session.opened(replace(validation, how=self.disk.how), self.session.workers) as session:
             check_same_schema(self.seen.schema, session.seen, "validation log")
             return curve_on(session, fitted), np.unique(session.hashes)[:MOST_KEPT]

@@ -59,18 +59,18 @@ class Session:
 
     @classmethod
     @contextmanager
-    def opened(cls, disk: DiskLog) -> Iterator[Self]:
+    def opened(cls, disk: DiskLog, theirs: Workers | None = None) -> Iterator[Self]:
         """Open a log on disk for a while.
 
         The cache is removed at the end, unless a user has named its folder. Where the work is interrupted it stays, and
-        the next one on the same log goes on from it.
+        the next one on the same log goes on from it. Workers that are there already are used, and stay.
         """
         number, rows, _ = shares_of(disk)
         cache = open_cache(disk, rows, disk.how.cache)
-        workers = None
+        workers = theirs
         finished = False
         try:
-            workers = make_workers(disk.how.executor, number, disk.how.scheduler)
+            workers = theirs or make_workers(disk.how.executor, number, disk.how.scheduler)
             yield cls(disk, cache, workers, rows)
             finished = True
         except DiskFullError:
@@ -83,7 +83,7 @@ class Session:
                 warnings.warn(f"{text} there. If you do not want to, remove it.", TripleTreeWarning, stacklevel=5)
             raise
         finally:
-            if workers is not None:
+            if workers is not None and theirs is None:
                 workers.close(at_once=not finished)
             cache.forget(ROWS)
             if finished and not cache.kept:
