@@ -68,6 +68,7 @@ export function makeAsk(app, place) {
       const answer = counterfactual(tree, view.state, tree.foils[view.foil]);
       showFoil(answer.text, answer.foilState ? [{ state: answer.foilState, leaf: answer.foilLeaf }] : []);
     }
+    if (local) wish.fine();
     if (local && app.host.kind === "report") return;
     const args = { model: app.handle(), state: view.state, foil: view.foil, k: 3, ...(view.fixed.length ? { fixed: view.fixed } : {}) };
     lines.foil(

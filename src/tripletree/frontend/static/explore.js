@@ -39,6 +39,8 @@ export async function mountExplore(root, host) {
   // The first model is always called so: its tree need not wait for the greeting.
   const [hello] = await opened(root, () => Promise.all([asker.ask("hello"), trees.load("a")]));
   const first = firstSelection(hello, trees.get(hello.models[0].model));
+  // Slices are all that a file can cut by itself.
+  if (host.kind === "report") first.rest = "here";
   const names = hello.models[0].features.map((/** @type {any} */ feature) => feature.name);
   const address = keepAddress(host, first, names);
   const store = makeStore(address.read(), address.write);

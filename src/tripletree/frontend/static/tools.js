@@ -20,7 +20,7 @@ export function makeTools(app, place) {
     (name) => store.set({ colour: name }),
   );
   const rest =
-    features.length > 2
+    features.length > 2 && app.host.kind !== "report"
       ? segments(
           row,
           "Other features",
