@@ -1,5 +1,5 @@
 #!/bin/sh
-# Build the kernel with the sanitizers beside the normal build, and run the tests of growth, linear leaves, contributions and CSV on it.
+# Build the kernel with the sanitizers beside the normal build, and run the tests of what it does on it.
 set -eu
 cd "$(dirname "$0")/.."
 build=$PWD/build/sanitize
@@ -24,7 +24,8 @@ export PYTHONPATH PYTHONMALLOC=malloc PYTHONDONTWRITEBYTECODE=1
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export LD_PRELOAD="$(runtime libasan.so) $(runtime libstdc++.so)"
 "$python" -S -c 'import tripletree._kernel as k, sys; sys.exit(0 if "sanitize" in k.__file__ else "not the sanitized build: " + k.__file__)'
-[ $# -gt 0 ] || set -- tests/tree tests/leaves/test_linear.py tests/leaves/test_sums.py tests/questions/test_attribute.py tests/log/test_csv_reader.py
+[ $# -gt 0 ] || set -- tests/tree tests/leaves/test_linear.py tests/leaves/test_sums.py tests/questions/test_attribute.py tests/log/test_csv_reader.py \
+    tests/model/test_track.py tests/asking/test_settled.py
 # --capture=sys leaves the sanitizers' own reports on standard error.
 # One test limits the address space, of which the sanitizers take all.
 exec "$python" -S -m pytest -q -p no:cacheprovider --capture=sys --hypothesis-profile=sanitize \
