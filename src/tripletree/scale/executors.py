@@ -9,11 +9,20 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing import get_context
+from threading import Event
 from typing import Any, Protocol, TypeVar
 
 from tripletree.errors import MissingDependencyError, ParameterError, TripleTreeError
@@ -50,14 +59,32 @@ class Threads:
     def __init__(self, number: int) -> None:
         self.number = number
         self._pool = ThreadPoolExecutor(number, "tripletree")
+        self._stop = Event()
 
     def map(self, task: Callable[[Common, Item], Result], common: Common, items: Sequence[Item]) -> Iterator[Result]:
         """Yield results as they come."""
-        yield from _as_completed(self._pool, task, common, items, 2 * self.number)
+        heeding = (_Heeding(item, self._stop) if isinstance(item, list) else item for item in items)
+        yield from _as_completed(self._pool, task, common, heeding, 2 * self.number)
 
     def close(self, *, at_once: bool = False) -> None:
-        """Wait for the tasks under way, which are short."""
+        """Wait for the tasks under way; at once: for the piece that each of them is at."""
+        if at_once:
+            self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=at_once)
+
+
+class _Heeding(list[Any]):
+    """The pieces of a task, of which no more are given out once somebody said stop: nobody can kill a thread."""
+
+    def __init__(self, pieces: list[Any], stop: Event) -> None:
+        super().__init__(pieces)
+        self._stop = stop
+
+    def __iter__(self) -> Iterator[Any]:
+        for piece in super().__iter__():
+            if self._stop.is_set():
+                raise CancelledError
+            yield piece
 
 
 class Processes:
