@@ -44,7 +44,7 @@ def test_examples_work(run, folder, tmp_path, monkeypatch, example):
     if "fleet" in example:
         (tmp_path / "fleet").mkdir()
         read_log("run.csv").to_parquet("fleet/part1.parquet")
-    for name in ("old", "new"):
+    for name in ("old", "new", "fleet"):
         shutil.copy(folder / "run.tripletree", tmp_path / f"{name}.tripletree")
     # The explorer would wait for Ctrl-C; tests/server talks to it.
     monkeypatch.setattr("tripletree.web.serving.Serving.run", lambda serving: serving._socket.close())

@@ -28,7 +28,7 @@ ASKED_BY = {
     "importance": "importance",
     "summary": "report",
     "held_out": "held-out",
-    "apply": "predict",
+    **dict.fromkeys(("apply", "write_predictions"), "predict"),
     "counterfactuals": "explain",
     "explain_change": "explain",
     "explain_changes": "changes",
