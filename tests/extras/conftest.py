@@ -7,6 +7,8 @@ import os
 
 import pytest
 
+from tests.web.conftest import chromium as chromium  # here, so that all tests of a process share one browser
+
 
 @pytest.fixture(scope="session")
 def need():

@@ -10,7 +10,6 @@ import gymnasium
 import numpy as np
 import pytest
 
-from tests.web.conftest import chromium  # noqa: F401 - a fixture
 from tests.web.pages import says
 from tripletree import TripleTree, record
 
@@ -48,7 +47,7 @@ def network(need, folder):
 
 
 @pytest.mark.parametrize("agent", [stable_baselines, network])
-def test_an_agent_of_others_stands_beside_its_tree(need, chromium, tmp_path, agent):  # noqa: F811
+def test_an_agent_of_others_stands_beside_its_tree(need, chromium, tmp_path, agent):
     need("pygame")
     env, file, more, act = agent(need, tmp_path)
     log = record(env, str(tmp_path / file), episodes=3, seed=0, trust=bool(more))

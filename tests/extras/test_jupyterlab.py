@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import TimeoutError as Late
 
-from tests.web.conftest import chromium  # noqa: F401 - a fixture
 from tripletree import TripleTree
 from tripletree.demos import road
 
@@ -128,7 +127,7 @@ def run(page, number):
     raise AssertionError("the cell was not run")
 
 
-def test_widget_answers_in_jupyterlab(lab, chromium):  # noqa: F811
+def test_widget_answers_in_jupyterlab(lab, chromium):
     address, root = lab
     page = chromium.new_page(viewport={"width": 1400, "height": 1000})
     page.goto(address, timeout=PATIENCE)
