@@ -378,3 +378,12 @@ def test_columns_of_numbers_are_taken_as_they_lie_in_memory(kind):
 
 def test_missing_numbers_stay_missing():
     np.testing.assert_array_equal(coerce.plain(pa.array([1.0, None, 3.0])), [1.0, np.nan, 3.0])
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(0, 40), st.lists(st.booleans(), max_size=9))
+def test_flags_of_arrow_are_read_as_they_lie_in_memory(flags: list[bool], begin: int, more: list[bool]) -> None:
+    whole = pa.array(flags, pa.bool_())
+    for column in (whole, whole.slice(begin), pa.chunked_array([whole.slice(begin), pa.array(more, pa.bool_())])):
+        read = coerce.plain(column)
+        assert read.dtype == bool
+        assert read.tolist() == column.to_pylist()

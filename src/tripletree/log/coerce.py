@@ -115,20 +115,31 @@ def _shared_texts(column: Any) -> Array | None:
 
 
 def _numbers(column: Any) -> Array | None:
-    """Return an Arrow column of numbers, none of them missing, as it lies in memory; None for anything else.
+    """Return an Arrow column of numbers or flags, none of them missing, as it lies in memory; None for anything else.
 
-    Arrow's own way imports pandas wherever that is installed, which takes longer than most files do.
+    Arrow's own way imports pandas wherever that is installed, which takes longer than most files do, and Ctrl-C in that
+    moment is lost.
     """
     name = str(getattr(column, "type", None))
     name = {"float": "float32", "double": "float64"}.get(name, name)
     if name not in _PRIMITIVE or not hasattr(column, "null_count") or column.null_count:
         return None
     chunks = column.chunks if hasattr(column, "chunks") else [column]
-    parts = [np.frombuffer(one.buffers()[1], name, len(one), one.offset * np.dtype(name).itemsize) for one in chunks]
+    parts = [_held(one, name) for one in chunks]
     return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, name), *parts])
 
 
-_PRIMITIVE = frozenset({"float32", "float64", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))})
+def _held(chunk: Any, name: str) -> Array:
+    """Return what the memory of an Arrow array holds."""
+    data = chunk.buffers()[1]
+    if name != "bool":
+        return np.frombuffer(data, name, len(chunk), chunk.offset * np.dtype(name).itemsize)
+    # Eight flags a byte, the first one lowest.
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), count=chunk.offset + len(chunk), bitorder="little")
+    return bits[chunk.offset :].view(bool)
+
+
+_PRIMITIVE = frozenset({"bool", "float32", "float64", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))})
 _NUMBERS = frozenset(
     {"float", "double", "halffloat", "bool", *(f"{u}int{b}" for u in ("", "u") for b in (8, 16, 32, 64))}
 )
