@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import warnings
@@ -85,3 +86,29 @@ def test_csv_is_quoted_where_it_must_be(capsys):
 def test_other_libraries_warn_as_ever():
     with pytest.warns(DeprecationWarning, match="old"), console.warnings_as_notes():
         warnings.warn("old", DeprecationWarning, stacklevel=1)
+
+
+def drawn(monkeypatch, expected, passes):
+    """Return what a terminal shows when passes begin: each is what it does, and how much of it is told."""
+    shown = io.StringIO()
+    monkeypatch.setattr(console, "_err", Console(file=shown, force_terminal=True, width=140))
+    with console.passing(expected) as tell:
+        for what, steps in passes:
+            for done in range(steps):
+                tell(what, done * 500_000, 2_000_000, 3 * 10**9, "2 threads")
+    return shown.getvalue()
+
+
+def test_passes_tell_what_is_done_how_fast_and_how_long_in_all(monkeypatch):
+    growing = [(f"growing ({leaves} of at most 20 leaves)", 4) for leaves in (1, 7)]
+    told = drawn(monkeypatch, 3600.0, [*growing, ("describing leaves", 1)])
+    assert "Growing (7 of at most 20 leaves) (2 threads)" in told
+    assert "million rows/s, cache 3.0 GB 0 s of about 3600" in told
+    # How fast the tree grows is not how fast its leaves are described.
+    assert "million" not in told.rpartition("Describing")[2]
+
+
+def test_passes_that_take_longer_than_expected_promise_no_more(monkeypatch):
+    told = drawn(monkeypatch, 0.0, [("reading", 4), ("reading", 1)])
+    assert "cache 3.0 GB 0 s" in told
+    assert "about" not in told

@@ -184,26 +184,40 @@ def growing() -> AbstractContextManager[Callable[[int, int], None]]:
 
 
 @contextmanager
-def passing() -> Iterator[Callable[[str, int, int, int, str], None]]:
-    """Show the passes over a log on disk: what is done, how fast, bytes, workers and the time left."""
+def passing(expected: float | None = None) -> Iterator[Callable[[str, int, int, int, str], None]]:
+    """Show the passes over a log on disk: what is done, how fast, bytes, workers, and how long it takes.
+
+    Parameters
+    ----------
+    expected : float, optional
+        Seconds that all passes together should take; without them, only the time left of a pass is shown.
+    """
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(show_speed=True),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
         TextColumn("{task.fields[speed]}"),
-        TimeRemainingColumn(compact=True),
+        TimeRemainingColumn(compact=True) if expected is None else TextColumn("{task.fields[time]}"),
     )
     with Progress(*columns, console=_err, transient=True, disable=not (_err.is_terminal or _err.is_jupyter)) as bar:
-        task = bar.add_task("", total=None, speed="")
+        task = bar.add_task("", total=None, speed="", time="")
+        whole = bar.add_task("", total=None, visible=False, speed="", time="")
 
         def tell(what: str, done: int, total: int, size: int, who: str) -> None:
             if done == 0:
-                bar.reset(task, total=total, description=f"{what[:1].upper()}{what[1:]} ({who})", speed="")
-            speed = bar.tasks[0].speed
-            fast = f"{speed / 1e6:.1f} million rows/s" if speed else ""
-            bar.update(task, completed=done, total=total, speed=f"{fast}, cache {size / 1e9:.1f} GB" if fast else "")
+                # Passes of growth are many and short: how fast they are stays while the next one begins.
+                if bar.tasks[task].description.partition(" ")[0].lower() != what.partition(" ")[0]:
+                    bar.update(task, speed="")
+                bar.reset(task, total=total, description=f"{what[:1].upper()}{what[1:]} ({who})")
+            rows, seconds = bar.tasks[task].speed, bar.tasks[whole].elapsed or 0.0
+            told: dict[str, Any] = (
+                {"speed": f"{rows / 1e6:.1f} million rows/s, cache {size / 1e9:.1f} GB"} if rows else {}
+            )
+            if expected is not None:
+                told["time"] = f"{seconds:.0f} s" + (f" of about {expected:.0f}" if seconds < expected else "")
+            bar.update(task, completed=done, total=total, **told)
 
         yield tell
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -231,9 +232,11 @@ def _grow_on_disk(
 
     given = {name: value for name, value in resources.items() if value is not None}
     options["costs"] = _costs(options["costs"], ())
-    with console.passing() as progress:
-        opened = open_log(log, **given, progress=progress, **roles)
-        console.note(str(plan(opened, {"max_leaves": options["max_leaves"], "bins": options["bins"]})))
+    opened = open_log(log, **given, **roles)
+    expected = plan(opened, {"max_leaves": options["max_leaves"], "bins": options["bins"]})
+    console.note(str(expected))
+    with console.passing(expected.seconds) as progress:
+        opened = replace(opened, how=replace(opened.how, progress=progress))
         training, held_out = _held_out_on_disk(opened, validation, seed, given, roles)
         tree = TripleTree(**options).fit(training, held_out)
     tree.save(out)
