@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import fitting, worlds
-from benchmarks.harness import Options, Report, fresh, interleave, peak_beyond, ratio, say
+from benchmarks.harness import Options, Report, Timing, fresh, interleave, peak_beyond, ratio, say
 
 TITLE = "From a file to a model: beside growth, and beside reading"
 
@@ -26,13 +27,15 @@ USUALLY = {"bare": 1.5, "whole": 3.0}
 ROWS = 10**6
 LONG = 10**7
 READING, TELLING, MEMORY = 2.0, 3.0, 2.2
-"""Times a bare read that ``grow`` may take; seconds of a report; memory of a fit, as a multiple of the log's."""
+"""Times a bare read that ``read_log`` and ``grow`` may take; seconds of a report; memory of a fit, in logs."""
 
 BARE = {
     "csv": "import pyarrow.csv; pyarrow.csv.read_csv({path!r})",
     "parquet": "import pyarrow.parquet; pyarrow.parquet.read_table({path!r})",
     "npz": "import numpy; [part for part in numpy.load({path!r}).values()]",
 }
+LOG = "import tripletree; tripletree.read_log({path!r})"
+START = "import tripletree.api"
 
 
 def run(options: Options, report: Report) -> None:
@@ -43,8 +46,11 @@ def run(options: Options, report: Report) -> None:
         "'target' is the most that the ratio (or the seconds of a report) should be.",
         'growth: encoding, targets and `grow`; bare: `fit` with `leaf_model="mean", keep="nothing"`; whole: `fit` with '
         "the defaults, which also fits linear models, finds words for actions and keeps a track.",
-        f"Files have {ROWS:,} steps of 8 features, 500 leaves are grown; the bare read has a process of its own, "
-        "too. `grow` reads, grows, judges a second tree on unseen episodes and saves.",
+        f"Files have {ROWS:,} steps of 8 features, 500 leaves are grown. Bare reads, `read_log` and commands have a "
+        "process each, and their seconds begin with its start; 'clock' is what passes meanwhile, on all cores. `grow` "
+        "reads, grows, judges a second tree on unseen episodes and saves.",
+        "start: what a process needs that only imports tripletree; two trees: growth alone, of both trees that `grow` "
+        "grows, on a log that is there.",
     ]
     for name in fitting.CASES:
         if options.wants(name):
@@ -57,11 +63,18 @@ def run(options: Options, report: Report) -> None:
 
 
 def _add(
-    report: Report, case: str, what: str, seconds: float | None, times: float | None, target: float | None
+    report: Report,
+    case: str,
+    what: str,
+    seconds: float | None,
+    times: float | None,
+    target: float | None,
+    clock: float | None = None,
 ) -> None:
     least = times if times is not None else seconds
     met = "" if target is None or least is None else ("yes" if least <= target else "no")
-    report.rows.append({"case": case, "what": what, "processor": seconds, "times": times, "target": target, "met": met})
+    row = {"case": case, "what": what, "processor": seconds, "clock": clock}
+    report.rows.append({**row, "times": times, "target": target, "met": met})
 
 
 def growth(log: Any, leaves: int, threads: int = 1) -> Any:
@@ -101,34 +114,55 @@ def _files(options: Options, report: Report) -> None:
         model = Path(folder, "model.tripletree")
         for kind, path in paths.items():
             say(f"  file: {kind}")
-            jobs: dict[str, Callable[[], float]] = {
-                "read": lambda kind=kind, path=path: _spent("-c", BARE[kind].format(path=str(path))),
-                "grow": lambda path=path: _spent(
-                    "-m", "tripletree", "grow", str(path), "-o", str(model), "--max-leaves", "500"
-                ),
+            jobs = {
+                "bare read": ("-c", BARE[kind].format(path=str(path))),
+                "read_log": ("-c", LOG.format(path=str(path))),
+                "tripletree grow": ("-m", "tripletree", "grow", str(path), "-o", str(model), "--max-leaves", "500"),
             }
-            spent: dict[str, list[float]] = {job: [] for job in jobs}
-            for _ in range(options.repetitions(3) + 1):
-                for job, run_it in jobs.items():
-                    spent[job].append(run_it())
-            # The first process compiles modules, and finds the file on the disk.
-            spent = {job: seconds[1:] for job, seconds in spent.items()}
-            _add(report, kind, "bare read", statistics.median(spent["read"]), None, None)
-            _add(
-                report,
-                kind,
-                "tripletree grow",
-                statistics.median(spent["grow"]),
-                ratio(spent["grow"], spent["read"]),
-                READING,
-            )
-        told = [
-            _spent(
-                "-m", "tripletree", "report", str(model), "--log", str(paths["parquet"]), "-o", f"{folder}/page.html"
-            )
-            for _ in range(options.repetitions(3) + 1)
-        ]
-        _add(report, "parquet", "tripletree report", statistics.median(told[1:]), None, TELLING)
+            timings = _timed(jobs, options)
+            bare = timings["bare read"].processor
+            for what, timing in timings.items():
+                reads = what == "bare read"
+                times, target = (None, None) if reads else (ratio(timing.processor, bare), READING)
+                _add(report, kind, what, _middle(timing.processor), times, target, _middle(timing.seconds))
+        say("  file: start, growth and report")
+        timing = _timed({"": ("-c", START)}, options)[""]
+        _add(report, "any", "start", _middle(timing.processor), None, None, _middle(timing.seconds))
+        _two_trees(paths["npz"], options, report)
+        page = ("report", str(model), "--log", str(paths["parquet"]), "-o", f"{folder}/page.html")
+        timing = _timed({"": ("-m", "tripletree", *page)}, options)[""]
+        clock = _middle(timing.seconds)
+        _add(report, "parquet", "tripletree report", _middle(timing.processor), None, TELLING, clock)
+
+
+def _two_trees(path: Path, options: Options, report: Report) -> None:
+    """Measure what no reading and no saving can take away from ``grow``."""
+    from tripletree import read_log
+
+    log = read_log(path)
+    parts = [log.split(0.2, seed)[0] for seed in (0, 1)]
+    arrays = [log.states, log.actions, log.rewards]
+    threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    jobs = {"trees": lambda: [growth(part, 500, threads) for part in parts]}
+    timing = interleave(jobs, options.repetitions(3), arrays)[0]["trees"]
+    _add(report, "any", "two trees", _middle(timing.processor), None, None, _middle(timing.seconds))
+
+
+def _middle(seconds: list[float]) -> float:
+    return statistics.median(seconds)
+
+
+def _timed(jobs: dict[str, tuple[str, ...]], options: Options) -> dict[str, Timing]:
+    """Run Python processes by turns; the first of each finds its modules and its file on the disk, and is left out."""
+    timings = {job: Timing() for job in jobs}
+    for turn in range(options.repetitions(3) + 1):
+        for job, arguments in jobs.items():
+            begun = time.perf_counter()
+            processor = _spent(*arguments)
+            if turn:
+                timings[job].seconds.append(time.perf_counter() - begun)
+                timings[job].processor.append(processor)
+    return timings
 
 
 def _written(folder: Path, rows: int) -> dict[str, Path]:
