@@ -86,7 +86,7 @@ from tripletree.questions.study import Study
 from tripletree.questions.summary import summary
 from tripletree.questions.visits import visits
 from tripletree.scale.fit import fit_on_disk
-from tripletree.scale.judging import losses_on_disk, transitions_on_disk, write_predictions
+from tripletree.scale.judging import losses_on_disk, some_episodes, transitions_on_disk, write_predictions
 from tripletree.text import Message, Option
 from tripletree.tree.costs import named_costs
 from tripletree.tree.structure import Tree
@@ -896,20 +896,24 @@ class TripleTree:
         return score(self._judged(log if isinstance(log, DiskLog) else in_labels(fitted.schema, _one_log(log))))
 
     @question
-    def held_out(self, log: Log) -> HeldOut:
+    def held_out(self, log: Log | DiskLog) -> HeldOut:
         """Return losses and calibration on episodes that the tree has not seen.
 
         The losses stay with the tree: :meth:`save` keeps them, and ``tripletree info`` shows them.
 
         Parameters
         ----------
-        log : Log
+        log : Log or DiskLog
             Any log with the same features and actions. Only episodes that the tree has not seen count; when it has
-            seen all of them, a second tree of the same size is grown on 4 of 5 episodes and judged on the others.
+            seen all of them, a second tree of the same size is grown on 4 of 5 episodes and judged on the others. Of a
+            log on disk, whole random episodes of up to a million steps are asked, and no second tree is grown.
         """
         fitted = self.fitted_
+        on_disk = isinstance(log, DiskLog)
+        if isinstance(log, DiskLog):
+            log = some_episodes(fitted, log)
         check_log(log, "log")
-        answer = held_out(fitted, in_labels(fitted.schema, log), self._threads())
+        answer = held_out(fitted, in_labels(fitted.schema, log), self._threads(), sampled=on_disk)
         if answer.judged is not None:
             self._fitted = replace(fitted, judged=answer.judged)
         return answer

@@ -9,8 +9,9 @@ from pyarrow import parquet
 
 from tests.scale.folders import differences, random_columns, write_folder
 from tests.scale.test_fit import pieces_of, quiet, random_options  # noqa: F401 - a fixture
-from tripletree import LogError, ParameterError, TripleTree, open_log, read_log
+from tripletree import LogError, ParameterError, TripleTree, load, open_log, read_log
 from tripletree.cli import main
+from tripletree.log.identity import episode_hashes
 
 
 @pytest.mark.parametrize("block", range(3))
@@ -108,3 +109,41 @@ def test_large_logs_are_judged_without_reading_them_whole(tmp_path, monkeypatch)
     told = CliRunner().invoke(main, ["losses", model, "--log", str(folder)])
     assert told.exit_code == 0, told.output
     assert told.output == expected
+
+
+def test_a_tree_is_judged_on_unseen_episodes_on_disk(tmp_path):
+    rng = np.random.default_rng(5)
+    folder = write_folder(tmp_path / "log", random_columns(rng, 60), rng, 5)
+    training, held_out = open_log(folder).split(0.4)
+    tree = TripleTree(20).fit(training)
+    told, expected = tree.held_out(held_out), tree.held_out(read_log(folder).split(0.4)[1])
+    assert told.how == "unseen"
+    assert str(told) == str(expected)
+    assert told.judged == tree.fitted_.judged == expected.judged
+    # What it was grown on cannot judge it, and a tree grown on a sample would be another one.
+    assert tree.held_out(training).how == "large"
+
+
+def test_a_folder_is_grown_on_sized_by_and_judged_by_different_episodes(tmp_path, monkeypatch):
+    rng = np.random.default_rng(6)
+    folder = write_folder(tmp_path / "log", random_columns(rng, 60), rng, 5)
+    model, sides = tmp_path / "m.tripletree", open_log(folder).split(0.4, 3)
+    chooses, judges = sides[1].split(0.5, 3)
+    made = CliRunner().invoke(
+        main, ["grow", str(folder), "-o", str(model), "--memory", "2GB", "--validation", "0.4", "--seed", "3"]
+    )
+    assert made.exit_code == 0, made.output
+    assert (
+        f"grown on {sides[0].n_samples:,} samples in 36 episodes on disk; {chooses.n_samples:,} samples" in made.output
+    )
+    assert f"judged on 12 episodes with {judges.n_samples:,} samples that it has not seen." in made.output
+    tree = load(model)
+    assert tree.fitted_.judged.samples == judges.n_samples
+    kept, sized = set(tree.fitted_.training_episodes.tolist()), set(tree.fitted_.validation_episodes.tolist())
+    asked = set(episode_hashes(judges.sample()).tolist())
+    assert (len(kept), len(sized), len(asked)) == (36, 12, 12)
+    assert kept.isdisjoint(sized | asked)
+    assert sized.isdisjoint(asked)
+    monkeypatch.setattr("tripletree.scale.plan.free_memory", lambda: 10)
+    again = CliRunner().invoke(main, ["held-out", str(model), "--log", str(folder)])
+    assert "judged on 12 episodes" in again.output

@@ -238,17 +238,21 @@ def _grow_on_disk(
     with console.passing(expected.seconds) as progress:
         opened = replace(opened, how=replace(opened.how, progress=progress))
         training, held_out = _held_out_on_disk(opened, validation, seed, given, roles)
-        tree = TripleTree(**options).fit(training, held_out)
+        chooses, judges = _halves(held_out, seed)
+        tree = TripleTree(**options).fit(training, chooses)
+        judged = None if judges is None else tree.held_out(judges)
     tree.save(out)
     if as_json:
         console.show_json({"model": str(out), **summary(tree)})
         return
     made = tree.fitted_.provenance
     samples, episodes = count(made["samples"], "sample"), count(made["episodes"], "episode")
-    chose = "" if held_out is None else f"; {count(held_out.n_samples, 'sample')} of other episodes chose its size"
+    chose = "" if chooses is None else f"; {count(chooses.n_samples, 'sample')} of other episodes chose its size"
     leaves = count(tree.n_leaves_, "leaf", "leaves")
     console.say(f"A tree of {leaves}, grown on {samples} in {episodes} on disk{chose}.", "")
     console.show(*goodness(tree))
+    if judged is not None:
+        console.say(str(judged), "")
     console.show_wide(f"The model is in {out}. See what it holds: tripletree info {out}")
 
 
@@ -271,6 +275,25 @@ def _held_out_on_disk(
         other = Path(validation)
         return log, open_log(other, **given, **roles) if too_large(other) else read_log(other, **roles)
     return log.split(share, seed)
+
+
+def _halves(held_out: Log | DiskLog | None, seed: int) -> tuple[Log | DiskLog | None, Log | DiskLog | None]:
+    """Return the held-out episodes that choose the tree's size, and those that say how good it is, if there are enough.
+
+    In memory a second tree is grown for that; here held-out episodes are many, and a second growth takes long.
+    """
+    from tripletree.log.disk import DiskLog
+    from tripletree.log.runs import find_episodes
+
+    if held_out is None:
+        return None, None
+    if not isinstance(held_out, DiskLog):
+        number = held_out.n_episodes
+    elif held_out.only is not None:
+        number = int(held_out.only.episodes.sum())
+    else:
+        number = find_episodes(held_out).n_episodes
+    return held_out.split(0.5, seed) if number >= 2 * LEAST_EPISODES else (held_out, None)
 
 
 def _costs(given: Sequence[str], labels: Sequence[str]) -> dict[tuple[str, str], float] | None:

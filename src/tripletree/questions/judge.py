@@ -98,15 +98,18 @@ def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool)
     )
 
 
-def held_out(fitted: Fitted, log: Log, threads: int = 1) -> HeldOut:
-    """Judge a tree on the episodes of a log that it has not seen; if there are none, judge one that is grown alike."""
+def held_out(fitted: Fitted, log: Log, threads: int = 1, *, sampled: bool = False) -> HeldOut:
+    """Judge a tree on the episodes of a log that it has not seen; if there are none, judge one that is grown alike.
+
+    A tree that is grown on a sample of a larger log says nothing about one that was grown on all of it.
+    """
     check_same_schema(fitted.schema, log, "log")
     log = in_labels(fitted.schema, log)
     hashes = episode_hashes(log)
     seen, chose, _ = sightings(fitted, hashes)
     how, judged, part = "unseen", fitted, unseen(fitted, log)
     if part is None:
-        how, judged, part = _regrown(fitted, log, hashes, chose, threads)
+        how, judged, part = ("large", fitted, None) if sampled else _regrown(fitted, log, hashes, chose, threads)
     return HeldOut(
         how=how,
         seen=int(seen.sum()),

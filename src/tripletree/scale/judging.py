@@ -42,7 +42,7 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 SAMPLE = 2**20
-"""Steps of whole random episodes that the check of the chain looks at."""
+"""Steps of whole random episodes that are in memory: for the check of the chain, and for calibration."""
 
 
 def losses_on_disk(fitted: Fitted, disk: DiskLog) -> F64:
@@ -62,6 +62,13 @@ def transitions_on_disk(fitted: Fitted, disk: DiskLog) -> Transitions:
         some, _ = session.gathered(work, SAMPLE)
         leaf, final = leaves_of(fitted.tree, some, session.workers.number)
         return replace(found, markov=check_markov(found, leaf, final, some))
+
+
+def some_episodes(fitted: Fitted, disk: DiskLog) -> Log:
+    """Return whole random episodes of up to a million steps of a log on disk, for what is asked about a tree."""
+    with Session.opened(disk) as session:
+        check_same_schema(fitted.schema, session.seen, "log")
+        return session.gathered(session.work(1.0), SAMPLE)[0]
 
 
 @dataclass(frozen=True, eq=False)
