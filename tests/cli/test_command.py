@@ -91,3 +91,15 @@ def test_a_shell_completes_commands_and_options(run):
     words = "tripletree grow --max-d"
     told = run(env={"_TRIPLETREE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "2"})
     assert told.out == "plain,--max-depth\n"
+
+
+@pytest.mark.parametrize("name", ["predict", "explain", "attribute"])
+@pytest.mark.parametrize("state", ["pos=1.2, speed=0.03", "1.2, -0.03", "1e-3,2"])
+def test_a_state_without_its_option_is_told_where_it_goes(run, name, state):
+    told = run(name, "run.tripletree", state)
+    assert f"A state follows --state: --state '{state}'".replace("'1e-3,2'", "1e-3,2") in told.err
+
+
+def test_what_is_no_state_gets_the_usual_errors(run):
+    assert "A state follows" not in run("predict", "run.tripletree", "states.csv").err
+    assert "A state follows" not in run("attribute", "run.tripletree", "what").err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -35,6 +36,23 @@ class Command(click.Command):
         self.examples = examples
         self.params.append(_debug_option(hidden=True))
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; a state that is given as one is told where it goes."""
+        takes_states = any("--state" in param.opts for param in self.params)
+        stray = [arg for arg in args if _like_a_state(arg)]
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if takes_states and stray and "unexpected extra argument" in error.message:
+                error.message += f". A state follows --state: --state {shlex.quote(stray[-1])}"
+            raise
+        given = ctx.params.get("states")
+        if takes_states and given is not None and _like_a_state(str(given)) and not Path(given).exists():
+            raise click.UsageError(
+                f"There is no file {given}. A state follows --state: --state {shlex.quote(str(given))}", ctx
+            )
+        return rest
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
         with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
@@ -42,6 +60,11 @@ class Command(click.Command):
                 # Not wrapped: a line to copy stays one line.
                 formatter.write(f"{'':>{formatter.current_indent}}{example}\n")
         super().format_epilog(ctx, formatter)
+
+
+def _like_a_state(argument: str) -> bool:
+    """Tell whether an argument reads like ``pos=1.2, speed=0.03``, or like its numbers alone."""
+    return bool(re.fullmatch(r"[^-=][^=]*=.+|\s*-?[\d.]+(e-?\d+)?(\s*,\s*-?[\d.]+(e-?\d+)?)+\s*", argument))
 
 
 def command(*examples: str) -> Callable[[Callable[..., Any]], Command]:
