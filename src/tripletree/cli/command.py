@@ -44,7 +44,8 @@ class Command(click.Command):
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
             if takes_states and stray and "unexpected extra argument" in error.message:
-                error.message += f". A state follows --state: --state {shlex.quote(stray[-1])}"
+                where = f"A state follows --state: --state {shlex.quote(stray[-1])}"
+                raise click.UsageError(f"{error.message}. {where}", ctx) from None
             raise
         given = ctx.params.get("states")
         if takes_states and given is not None and _like_a_state(str(given)) and not Path(given).exists():
