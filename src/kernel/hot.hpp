@@ -52,9 +52,15 @@ struct Hot {
     void (*complete_rows)(const Table& table, size_t a, size_t b);
     bool (*add_wide)(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count, size_t d,
                      const int64_t* first_bin, int64_t* histogram);
+    void (*standardise)(double* rows, size_t count, size_t width, size_t known, const double* origin, const double* per_unit, double* low, double* high);
     void (*add_products)(const double* rows, size_t count, size_t left, size_t width, double* sums);
-    void (*solve_ridge)(double* matrix, double* right, size_t d, size_t columns);
-    void (*add_errors)(const double* sums, size_t left, size_t width, size_t first, const double* model, size_t columns, double* errors);
+    void (*move_products)(double* sums, size_t left, size_t width, const double* away);
+    void (*add_up)(double* to, const double* from, size_t size);
+    void (*correlate)(const double* sums, size_t left, size_t width, size_t first, const double* mean, const double* scale, double* out, size_t apart,
+                      size_t place, size_t columns);
+    void (*solve_ridge)(double* rows, size_t d, size_t apart, size_t place, size_t columns);
+    void (*finish_model)(double* model, size_t d, size_t apart, size_t columns, const double* scale, const double* mean);
+    void (*add_errors)(const double* sums, size_t left, size_t width, size_t first, const double* model, size_t apart, size_t columns, double* errors);
     void (*tell)(const double* state, const double* origin, const double* centre, const double* slope, const double* low, const double* high, size_t d,
                  size_t width, double* out);
     void (*attribute_eight)(const PathLeaf& leaf, const double* states, double* room, double* phi);

@@ -8,21 +8,19 @@
 
 #include "common.hpp"
 #include "hot.hpp"
+#include "leaf_sums.hpp"
 
 namespace tripletree {
 
 struct LinearInput {
-    const double* states;    // n x d
-    const double* targets;   // n x k; a row without a derivative has NaN in the columns from `plain` on
-    const uint8_t* fold;     // n
-    const int32_t* node;     // n: the node of each row's leaf
+    LeafColumns rows;        // `leaf`: the node of each row's leaf
+    const uint8_t* fold;     // of each row that counts
     const int32_t* left;     // nodes
     const double* origin;    // nodes x d: the mean state
     const double* mean;      // nodes x k
     const double* per_span;  // d: 1 / range of each feature
     const double* sigma;     // k: 0 where a target does not vary
     const double* penalty;   // candidates, falling, as shares of the number of rows
-    const double* weight;    // n, or nullptr: all rows count the same
     size_t n, d, k, nodes, plain, joint, folds, penalties;
     size_t most;  // features that a model may use, 0 for all
 };
@@ -35,8 +33,13 @@ struct LinearOutput {
 class LinearLeaves {
   public:
     LinearLeaves(const LinearInput& in, const LinearOutput& out, Team& team, const Flag& cancel)
-        : in_(in), out_(out), team_(team), cancel_(cancel), left_(in.d + 1), width_((in.d + in.k + 15) / 8 * 8), columns_((in.k + 7) / 8 * 8) {
-    }  // room for eight lanes from any target on
+        : in_(in), out_(out), team_(team), cancel_(cancel), left_(in.d + 1), width_(padded(in.d + in.k + 8)), columns_(padded(in.k)), place_(padded(in.d)),
+          apart_(place_ + columns_), per_unit_(width_, 0.0) {  // room for eight lanes from any target on
+        std::copy_n(in.per_span, in.d, per_unit_.data());
+        per_unit_[in.d] = 1.0;
+        // As with features, a spread so small that 1 / spread is not a number counts as none.
+        for (size_t c = 0; c < in.k; ++c) per_unit_[left_ + c] = in.sigma[c] >= std::numeric_limits<double>::min() ? 1.0 / in.sigma[c] : 0.0;
+    }
 
     void fit() {
         sort_rows();
@@ -54,11 +57,11 @@ class LinearLeaves {
     }
 
   private:
-    // Of the rows of a node: a block for each fold, and a second one for its rows without a derivative where the log has such. A block has
-    // the products of (state, 1) with (state, 1, targets), and below them squares; states and targets relative to the node's means.
+    // Of the rows of a node: a block (see hot_linear.inl) for each fold, and a second one for its rows without a derivative where the log has
+    // such. A block has the products of (state, 1) with (state, 1, targets), all of them relative to the node's means.
     struct Sums {
         std::vector<double> blocks;
-        std::vector<double> low, high;
+        std::vector<double> low, high;  // of these columns
     };
 
     const LinearInput& in_;
@@ -66,20 +69,35 @@ class LinearLeaves {
     Team& team_;
     const Flag& cancel_;
     size_t left_, width_, columns_;
-    size_t kinds_ = 1;             // 2 where some rows lack a derivative
-    std::vector<uint32_t> order_;  // rows by leaf, fold and kind
-    std::vector<size_t> begin_;    // of each leaf's part of it, by node; and of each fold and kind in it
-    std::vector<size_t> rows_;     // of each node
+    size_t place_, apart_;          // of the targets in rows of equations, and of these rows
+    std::vector<double> per_unit_;  // of each column
+    size_t kinds_ = 1;              // 2 where some rows lack a derivative
+    std::vector<bool> last_;        // whether each row ends an episode
+    std::vector<uint32_t> order_;   // rows by leaf, fold and kind
+    std::vector<size_t> begin_;     // of each leaf's part of it, by node; and of each fold and kind in it
+    std::vector<size_t> rows_;      // of each node
 
     size_t sets() const { return in_.folds * kinds_; }
     size_t block_size() const { return (left_ + 1) * width_; }
-    bool lacks(size_t row) const { return in_.plain < in_.k && std::isnan(in_.targets[row * in_.k + in_.plain]); }
+    size_t row(size_t i) const { return in_.rows.rows ? static_cast<size_t>(in_.rows.rows[i]) : i; }
+    // The state that follows; nullptr where none was recorded.
+    const double* after(size_t row) const {
+        const double* next = nullptr;
+        if (last_[row]) in_.rows.log.following(row, row + 1, &next);
+        else next = in_.rows.log.states + (row + 1) * in_.d;
+        return next;
+    }
+    bool lacks(size_t i) const { return in_.plain < in_.k && last_[row(i)] && !after(row(i)); }
 
     void sort_rows() {
-        for (size_t i = 0; i < in_.n && kinds_ == 1; ++i)
-            if (lacks(i)) kinds_ = 2;
+        const LogRows& log = in_.rows.log;
+        last_.assign(log.n, false);
+        for (size_t e = 0; e < log.episodes; ++e) {
+            last_[static_cast<size_t>(log.starts[e + 1]) - 1] = true;
+            if (in_.plain < in_.k && std::isnan(log.final_states[e * in_.d])) kinds_ = 2;
+        }
         begin_.assign(in_.nodes * sets() + 1, 0);
-        auto place = [&](size_t i) { return static_cast<size_t>(in_.node[i]) * sets() + in_.fold[i] * kinds_ + (kinds_ == 2 && lacks(i) ? 1 : 0); };
+        auto place = [&](size_t i) { return static_cast<size_t>(in_.rows.leaf[i]) * sets() + in_.fold[i] * kinds_ + (kinds_ == 2 && lacks(i) ? 1 : 0); };
         for (size_t i = 0; i < in_.n; ++i) ++begin_[place(i) + 1];
         for (size_t j = 0; j + 1 < begin_.size(); ++j) begin_[j + 1] += begin_[j];
         order_.resize(in_.n);
@@ -139,8 +157,8 @@ class LinearLeaves {
                 const bool swapped = rows_[a] < rows_[b];
                 move(first, swapped ? b : a, node);
                 move(second, swapped ? a : b, node);
-                for (size_t j = 0; j < first.blocks.size(); ++j) first.blocks[j] += second.blocks[j];
-                for (size_t c = 0; c < in_.k; ++c) {
+                hot.add_up(first.blocks.data(), second.blocks.data(), first.blocks.size());
+                for (size_t c = 0; c < width_; ++c) {
                     first.low[c] = std::min(first.low[c], second.low[c]);
                     first.high[c] = std::max(first.high[c], second.high[c]);
                 }
@@ -153,36 +171,51 @@ class LinearLeaves {
         return std::move(waiting.back());
     }
 
+    // The means of a node, column by column.
+    void put_means(size_t node, double* into) const {
+        std::fill_n(into, width_, 0.0);
+        std::copy_n(in_.origin + node * in_.d, in_.d, into);
+        std::copy_n(in_.mean + node * in_.k, in_.k, into + left_);
+    }
+
+    // The columns of a row, as they are in the log; what it lacks is the mean.
+    void put_row(size_t i, const double* means, double* into) const {
+        const LeafColumns& from = in_.rows;
+        std::copy_n(from.log.states + i * in_.d, in_.d, into);
+        into[in_.d] = 1.0;
+        double* target = into + left_;
+        if (from.labels) {
+            std::fill_n(target, from.n_labels, 0.0);
+            target[from.labels[i]] = 1.0;
+        } else {
+            std::copy_n(from.actions + i * from.n_actions, from.n_actions, target);
+        }
+        target[in_.plain - 1] = from.values[i];
+        if (in_.plain == in_.k) return;
+        if (const double* next = after(i)) from.log.derivative(i, next, target + in_.plain, 1);
+        else std::copy_n(means + left_ + in_.plain, in_.d, target + in_.plain);
+    }
+
     Sums of_leaf(size_t node) const {
         Sums sums;
         sums.blocks.assign(sets() * block_size(), 0.0);
-        sums.low.assign(in_.k, std::numeric_limits<double>::infinity());
-        sums.high.assign(in_.k, -std::numeric_limits<double>::infinity());
+        sums.low.assign(width_, std::numeric_limits<double>::infinity());
+        sums.high.assign(width_, -std::numeric_limits<double>::infinity());
         constexpr size_t some = 64;
-        std::vector<double> rows(some * width_, 0.0);
-        const double *origin = in_.origin + node * in_.d, *mean = in_.mean + node * in_.k;
+        std::vector<double> rows(some * width_, 0.0), means(width_);
+        put_means(node, means.data());
         for (size_t set = 0; set < sets(); ++set) {
-            const size_t known = kinds_ == 2 && set % 2 == 1 ? in_.plain : in_.k;
+            const size_t known = left_ + (kinds_ == 2 && set % 2 == 1 ? in_.plain : in_.k);
             size_t begin = begin_[node * sets() + set];
             const size_t end = begin_[node * sets() + set + 1];
             for (; begin < end; begin += std::min(some, end - begin)) {
                 const size_t count = std::min(some, end - begin);
-                for (size_t r = 0; r < count; ++r) {
-                    const size_t i = order_[begin + r];
-                    double* row = rows.data() + r * width_;
-                    const double *state = in_.states + i * in_.d, *target = in_.targets + i * in_.k;
-                    for (size_t f = 0; f < in_.d; ++f) row[f] = (state[f] - origin[f]) * in_.per_span[f];
-                    row[in_.d] = 1.0;
-                    for (size_t c = 0; c < known; ++c) {
-                        sums.low[c] = std::min(sums.low[c], target[c]);
-                        sums.high[c] = std::max(sums.high[c], target[c]);
-                        row[left_ + c] = in_.sigma[c] > 0 ? (target[c] - mean[c]) / in_.sigma[c] : 0.0;
-                    }
-                    for (size_t c = known; c < in_.k; ++c) row[left_ + c] = 0.0;
-                    if (!in_.weight) continue;
-                    // Products of two such numbers are weighted, and the sum of the squared ones is the sum of the weights.
-                    const double root = std::sqrt(in_.weight[i]);
-                    for (size_t j = 0; j < left_ + in_.k; ++j) row[j] *= root;
+                for (size_t r = 0; r < count; ++r) put_row(row(order_[begin + r]), means.data(), rows.data() + r * width_);
+                hot.standardise(rows.data(), count, width_, known, means.data(), per_unit_.data(), sums.low.data(), sums.high.data());
+                // Products of two such numbers are weighted, and the sum of the squared ones is the sum of the weights.
+                for (size_t r = 0; in_.rows.weights && r < count; ++r) {
+                    const double root = std::sqrt(static_cast<double>(in_.rows.weights[order_[begin + r]]));
+                    for (size_t j = 0; j < left_ + in_.k; ++j) rows[r * width_ + j] *= root;
                 }
                 hot.add_products(rows.data(), count, left_, width_, sums.blocks.data() + set * block_size());
             }
@@ -192,46 +225,36 @@ class LinearLeaves {
 
     // Makes the sums of a child relative to the means of its parent.
     void move(Sums& sums, size_t child, size_t parent) const {
-        std::vector<double> by(width_, 0.0);
-        for (size_t f = 0; f < in_.d; ++f) by[f] = (in_.origin[child * in_.d + f] - in_.origin[parent * in_.d + f]) * in_.per_span[f];
-        std::vector<double> plain_only;
-        for (size_t c = 0; c < in_.k; ++c)
-            if (in_.sigma[c] > 0) by[left_ + c] = (in_.mean[child * in_.k + c] - in_.mean[parent * in_.k + c]) / in_.sigma[c];
-        if (kinds_ == 2) {
-            plain_only = by;
-            for (size_t c = in_.plain; c < in_.k; ++c) plain_only[left_ + c] = 0.0;
-        }
+        std::vector<double> by(width_), other(width_);
+        put_means(child, by.data());
+        put_means(parent, other.data());
+        for (size_t j = 0; j < width_; ++j) by[j] = (by[j] - other[j]) * per_unit_[j];
+        std::vector<double> plain_only = by;
+        std::fill(plain_only.begin() + static_cast<std::ptrdiff_t>(left_ + in_.plain), plain_only.end(), 0.0);
         for (size_t set = 0; set < sets(); ++set) {
+            if (count(sums, set) == 0) continue;
             const double* away = kinds_ == 2 && set % 2 == 1 ? plain_only.data() : by.data();
-            double* block = sums.blocks.data() + set * block_size();
-            double *ones = block + in_.d * width_, *squares = ones + width_;
-            const double n = ones[in_.d];
-            if (n == 0) continue;
-            for (size_t j = 0; j < width_; ++j) squares[j] += away[j] * (2 * ones[j] + n * away[j]);
-            for (size_t i = 0; i < in_.d; ++i) {
-                double* row = block + i * width_;
-                const double mine = ones[i], by_i = away[i];
-                for (size_t j = 0; j < width_; ++j) row[j] += by_i * ones[j] + (mine + n * by_i) * away[j];
-            }
-            for (size_t j = 0; j < width_; ++j) ones[j] += n * away[j];  // `away` is 0 at the count itself
+            hot.move_products(sums.blocks.data() + set * block_size(), left_, width_, away);
         }
     }
 
     // Scratch of one thread.
     struct Room {
         explicit Room(const LinearLeaves& of)
-            : total(of.block_size()), train(of.block_size()), matrix(of.in_.d * of.in_.d), between(matrix.size()), with(of.in_.d * of.columns_),
-              model(of.left_ * of.columns_), average(of.columns_), told(of.columns_), errors((of.in_.penalties + 1) * of.columns_), deviation(of.in_.d),
-              mean(of.in_.d), scale(of.in_.d), usable(of.in_.d), choice(of.in_.k) {}
-        std::vector<double> total, train, matrix, between, with, model, average, told, errors, deviation, mean, scale;
+            : total(of.block_size()), train(of.block_size()), ready(of.left_ * of.apart_), rows(ready.size()), told(of.columns_),
+              errors((of.in_.penalties + 1) * of.columns_), deviation(of.in_.d), mean(of.in_.d), scale(of.in_.d), usable(of.in_.d), choice(of.in_.k),
+              some(of.in_.k) {}
+        std::vector<double> total, train;
+        std::vector<double> ready, rows;  // equations (see hot_linear.inl), and below them what is told at the mean state; to be solved, and solved
+        std::vector<double> told, errors, deviation, mean, scale;
         std::vector<uint8_t> usable;
-        std::vector<size_t> choice;
+        std::vector<size_t> choice, some;
     };
 
     void regress(size_t node, const Sums& sums, Room& room) const {
         for (size_t c = 0; c < in_.k; ++c) {
-            const bool any = sums.low[c] <= sums.high[c];
-            const double low = any ? sums.low[c] : in_.mean[node * in_.k + c], high = any ? sums.high[c] : in_.mean[node * in_.k + c];
+            const double least = sums.low[left_ + c], most = sums.high[left_ + c], mean = in_.mean[node * in_.k + c];
+            const double low = least <= most ? least : mean, high = least <= most ? most : mean;
             const bool fits = std::max(std::abs(low), std::abs(high)) < largest;
             out_.low[node * in_.k + c] = fits ? rounded_down(low) : -std::numeric_limits<float>::infinity();
             out_.high[node * in_.k + c] = fits ? -rounded_down(-high) : std::numeric_limits<float>::infinity();
@@ -254,14 +277,17 @@ class LinearLeaves {
 
     // The sums of all folds but one (`without` = folds: of all); of rows with a derivative only, or of all.
     void gather(const Sums& sums, bool with_derivative, size_t without, bool only, std::vector<double>& into) const {
-        std::fill(into.begin(), into.end(), 0.0);
+        bool any = false;
         for (size_t set = 0; set < sets(); ++set) {
             if (kinds_ == 2 && set % 2 == 1 && with_derivative) continue;
             if (only ? set / kinds_ != without : set / kinds_ == without) continue;
+            if (count(sums, set) == 0) continue;
             const double* block = sums.blocks.data() + set * block_size();
-            if (block[in_.d * width_ + in_.d] == 0) continue;
-            for (size_t j = 0; j < into.size(); ++j) into[j] += block[j];
+            if (any) hot.add_up(into.data(), block, into.size());
+            else std::copy_n(block, into.size(), into.data());
+            any = true;
         }
+        if (!any) std::fill(into.begin(), into.end(), 0.0);
     }
 
     // Fits the targets from column `from` to `to`.
@@ -294,18 +320,22 @@ class LinearLeaves {
             judged += out;
             prepare(room, room.train, from, m);
             for (size_t p = 0; p <= in_.penalties; ++p) {
-                if (p > 0) solve(room, in_.penalty[p - 1], m);
+                if (p > 0) {
+                    solve(room, in_.penalty[p - 1], m, nullptr);
+                    finish(room, m);
+                }
                 double* errors = room.errors.data() + p * columns_;
                 for (size_t kind = 0; kind < kinds_; ++kind) {
                     if (kind == 1 && with_derivative) continue;
                     const double* block = sums.blocks.data() + (fold * kinds_ + kind) * block_size();
                     if (block[d * width_ + d] == 0) continue;
                     if (p > 0) {
-                        hot.add_errors(block, left_, width_, left_ + from, room.model.data(), padded(m), errors);
+                        hot.add_errors(block, left_, width_, left_ + from, room.rows.data() + place_, apart_, padded(m), errors);
                         continue;
                     }
                     const double *totals = block + d * width_ + left_ + from, *square = totals + width_, rows = block[d * width_ + d];
-                    for (size_t c = 0; c < m; ++c) errors[c] += square[c] + room.average[c] * (rows * room.average[c] - 2 * totals[c]);
+                    const double* average = room.ready.data() + d * apart_ + place_;
+                    for (size_t c = 0; c < m; ++c) errors[c] += square[c] + average[c] * (rows * average[c] - 2 * totals[c]);
                 }
             }
         }
@@ -317,15 +347,21 @@ class LinearLeaves {
         }
         prepare(room, room.total, from, m);
         for (size_t p = 1; p <= in_.penalties; ++p) {
-            if (std::find(room.choice.begin(), room.choice.begin() + static_cast<std::ptrdiff_t>(m), p) == room.choice.begin() + static_cast<std::ptrdiff_t>(m))
-                continue;
-            solve(room, in_.penalty[p - 1], m);
-            for (size_t c = 0; c < m; ++c) {
-                if (room.choice[c] != p || !fits(node, from + c, room.model.data() + c, padded(m), nullptr, d)) continue;
-                double& squares = out_.squares[node * in_.k + from + c];  // those about the mean, so far
-                squares = std::max(squares - n * room.told[c], 0.0);
-                for (size_t f = 0; f < d; ++f) put_slope(node, from + c, f, room.model[f * padded(m) + c]);
-                out_.centre[node * in_.k + from + c] = in_.mean[node * in_.k + from + c] + in_.sigma[from + c] * room.model[d * padded(m) + c];
+            size_t chosen = 0;
+            for (size_t c = 0; c < m; ++c)
+                if (room.choice[c] == p) room.some[chosen++] = c;
+            if (chosen == 0) continue;
+            solve(room, in_.penalty[p - 1], chosen, room.some.data());
+            tell(room, in_.penalty[p - 1], chosen);
+            finish(room, chosen);
+            const double* model = room.rows.data() + place_;
+            for (size_t q = 0; q < chosen; ++q) {
+                const size_t column = from + room.some[q];
+                if (!fits(node, column, model + q, apart_, nullptr, d)) continue;
+                double& squares = out_.squares[node * in_.k + column];  // those about the mean, so far
+                squares = std::max(squares - n * room.told[q], 0.0);
+                for (size_t f = 0; f < d; ++f) put_slope(node, column, f, model[f * apart_ + q]);
+                out_.centre[node * in_.k + column] = in_.mean[node * in_.k + column] + in_.sigma[column] * model[d * apart_ + q];
             }
         }
     }
@@ -351,6 +387,8 @@ class LinearLeaves {
         out_.slope[(node * in_.k + column) * in_.d + f] = static_cast<float>(standard * in_.sigma[column] * in_.per_span[f]);
     }
 
+    // Errors that differ by less of their size are equal: where a fold has a single row, say, all models tell the same.
+    static constexpr double rounding = 1e-10;
     // The least error wins; of equals the plainest. Scores of labels choose together, so that they still sum to one.
     void choose(Room& room, size_t from, size_t m) const {
         const size_t joint = from < in_.joint ? std::min(in_.joint - from, m) : 0;
@@ -361,7 +399,7 @@ class LinearLeaves {
                 double error = 0;
                 for (size_t k = c < joint ? 0 : c; k < (c < joint ? joint : c + 1); ++k)
                     error += std::max(room.errors[p * columns_ + k], 0.0) * weight(from + k, joint > 0 && c < joint);
-                if (p == 0 || error < least) best = p, least = error;
+                if (p == 0 || error < least * (1 - rounding)) best = p, least = error;
             }
             room.choice[c] = best;
         }
@@ -370,43 +408,45 @@ class LinearLeaves {
 
     // Readies some sums for solving: correlations of the features, and of each with the `m` targets from `from` on.
     void prepare(Room& room, const std::vector<double>& sums, size_t from, size_t m) const {
-        const size_t d = in_.d, columns = padded(m);
+        const size_t d = in_.d;
         const double *ones = sums.data() + d * width_, per_row = 1.0 / ones[d], *totals = ones + left_ + from;
         for (size_t i = 0; i < d; ++i) {
             room.mean[i] = ones[i] * per_row;
             room.scale[i] = room.usable[i] ? 1.0 / room.deviation[i] : 0.0;
         }
-        for (size_t i = 0; i < d; ++i) {
-            const double *row = sums.data() + i * width_, mean = room.mean[i], scale = room.scale[i];
-            double *between = room.between.data() + i * d, *with = room.with.data() + i * columns;
-            for (size_t j = i; j < d; ++j) between[j] = (row[j] * per_row - mean * room.mean[j]) * (scale * room.scale[j]);
-            for (size_t c = 0; c < m; ++c) with[c] = (row[left_ + from + c] - mean * totals[c]) * (scale * per_row);
-            for (size_t c = m; c < columns; ++c) with[c] = 0.0;
-        }
-        for (size_t c = 0; c < columns; ++c) room.average[c] = c < m ? totals[c] * per_row : 0.0;
+        hot.correlate(sums.data(), left_, width_, left_ + from, room.mean.data(), room.scale.data(), room.ready.data(), apart_, place_, padded(m));
+        for (size_t c = 0; c < padded(m); ++c) room.ready[d * apart_ + place_ + c] = totals[c] * per_row;
     }
 
-    // Puts the models with a penalty into room.model: slopes per unit, then the constant. `told` gets the share of each target's
-    // variance, per row, that the model explains.
-    void solve(Room& room, double penalty, size_t m) const {
-        const size_t d = in_.d, columns = padded(m);
-        double *model = room.model.data(), *constant = model + d * columns;
-        std::copy_n(room.between.data(), d * d, room.matrix.data());
-        std::copy_n(room.with.data(), d * columns, model);
-        for (size_t i = 0; i < d; ++i) room.matrix[i * d + i] = room.usable[i] ? room.matrix[i * d + i] + penalty : 1.0;
-        hot.solve_ridge(room.matrix.data(), model, d, columns);
-        std::copy_n(room.average.data(), columns, constant);
-        std::fill_n(room.told.data(), columns, 0.0);
-        for (size_t i = 0; i < d; ++i) {
-            double* own = model + i * columns;
-            const double *with = room.with.data() + i * columns, scale = room.scale[i], mean = room.mean[i];
-            for (size_t c = 0; c < columns; ++c) {
-                room.told[c] += own[c] * (with[c] + penalty * own[c]);
-                own[c] *= scale;
-                constant[c] -= mean * own[c];
+    // Solves what was readied with a penalty, for `m` targets, or `m` of them: slopes per deviation, and below them what is told at the mean
+    // state.
+    void solve(Room& room, double penalty, size_t m, const size_t* some) const {
+        const size_t d = in_.d;
+        if (some) {
+            for (size_t i = 0; i <= d; ++i) {
+                const double* from = room.ready.data() + i * apart_;
+                double* to = room.rows.data() + i * apart_;
+                std::copy_n(from, place_, to);
+                for (size_t q = 0; q < padded(m); ++q) to[place_ + q] = q < m ? from[place_ + some[q]] : 0.0;
             }
+        } else {
+            std::copy(room.ready.begin(), room.ready.end(), room.rows.begin());
+        }
+        for (size_t i = 0; i < d; ++i) room.rows[i * apart_ + i] = room.usable[i] ? room.rows[i * apart_ + i] + penalty : 1.0;
+        hot.solve_ridge(room.rows.data(), d, apart_, place_, padded(m));
+    }
+
+    // The share of each target's variance, per row, that the models explain, of some targets and before they are finished.
+    void tell(Room& room, double penalty, size_t m) const {
+        std::fill_n(room.told.data(), m, 0.0);
+        for (size_t i = 0; i < in_.d; ++i) {
+            const double *own = room.rows.data() + i * apart_ + place_, *with = room.ready.data() + i * apart_ + place_;
+            for (size_t q = 0; q < m; ++q) room.told[q] += own[q] * (with[room.some[q]] + penalty * own[q]);
         }
     }
+
+    // Slopes per unit, and the constant.
+    void finish(Room& room, size_t m) const { hot.finish_model(room.rows.data() + place_, in_.d, apart_, padded(m), room.scale.data(), room.mean.data()); }
 
     // The same with few features for each target, chosen greedily on the whole node.
     void regress_few(size_t node, const Sums& sums, Room& room, size_t from, size_t to, bool with_derivative) const {
@@ -447,6 +487,9 @@ class LinearLeaves {
         }
     }
 
+    // The sum of products of two leading columns.
+    double product(const std::vector<double>& sums, size_t i, size_t j) const { return sums[std::min(i, j) * width_ + std::max(i, j)]; }
+
     // The correlations of the usable features of a node, and of each with some targets.
     void correlations(const Room& room, size_t first, size_t m, std::vector<double>& between, std::vector<double>& with) const {
         const size_t d = in_.d;
@@ -454,7 +497,8 @@ class LinearLeaves {
         for (size_t i = 0; i < d; ++i) {
             const double* row = room.total.data() + i * width_;
             const double over = room.usable[i] ? 1.0 / room.deviation[i] : 0.0;
-            for (size_t j = 0; j < d; ++j) between[i * d + j] = room.usable[j] ? (row[j] / n - ones[i] / n * (ones[j] / n)) * over / room.deviation[j] : 0.0;
+            for (size_t j = 0; j < d; ++j)
+                between[i * d + j] = room.usable[j] ? (product(room.total, i, j) / n - ones[i] / n * (ones[j] / n)) * over / room.deviation[j] : 0.0;
             for (size_t c = 0; c < m; ++c) with[i * m + c] = (row[left_ + first + c] / n - ones[i] / n * (ones[left_ + first + c] / n)) * over;
         }
     }
@@ -499,20 +543,21 @@ class LinearLeaves {
         std::vector<double> model(q + 1, 0.0);
         model[q] = mean;
         if (p == 0 || q == 0) return model;
-        std::vector<double> matrix(q * q), right(q * 8, 0.0);
+        const size_t place = padded(q), apart = place + 8;
+        std::vector<double> rows(q * apart, 0.0);
         for (size_t a = 0; a < q; ++a) {
             const size_t i = features[a];
             const double* row = sums.data() + i * width_;
             for (size_t b = a; b < q; ++b) {
                 const size_t j = features[b];
-                matrix[a * q + b] = (row[j] / n - ones[i] / n * (ones[j] / n)) / (room.deviation[i] * room.deviation[j]);
+                rows[a * apart + b] = (product(sums, i, j) / n - ones[i] / n * (ones[j] / n)) / (room.deviation[i] * room.deviation[j]);
             }
-            matrix[a * q + a] += in_.penalty[p - 1];
-            right[a * 8] = (row[left_ + column] / n - ones[i] / n * mean) / room.deviation[i];
+            rows[a * apart + a] += in_.penalty[p - 1];
+            rows[a * apart + place] = (row[left_ + column] / n - ones[i] / n * mean) / room.deviation[i];
         }
-        hot.solve_ridge(matrix.data(), right.data(), q, 8);
+        hot.solve_ridge(rows.data(), q, apart, place, 8);
         for (size_t a = 0; a < q; ++a) {
-            model[a] = right[a * 8] / room.deviation[features[a]];
+            model[a] = rows[a * apart + place] / room.deviation[features[a]];
             model[q] -= model[a] * ones[features[a]] / n;
         }
         return model;
@@ -523,10 +568,10 @@ class LinearLeaves {
         const size_t d = in_.d, q = features.size();
         double error = sums[(d + 1) * width_ + left_ + column];
         for (size_t a = 0; a <= q; ++a) {
-            const double* row = sums.data() + (a < q ? features[a] : d) * width_;
-            double told = model[q] * row[d];
-            for (size_t b = 0; b < q; ++b) told += model[b] * row[features[b]];
-            error += model[a] * (told - 2 * row[left_ + column]);
+            const size_t i = a < q ? features[a] : d;
+            double told = model[q] * product(sums, i, d);
+            for (size_t b = 0; b < q; ++b) told += model[b] * product(sums, i, features[b]);
+            error += model[a] * (told - 2 * sums[i * width_ + left_ + column]);
         }
         return error;
     }

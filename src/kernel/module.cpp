@@ -562,12 +562,10 @@ LeafTotals leaf_totals(const Totals<uint64_t, 3>& words, const Totals<double, 3>
     return {words.data(), ranges.data(), counts.data(), labels.data()};
 }
 
-void add_to_leaves_array(In2<double> states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, In1<double> dt, In2<double> actions,
-                         In1<int32_t> labels, In1<double> values, In1<int64_t> rows, In1<int64_t> weights, In1<int32_t> leaf, In2<double> factors,
-                         Totals<uint64_t, 3> words, Totals<double, 3> ranges, Totals<int64_t, 2> counts, Totals<int64_t, 3> label_counts, int threads) {
-    const LogRows log = log_rows(states, starts, final_states, periods, dt);
-    const LeafTotals out = leaf_totals(words, ranges, counts, label_counts);
-    const size_t leaves = words.shape(0), count = leaf.shape(0), m = actions.shape(1), n_labels = label_counts.shape(1);
+// The rows of a log, each with a place in the tree below `places`, checked.
+LeafColumns leaf_columns(const LogRows& log, const In2<double>& actions, const In1<int32_t>& labels, size_t n_labels, const In1<double>& values,
+                         const In1<int64_t>& rows, const In1<int64_t>& weights, const In1<int32_t>& leaf, size_t places) {
+    const size_t count = leaf.shape(0), m = actions.shape(1);
     require(values.shape(0) == log.n && (m == 0 || actions.shape(0) == log.n), "states, actions and values must match");
     require(labels.shape(0) == (n_labels ? log.n : 0), "labels must have one entry per row, or none");
     require(count == (rows.shape(0) ? rows.shape(0) : log.n), "leaf must have one entry per row that counts");
@@ -582,17 +580,27 @@ void add_to_leaves_array(In2<double> states, In1<int64_t> starts, In2<double> fi
                          weights.shape(0) ? weights.data() : nullptr,
                          leaf.data(),
                          count,
-                         factors.data()};
-    require(words.shape(1) == in.columns() && factors.shape(0) == in.columns() && factors.shape(1) == 2, "there must be sums and factors for each column");
+                         nullptr};
     for (size_t i = 0; i < count; ++i) {
-        require(leaf.data()[i] >= 0 && static_cast<size_t>(leaf.data()[i]) < leaves, "there is no such leaf");
+        require(leaf.data()[i] >= 0 && static_cast<size_t>(leaf.data()[i]) < places, "there is no such leaf");
         if (in.rows) require(rows.data()[i] < static_cast<int64_t>(log.n) && rows.data()[i] >= (i ? rows.data()[i - 1] + 1 : 0), "rows must ascend");
         if (in.weights) require(weights.data()[i] >= 1 && weights.data()[i] <= (1 << most_weight_bits), "weights must lie between 1 and 2^20");
     }
     for (size_t i = 0; i < log.n && in.labels; ++i)
         require(labels.data()[i] >= 0 && static_cast<size_t>(labels.data()[i]) < n_labels, "there is no such label");
+    return in;
+}
+
+void add_to_leaves_array(In2<double> states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, In1<double> dt, In2<double> actions,
+                         In1<int32_t> labels, In1<double> values, In1<int64_t> rows, In1<int64_t> weights, In1<int32_t> leaf, In2<double> factors,
+                         Totals<uint64_t, 3> words, Totals<double, 3> ranges, Totals<int64_t, 2> counts, Totals<int64_t, 3> label_counts, int threads) {
+    const LeafTotals out = leaf_totals(words, ranges, counts, label_counts);
+    const size_t leaves = words.shape(0), n_labels = label_counts.shape(1);
+    LeafColumns in = leaf_columns(log_rows(states, starts, final_states, periods, dt), actions, labels, n_labels, values, rows, weights, leaf, leaves);
+    require(words.shape(1) == in.columns() && factors.shape(0) == in.columns() && factors.shape(1) == 2, "there must be sums and factors for each column");
+    in.factors = factors.data();
     // A thread of its own needs totals of its own: no more of these than rows are worth.
-    const size_t totals = leaves * (in.columns() * 7 + 4 + 2 * n_labels), numbers = count * in.columns();
+    const size_t totals = leaves * (in.columns() * 7 + 4 + 2 * n_labels), numbers = in.count * in.columns();
     const bool small = numbers <= 4 * small_log;
     const int useful = small ? 1 : std::min<int>(useful_threads(threads), static_cast<int>(std::min<size_t>(1 + numbers / totals, 1024)));
     run_interruptibly(
@@ -642,41 +650,41 @@ FinishedArrays finish_leaves_array(In1<int32_t> left, In1<int64_t> leaf_node, In
 
 using LinearArrays = std::tuple<Out2<double>, Out3<float>, Out2<float>, Out2<float>, Out2<float>, Out2<double>>;
 
-LinearArrays linear_arrays(In2<double> states, In2<double> targets, In1<uint8_t> fold, In1<int32_t> node, In1<int32_t> left, In2<double> origin,
-                           In2<double> mean, In1<double> per_span, In1<double> sigma, In1<double> penalty, In1<double> weights, int n_plain, int joint,
+LinearArrays linear_arrays(In2<double> states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, In1<double> dt, In2<double> actions,
+                           In1<int32_t> labels, In1<double> values, In1<int64_t> rows, In1<int64_t> weights, In1<int32_t> node, In1<uint8_t> fold,
+                           In1<int32_t> left, In2<double> origin, In2<double> mean, In1<double> per_span, In1<double> sigma, In1<double> penalty, int n_labels,
                            int folds, int most, int threads) {
-    const size_t n = states.shape(0), d = states.shape(1), k = targets.shape(1), nodes = left.shape(0);
-    require(n > 0 && n < (size_t{1} << 32) && targets.shape(0) == n && fold.shape(0) == n && node.shape(0) == n, "states, targets, fold and node must match");
+    const size_t nodes = left.shape(0), k = sigma.shape(0), joint = static_cast<size_t>(n_labels);
+    require(n_labels >= 0 && folds >= 1 && most >= 0 && threads >= 1, "sizes must fit");
+    const LeafColumns in_rows = leaf_columns(log_rows(states, starts, final_states, periods, dt), actions, labels, joint, values, rows, weights, node, nodes);
+    const size_t n = in_rows.count, d = in_rows.log.d, plain = (joint ? joint : in_rows.n_actions) + 1;
+    require(n > 0 && in_rows.log.n < (size_t{1} << 32) && fold.shape(0) == n, "node and fold must have one entry per row that counts");
+    require(k == plain || k == plain + d, "sigma must have one entry per target");
     require(origin.shape(0) == nodes && origin.shape(1) == d && mean.shape(0) == nodes && mean.shape(1) == k, "origin and mean must have a row for each node");
-    require(per_span.shape(0) == d && sigma.shape(0) == k, "per_span and sigma must have one entry per column");
-    require(weights.shape(0) == n || weights.shape(0) == 0, "weights must have one entry per row, or none");
-    require(n_plain >= 0 && static_cast<size_t>(n_plain) <= k && joint >= 0 && joint <= n_plain && folds >= 1 && most >= 0 && threads >= 1, "sizes must fit");
+    require(per_span.shape(0) == d, "per_span must have one entry per feature");
     for (size_t j = 0; j < nodes; ++j)
         require(left(j) < 0 || (left(j) > static_cast<int64_t>(j) && static_cast<size_t>(left(j)) + 1 < nodes), "children must come after their parents");
     for (size_t i = 0; i < n; ++i) {
         require(fold.data()[i] < folds, "fold must lie below folds");
-        require(node.data()[i] >= 0 && static_cast<size_t>(node.data()[i]) < nodes && left.data()[node.data()[i]] < 0, "node must be that of a leaf");
+        require(left.data()[node.data()[i]] < 0, "node must be that of a leaf");
     }
     nb::capsule owners[6];
     const LinearOutput out{allocate<double>(nodes * k, owners[0]), allocate<double>(nodes * k, owners[5]), allocate<float>(nodes * k * d, owners[1]),
                            allocate<float>(nodes * k, owners[2]),  allocate<float>(nodes * k, owners[3]),  allocate<float>(nodes * k, owners[4])};
-    const LinearInput in{states.data(),
-                         targets.data(),
+    const LinearInput in{in_rows,
                          fold.data(),
-                         node.data(),
                          left.data(),
                          origin.data(),
                          mean.data(),
                          per_span.data(),
                          sigma.data(),
                          penalty.data(),
-                         weights.shape(0) ? weights.data() : nullptr,
                          n,
                          d,
                          k,
                          nodes,
-                         static_cast<size_t>(n_plain),
-                         static_cast<size_t>(joint),
+                         plain,
+                         joint,
                          static_cast<size_t>(folds),
                          penalty.shape(0),
                          static_cast<size_t>(most)};
@@ -968,8 +976,9 @@ NB_MODULE(_kernel, m) {
           "other_words"_a.noconvert(), "other_ranges"_a.noconvert(), "other_counts"_a.noconvert(), "other_labels"_a.noconvert());
     m.def("finish_leaves", &finish_leaves_array, "left"_a, "leaf_node"_a, "exponents"_a, "n_actions"_a, "features"_a, "words"_a.noconvert(),
           "ranges"_a.noconvert(), "counts"_a.noconvert(), "labels"_a.noconvert());
-    m.def("linear_leaves", &linear_arrays, "states"_a, "targets"_a, "fold"_a, "node"_a, "left"_a, "origin"_a, "mean"_a, "per_span"_a, "sigma"_a, "penalty"_a,
-          "weights"_a, "n_plain"_a, "joint"_a, "folds"_a, "most"_a, "threads"_a);
+    m.def("linear_leaves", &linear_arrays, "states"_a, "starts"_a, "final_states"_a, "periods"_a, "dt"_a, "actions"_a, "labels"_a, "values"_a, "rows"_a,
+          "weights"_a, "node"_a, "fold"_a, "left"_a, "origin"_a, "mean"_a, "per_span"_a, "sigma"_a, "penalty"_a, "n_labels"_a, "folds"_a, "most"_a,
+          "threads"_a);
     nb::class_<Policy>(m, "Policy")
         .def(nb::init<In1<int32_t>, In1<double>, In1<int32_t>, In2<double>, In2<double>, In3<float>, In2<float>, In2<float>>(), "feature"_a, "threshold"_a,
              "left"_a, "origin"_a, "centre"_a, "slope"_a, "low"_a, "high"_a)

@@ -47,6 +47,33 @@ def test_models_are_as_defined(log, seed, most):
     assert_as_defined(case(log, seed=seed, steps=4, most=most), most)
 
 
+@pytest.mark.parametrize("dimensions", [0, 2])
+def test_angles_and_times_between_steps(dimensions):
+    """Derivatives are what `derivatives` says: the shorter way round, per second."""
+    log = random_log(5, lengths=(30, 1, 20, 25, 1, 30), features=3, dimensions=dimensions)
+    first, angle, last = log.schema.features
+    schema = replace(log.schema, features=(first, replace(angle, unit="rad", kind="angle"), last), per_second=True)
+    dt, wider = np.random.default_rng(0).uniform(0.1, 2, log.n_samples), np.array([1.0, 3.0, 1.0])
+    log = replace(log, states=log.states * wider, final_states=log.final_states * wider, dt=dt, schema=schema)
+    made = case(log, steps=4)
+    change = derivatives(log, 0, log.n_samples)
+    straight = np.diff(log.states, axis=0) / dt[:-1, None]
+    assert not np.allclose(change[:29, 1], straight[:29, 1])  # or this would say nothing about angles
+    np.testing.assert_array_equal(made.targets[:, made.plain :], change)
+    assert_as_defined(made)
+
+
+def test_where_all_models_tell_the_same_the_mean_does():
+    """With two rows in a node, each is told by the other alone, whatever the strength."""
+    log = random_log(0, lengths=(1,) * 60, features=4, dimensions=3)
+    thirds = folds_of(log)
+    tree, _ = chain(log, np.random.default_rng(0), 1)
+    for other in np.flatnonzero(thirds != thirds[0]):
+        node = np.full(60, 2, np.int32)
+        node[[0, other]] = 1
+        assert not case(log, (tree, node)).models.slope[1].any()
+
+
 def test_a_line_is_found():
     """Below 0 the action is 2 x + 1, above it is 5 - x: two leaves tell it exactly, where means would not."""
     x = np.random.default_rng(0).uniform(-1, 1, (300, 1))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tripletree import _kernel
 from tripletree.leaves.attributes import Attributes
+from tripletree.leaves.sums import kernel_columns
 from tripletree.log.log import Log
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
 from tripletree.tree.structure import Tree
@@ -124,23 +125,20 @@ def fit_linear(
     # A feature whose whole range is so small that 1 / range is not a number counts as constant.
     wide = span >= np.finfo(np.float64).tiny
     weighing = weighing or Weighing()
-    targets, means = weighing.take(target_matrix(log, values, attributes)), node_means(attributes)
+    means, fold = node_means(attributes), weighing.take(folds_of(log))
 
     def fitted(at_most: int) -> Any:
         return _kernel.linear_leaves(
-            weighing.take(log.states),
-            targets,
-            weighing.take(folds_of(log)),
-            weighing.take(node),
-            tree.left,
-            np.asarray(attributes.state_mean),
-            means,
-            np.where(wide, 1.0 / np.where(wide, span, 1.0), 0.0),
-            widths,
-            np.array(PENALTIES),
-            weighing.given,
-            n_plain=n_plain,
-            joint=labels,
+            **kernel_columns(log, values, weighing),
+            node=weighing.take(node),
+            fold=fold,
+            left=tree.left,
+            origin=np.asarray(attributes.state_mean),
+            mean=means,
+            per_span=np.where(wide, 1.0 / np.where(wide, span, 1.0), 0.0),
+            sigma=widths,
+            penalty=np.array(PENALTIES),
+            n_labels=labels,
             folds=FOLDS,
             most=at_most,
             threads=threads,
@@ -212,5 +210,5 @@ def folds_of(log: Log) -> npt.NDArray[np.uint8]:
     if groups < FOLDS:
         return (np.arange(log.n_samples) * FOLDS // log.n_samples).astype(np.uint8)
     # In an order that has nothing to do with that of the recording, but is the same each time.
-    fold = np.random.default_rng(0).permutation(groups) % FOLDS
-    return np.repeat(fold[log.units], np.diff(log.starts)).astype(np.uint8)
+    fold = (np.random.default_rng(0).permutation(groups) % FOLDS).astype(np.uint8)
+    return np.repeat(fold[log.units], np.diff(log.starts))

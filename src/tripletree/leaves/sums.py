@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,24 @@ BITS = 61
 """Of the integers that numbers become, without the sign."""
 LARGEST_POWER = 1000
 """Of two, in one factor; numbers that are smaller still are scaled in two steps."""
+
+
+def kernel_columns(log: Log, values: F64, weighing: Weighing) -> dict[str, Any]:
+    """Return a log's columns as the kernel reads them: states, actions, values, and which rows count how much."""
+    none = np.empty(0, np.int64)
+    discrete = log.schema.action.kind == "discrete"
+    return {
+        "states": log.states,
+        "starts": log.starts,
+        "final_states": log.final_states,
+        "periods": np.array(log.schema.periods, np.float64),
+        "dt": np.empty(0) if log.dt is None else log.dt,
+        "actions": np.empty((0, 0)) if discrete else log.actions,
+        "labels": log.actions if discrete else np.empty(0, np.int32),
+        "values": values,
+        "rows": none if weighing.rows is None else weighing.rows,
+        "weights": none if weighing.counts is None else weighing.counts,
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,21 +149,10 @@ class LeafSums:
             Threads to use.
         """
         weighing = weighing or Weighing()
-        none = np.empty(0, np.int64)
-        discrete = log.schema.action.kind == "discrete"
         power = BITS - self.exponents
         first = np.minimum(power, LARGEST_POWER)
         _kernel.add_to_leaves(
-            states=log.states,
-            starts=log.starts,
-            final_states=log.final_states,
-            periods=np.array(log.schema.periods, np.float64),
-            dt=np.empty(0) if log.dt is None else log.dt,
-            actions=np.empty((0, 0)) if discrete else log.actions,
-            labels=log.actions if discrete else np.empty(0, np.int32),
-            values=values,
-            rows=none if weighing.rows is None else weighing.rows,
-            weights=none if weighing.counts is None else weighing.counts,
+            **kernel_columns(log, values, weighing),
             leaf=leaf,
             factors=np.stack([np.ldexp(1.0, first), np.ldexp(1.0, power - first)], axis=1),
             words=self.words,
