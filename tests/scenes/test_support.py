@@ -11,6 +11,7 @@ from tests.logs import make_log, random_log
 from tests.scenes.models import _fit, gears, road_tree, walk
 from tests.test_api import quietly_fitted
 from tripletree import LogError
+from tripletree.scenes import support as module
 from tripletree.scenes.leaf_map import leaf_map
 from tripletree.scenes.overview import overview
 from tripletree.scenes.support import EXPECTED, RECORDED, patch
@@ -141,3 +142,26 @@ def test_where_everything_is_supported_nothing_is_said():
         assert veil_of(scene) is None
         assert "Faded" not in scene.note
     assert isinstance(scene.y, Axis)
+
+
+def test_cells_are_counted_from_one_and_what_lies_beyond_has_none():
+    rng = np.random.default_rng(0)
+    edges = [np.linspace(-1, 3, 51), np.arange(-0.5, 4)]
+    states = np.column_stack([rng.uniform(-1.5, 3.5, 5_000), rng.integers(-2, 6, 5_000)])
+    states[: len(edges[0]), 0] = edges[0]
+    states[:3, 1] = -0.5, 3.5, np.nextafter(3.5, 4)
+    expected = np.stack([np.searchsorted(edge, x, "right") for edge, x in zip(edges, states.T, strict=True)], axis=1)
+    for f, edge in enumerate(edges):
+        expected[states[:, f] == edge[-1], f] = len(edge) - 1
+    assert module._cells(states, edges).tolist() == expected.tolist()
+
+
+def test_a_feature_that_varies_in_its_last_digits_only_has_a_map():
+    a = 1.0 + np.arange(120) % 4 * np.finfo(float).eps
+    b = np.linspace(0, 1, 120)
+    log = make_log(np.column_stack([a, b]), b > 0.5, b, labels=("low", "high"), names=("a", "b"))
+    tree = _fit(log, 2)
+    edges, hidden = module.all_pairs(tree.fitted_, read_view(tree, "a", "b").boxes, log)
+    assert hidden[0, 1].shape == (len(edges[0]) - 1, len(edges[1]) - 1)
+    assert 2 <= len(edges[0]) <= 51
+    assert not hidden[0, 1].any()

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.leaves.project import Extents, project, within
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema
@@ -15,7 +16,7 @@ from tripletree.scenes.types import Axis, Veil
 from tripletree.scenes.view import View
 
 F64 = npt.NDArray[np.float64]
-I64 = npt.NDArray[np.int64]
+Cells = npt.NDArray[np.uint16]
 Mask = npt.NDArray[np.bool_]
 
 PATCH = 0.1
@@ -68,7 +69,8 @@ def _edges(view: View, feature: int, cells: int) -> F64:
     low, high = float(view.boxes.low[feature]), float(view.boxes.high[feature])
     if _counted(view, feature):
         return np.append(np.arange(low, high - 0.25), high)
-    return np.linspace(low, high, cells + 1)
+    # Between the ends of a range of a few last digits there are fewer numbers than cells.
+    return np.unique(np.linspace(low, high, cells + 1))
 
 
 def _counted(view: View, feature: int) -> bool:
@@ -106,31 +108,30 @@ def _recorded(view: View, log: Log, edges: list[F64]) -> Mask:
             if low < high:
                 rows &= (states[:, f] >= low) & (states[:, f] < high)
         states = states[rows]
-    cells = [_cells(states[:, f], edge) for f, edge in zip(view.axes, edges, strict=True)]
-    return _near(view, cells, [len(edge) - 1 for edge in edges])
+    return _near(view, _cells(states[:, list(view.axes)], edges).T, edges)
 
 
-def _cells(values: F64, edges: F64) -> I64:
-    """Return the cell of each value; what lies beyond the ends, in a log that the tree was not grown on, has none."""
-    last = len(edges) - 2
-    inside = (values >= edges[0]) & (values <= edges[-1])
-    # Cells are about equally wide, so that a division is off by one at most: several times as fast as a search.
-    share = np.where(inside, values - edges[0], 0.0) / (edges[-1] - edges[0])
-    cell: I64 = np.minimum((share * (last + 1)).astype(np.int64), last)
-    cell -= values < edges[cell]
-    cell += (values >= edges[cell + 1]) & (cell < last)
-    cell[~inside] = -1
-    return cell
+def _cells(states: F64, edges: list[F64]) -> Cells:
+    """Return the cell of each value along each feature, shape (states, features), counted from 1.
+
+    What lies beyond the ends, in a log that the tree was not grown on, is in cell 0 or in one more than there are.
+    """
+    # A value at the very end belongs to the last cell.
+    sides = [np.append(edge[:-1], np.nextafter(edge[-1], np.inf)) for edge in edges]
+    first = np.cumsum([0, *map(len, sides)])
+    return _kernel.bin_rows(np.ascontiguousarray(states), np.concatenate(sides), first)
 
 
-def _near(view: View, cells: list[I64], sizes: list[int]) -> Mask:
-    """Return the cells of the map, shape of ``sizes``, that have a sample in the patch around them."""
-    number, inside = cells[0], cells[0] >= 0
+def _near(view: View, cells: Cells, edges: list[F64]) -> Mask:
+    """Return the cells of a map that have a sample in the patch around them; ``cells`` are those of each axis."""
+    sizes = [len(edge) + 1 for edge in edges]
+    number = cells[0].astype(np.int64)
     for cell, size in zip(cells[1:], sizes[1:], strict=True):
-        number, inside = number * size + cell, inside & (cell >= 0)
+        number *= size
+        number += cell
     near: Mask = np.zeros(int(np.prod(sizes)), np.bool_)
-    near[number[inside]] = True
-    near = near.reshape(sizes)
+    near[number] = True
+    near = near.reshape(sizes)[(slice(1, -1),) * len(sizes)]
     for axis, f in enumerate(view.axes):
         if not _counted(view, f):
             near = _widened(near, axis, round(PATCH * CELLS / 2))
@@ -146,11 +147,11 @@ def all_pairs(fitted: Fitted, boxes: Extents, log: Log) -> tuple[list[F64], dict
     features = range(len(fitted.schema.features))
     whole = View(fitted, boxes, tuple(features), {})
     edges = [_edges(whole, f, CELLS) for f in features]
-    cells = [_cells(log.states[:, f], edge) for f, edge in zip(features, edges, strict=True)]
+    # Feature after feature: every map reads two of them.
+    cells = np.ascontiguousarray(_cells(log.states, edges).T)
     maps = itertools.combinations(features, min(2, len(features)))
     return edges, {
-        axes: ~_near(View(fitted, boxes, axes, {}), [cells[f] for f in axes], [len(edges[f]) - 1 for f in axes])
-        for axes in maps
+        axes: ~_near(View(fitted, boxes, axes, {}), cells[list(axes)], [edges[f] for f in axes]) for axes in maps
     }
 
 
