@@ -55,7 +55,7 @@ def test_curves_of_additive_functions_are_the_functions():
 
 def by_definition(tree, states, f):
     """Accumulated local effects at the ends of stretches, one state at a time."""
-    edges = module._edges(np.sort(states[:, f]))
+    edges = module._edges(np.sort(states[:, f]), np.unique(states[:, f]))
     total, curve = np.zeros_like(np.atleast_1d(tree.predict(states[0]).action)), []
     curve.append(total.copy())
     for low, high in itertools.pairwise(edges):

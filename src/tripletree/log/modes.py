@@ -78,7 +78,7 @@ def _difference(leftovers: Leftovers, unit: I64, hold: float) -> F64:
     field = np.zeros_like(leftovers.left)
     for others, matrix, rows in _without_each_fold(leftovers, hold):
         some = own[others[first]]
-        alike = some.reshape(len(some), -1) @ np.einsum("qp,upc->uqc", matrix, some).reshape(len(some), -1).T
+        alike = some.reshape(len(some), -1) @ (matrix @ some).reshape(len(some), -1).T
         np.fill_diagonal(alike, 0)
         side = np.linalg.eigh((alike + alike.T) / 2)[1][:, -1]
         side /= np.abs(side).max()

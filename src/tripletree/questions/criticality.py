@@ -87,8 +87,8 @@ class _Choice(NamedTuple):
     ----------
     options : _Options
         What may be chosen.
-    score : float64 array of shape (samples, options)
-        What sorts states by how probable an option is there.
+    score : float64 array of shape (samples, options) or (samples, 1)
+        What sorts states by how probable an option is there; levels of one number are all sorted by it.
     likely : float64 array of shape (samples, options)
         How probable it is: from 0 to 1.
     """
@@ -96,6 +96,30 @@ class _Choice(NamedTuple):
     options: _Options
     score: F64
     likely: F64
+
+
+@dataclass(frozen=True, eq=False)
+class _Crowds:
+    """Episodes in places of like states, each a cell; sorted by place.
+
+    Attributes
+    ----------
+    of : int array of shape (samples,)
+        The cell of each step.
+    steps : int array of shape (cells,)
+        Steps of each cell.
+    place, stratum, unit : int arrays of shape (cells,)
+        Like states, the node in which they are, and which group of episodes.
+    value : float64 array of shape (cells,)
+        The mean value less what the state explains, less the mean over all cells of like states.
+    """
+
+    of: I64
+    steps: I64
+    place: I64
+    stratum: I64
+    unit: I64
+    value: F64
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +188,13 @@ def _criticality(fitted: Fitted, log: Log, threads: int) -> Criticality:
     spans = _spans(fitted.tree)
     strata = _strata(fitted.tree, spans, leaf, group)
     stratum = np.repeat(np.arange(len(strata)), spans[strata, 1] - spans[strata, 0])  # of each leaf
-    residual = log_values(fitted, log) - _value(fitted, log.states, strata[stratum[leaf]], threads)
+    where = stratum[leaf]
+    residual = log_values(fitted, log) - _value(fitted, log.states, strata[where], threads)
     places: list[Place] = []
     reasons = np.full(len(strata), ONE_ACTION)
     for choice in _choices(fitted, log, _expected(fitted, log, threads)):
-        options = [_cells(choice, k, stratum[leaf], group, residual) for k in range(len(choice.options.names))]
+        crowds = [_crowds(score, where, group, residual) for score in choice.score.T]
+        options = [_cells(choice, k, where, crowds[k % len(crowds)]) for k in range(len(choice.options.names))]
         reasons = np.maximum(reasons, np.max([cells.reason for cells in options], axis=0))
         regions = _regions(fitted.tree, spans, stratum, strata, options)
         places += [place for node in regions if (place := _place(fitted, spans, stratum, node, choice, options))]
@@ -250,7 +276,7 @@ def _choices(fitted: Fitted, log: Log, expected: F64) -> list[_Choice]:
             continue
         options, mean = np.arange(len(one.names)), expected[:, k : k + 1]
         likely = np.searchsorted(one.edges, mean, side="right") == options
-        found.append(_Choice(one, np.repeat(mean, len(options), axis=1), likely.astype(np.float64)))
+        found.append(_Choice(one, mean, likely.astype(np.float64)))
     return found
 
 
@@ -272,30 +298,36 @@ def _options(fitted: Fitted, log: Log) -> list[_Options]:
     return found
 
 
-def _cells(choice: _Choice, option: int, stratum: I64, group: I64, residual: F64) -> _Cells:
-    """Return how often each episode took an option among like states, and how it fared."""
+def _crowds(score: F64, stratum: I64, group: I64, residual: F64) -> _Crowds:
+    """Return which episodes were among like states, and how they fared."""
     units, size = int(group.max()) + 1, np.bincount(stratum)
+    bins = np.clip(np.bincount(np.unique(stratum * units + group) // units) // BIN, 1, MOST_BINS)
+    order = np.lexsort((score, stratum))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
+    alike = stratum * MOST_BINS + rank * bins[stratum] // size[stratum]
+    key, cell = np.unique(alike * units + group, return_inverse=True)
+    steps, place = np.bincount(cell), key // units
+    value = np.bincount(cell, residual) / steps
+    return _Crowds(cell, steps, place, place // MOST_BINS, key % units, value - _means(value, place))
+
+
+def _cells(choice: _Choice, option: int, stratum: I64, crowds: _Crowds) -> _Cells:
+    """Return how often each episode took an option among like states, and how it fared."""
+    size = np.bincount(stratum)
     took = (choice.options.codes == option).astype(np.float64)
     share = np.bincount(stratum, took) / size
     left = np.bincount(stratum, (took - choice.likely[:, option]) ** 2) / size
     decided = left < MIXED * share * (1 - share)
     reason = np.where((share == 0) | (share == 1), ONE_ACTION, np.where(decided, STATE_DECIDES, TOO_FEW))
-    bins = np.clip(np.bincount(np.unique(stratum * units + group) // units) // BIN, 1, MOST_BINS)
-    order = np.lexsort((choice.score[:, option], stratum))
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
-    alike = stratum * MOST_BINS + rank * bins[stratum] // size[stratum]
-    key, cell = np.unique(alike * units + group, return_inverse=True)
-    steps = np.bincount(cell)
-    taken, value = np.bincount(cell, took) / steps, np.bincount(cell, residual) / steps
-    place, where = key // units, key // units // MOST_BINS
-    open_there = reason[where] == TOO_FEW
-    differs = np.where(open_there, taken - _means(taken, place), 0.0)
+    taken = np.bincount(crowds.of, took) / crowds.steps
+    open_there = reason[crowds.stratum] == TOO_FEW
+    differs = np.where(open_there, taken - _means(taken, crowds.place), 0.0)
     return _Cells(
-        stratum=where,
-        unit=key % units,
+        stratum=crowds.stratum,
+        unit=crowds.unit,
         taken=differs,
-        value=np.where(open_there, value - _means(value, place), 0.0),
+        value=np.where(open_there, crowds.value, 0.0),
         took=(differs != 0) & (taken > 0),
         reason=reason,
     )

@@ -137,10 +137,11 @@ def effect(fitted: Fitted, states: F64, f: int, tell: Callable[[F64], F64]) -> E
     column = np.where(states[:, f] < begin, states[:, f] + period, states[:, f])
     order = np.argsort(column, kind="stable")
     column = column[order]
-    edges = _edges(column)
+    value = column[np.append(True, column[1:] != column[:-1])]
+    edges = _edges(column, value)
     if len(edges) < 2:
         return None
-    few = len(edges) == len(np.unique(column))
+    few = len(edges) == len(value)
     # Between the values of a feature that has few there is nothing to know.
     cuts = np.zeros(0) if few else _cuts(fitted, f, seam, period)
     grid, curve, spread = [edges[:1]], list[F64](), list[F64]()
@@ -181,9 +182,14 @@ def effect(fitted: Fitted, states: F64, f: int, tell: Callable[[F64], F64]) -> E
     )
 
 
-def _edges(column: F64) -> F64:
-    """Return where stretches end: at every value where there are few, else so that all have about as many states."""
-    value = np.unique(column)
+def _edges(column: F64, value: F64) -> F64:
+    """Return where stretches end: at every value where there are few, else so that all have about as many states.
+
+    Parameters
+    ----------
+    column, value : float64 arrays
+        The values of all states from small to large, and the distinct ones among them.
+    """
     if len(value) <= BINS + 1:
         return value
     bins = int(np.clip(len(column) // LEAST_STATES, 1, BINS))
@@ -206,8 +212,10 @@ def _circle(column: F64, period: float) -> tuple[float, float]:
     numbers are as they are.
     """
     none = np.inf, -np.inf
+    if not period:
+        return none
     value = np.unique(column)
-    if not period or value[-1] - value[0] > period * (1 + 1e-9) or len(value) < 2:
+    if value[-1] - value[0] > period * (1 + 1e-9) or len(value) < 2:
         return none
     gap = np.diff(value)
     widest = int(gap.argmax())

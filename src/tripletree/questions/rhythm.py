@@ -136,10 +136,13 @@ def _columns(log: Log) -> F64:
         columns += [(log.actions == code).astype(np.float64) for code in commonest]
     elif log.schema.has_action:
         columns += list(log.actions.T)
-    found = np.array(columns).T
-    spread = found.std(axis=0)
-    changes = spread > 1e-9 * np.abs(found).max(axis=0, initial=0)
-    scaled = np.clip((found[:, changes] - found[:, changes].mean(axis=0)) / spread[changes], -FAR, FAR)
+    # One by one: all of them at once would need several times the memory of the log.
+    kept = []
+    for column in map(np.ascontiguousarray, columns):
+        spread = column.std()
+        if spread > 1e-9 * max(-column.min(), column.max()):
+            kept.append(np.clip((column - column.mean()) / spread, -FAR, FAR))
+    scaled = np.array(kept).T.reshape(log.n_samples, -1)
     if scaled.shape[1] > MOST_COLUMNS:
         _, basis = np.linalg.eigh(scaled.T @ scaled)
         scaled = scaled @ basis[:, -MOST_COLUMNS:]

@@ -193,8 +193,10 @@ class _Problem:
 
     def tally(self, rows: I64, gain: F64) -> F64:
         """Return the gain of the rows on the lower and the upper side of every bound, shape (2, bounds)."""
-        flat = self.keys[rows].ravel()
-        sums = np.bincount(flat, np.repeat(gain, self.keys.shape[1]), self.total)
+        # Most rows are as right with a rule as without it.
+        some = np.flatnonzero(gain)
+        flat = self.keys[rows[some]].ravel()
+        sums = np.bincount(flat, np.repeat(gain[some], self.keys.shape[1]), self.total)
         whole = np.concatenate([[0.0], np.cumsum(sums)])
         return np.stack([whole[self.part] - whole[self.begin], whole[self.end] - whole[self.part]])
 
