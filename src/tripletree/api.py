@@ -72,7 +72,7 @@ from tripletree.questions.explain_change import explain_change, explain_changes
 from tripletree.questions.few_rules import few_rules
 from tripletree.questions.futures import futures
 from tripletree.questions.importance import importance
-from tripletree.questions.judge import calibration, held_out, trust
+from tripletree.questions.judge import calibration, judgement, trust
 from tripletree.questions.known import novelty
 from tripletree.questions.outline import outline
 from tripletree.questions.predict import apply, predict
@@ -899,7 +899,8 @@ class TripleTree:
     def held_out(self, log: Log | DiskLog) -> HeldOut:
         """Return losses and calibration on episodes that the tree has not seen.
 
-        The losses stay with the tree: :meth:`save` keeps them, and ``tripletree info`` shows them.
+        The answer stays with the tree: :meth:`save` keeps it, ``tripletree info`` shows the losses, and of the same
+        log nothing is measured again, in a report neither.
 
         Parameters
         ----------
@@ -913,9 +914,7 @@ class TripleTree:
         if isinstance(log, DiskLog):
             log = some_episodes(fitted, log)
         check_log(log, "log")
-        answer = held_out(fitted, in_labels(fitted.schema, log), self._threads(), sampled=on_disk)
-        if answer.judged is not None:
-            self._fitted = replace(fitted, judged=answer.judged)
+        answer, self._fitted = judgement(fitted, log, self._threads(), sampled=on_disk)
         return answer
 
     @question

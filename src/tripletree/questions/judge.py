@@ -26,6 +26,7 @@ from tripletree.model.evaluate import (
 )
 from tripletree.model.fit import fit
 from tripletree.model.fitted import Fitted
+from tripletree.questions.kept import identity, keep, recall
 from tripletree.questions.predict import shares
 
 U64 = npt.NDArray[np.uint64]
@@ -103,11 +104,30 @@ def held_out(fitted: Fitted, log: Log, threads: int = 1, *, sampled: bool = Fals
 
     A tree that is grown on a sample of a larger log says nothing about one that was grown on all of it.
     """
+    return judgement(fitted, log, threads, sampled=sampled)[0]
+
+
+def judgement(fitted: Fitted, log: Log, threads: int = 1, *, sampled: bool = False) -> tuple[HeldOut, Fitted]:
+    """Return the answer of `held_out`, and the tree with it: of the same log, it need not be measured again."""
     check_same_schema(fitted.schema, log, "log")
     log = in_labels(fitted.schema, log)
     hashes = episode_hashes(log)
-    seen, chose, _ = sightings(fitted, hashes)
-    how, judged, part = "unseen", fitted, unseen(fitted, log)
+    log_id = identity(log, hashes)
+    known = recall(fitted, log_id, _calibrated(fitted))
+    if known is not None:
+        return known, fitted
+    answer = _held_out(fitted, log, hashes, threads, sampled)
+    return answer, keep(fitted, answer, log_id)
+
+
+def _calibrated(fitted: Fitted) -> tuple[str, ...]:
+    return tuple(about for about in attributes(fitted) if fitted.varies[1 if about == "value" else 0])
+
+
+def _held_out(fitted: Fitted, log: Log, hashes: U64, threads: int, sampled: bool) -> HeldOut:
+    seen, chose, fresh = sightings(fitted, hashes)
+    how, judged = "unseen", fitted
+    part = None if not fresh.any() else log if fresh.all() else log.select(fresh)
     if part is None:
         how, judged, part = ("large", fitted, None) if sampled else _regrown(fitted, log, hashes, chose, threads)
     return HeldOut(
@@ -119,11 +139,7 @@ def held_out(fitted: Fitted, log: Log, threads: int = 1, *, sampled: bool = Fals
         judged=None if part is None else on_unseen(judged, part, threads),
         calibrations=()
         if part is None
-        else tuple(
-            _calibration(judged, part, about, GROUPS, fresh=True)
-            for about in attributes(judged)
-            if judged.varies[1 if about == "value" else 0]
-        ),
+        else tuple(_calibration(judged, part, about, GROUPS, fresh=True) for about in _calibrated(judged)),
         costs=fitted.costs is not None,
     )
 
