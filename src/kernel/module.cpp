@@ -521,6 +521,7 @@ nb::list pack_states(In2<double> states, In1<int64_t> rows, In2<double> finals, 
             Team team(n * d <= small_log ? 1 : useful_threads(threads));
             constexpr size_t together = 8;  // features: those of a cache line
             std::vector<std::vector<double>> columns(std::min(d, together), std::vector<double>(n + last));
+            std::vector<Packer> packers(static_cast<size_t>(team.size()), Packer(bins, spare));
             for (size_t f0 = 0; f0 < d; f0 += together) {
                 const size_t some = std::min(together, d - f0);
                 constexpr size_t block = 1 << 12;
@@ -531,7 +532,6 @@ nb::list pack_states(In2<double> states, In1<int64_t> rows, In2<double> finals, 
                 });
                 for (size_t i = 0; i < last; ++i)
                     for (size_t k = 0; k < some; ++k) columns[k][n + i] = finals.data()[i * d + f0 + k];
-                std::vector<Packer> packers(static_cast<size_t>(team.size()), Packer(bins, spare));
                 team.run(static_cast<int>(some), [&](int task, int thread) {
                     const size_t k = static_cast<size_t>(task), f = f0 + k;
                     std::vector<double> own(cuts.data() + first_cut.data()[f], cuts.data() + first_cut.data()[f + 1]);

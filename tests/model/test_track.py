@@ -408,7 +408,7 @@ def test_a_way_along_a_stretch_is_counted_in_steps_of_its_episode(monkeypatch: p
 
 @given(
     st.integers(0, 2**32 - 1),
-    st.sampled_from([1, 5, 300, 3_000]),
+    st.sampled_from([1, 5, 300, 3_000, 9_000]),
     st.sampled_from([0, 3, 400]),
     st.sampled_from([1, 3, 1_000]),
 )
@@ -419,10 +419,12 @@ def test_packing_is_the_definition(seed, rows, n_cuts, threads):
         rng.normal(size=rows),
         rng.integers(-3, 4, rows) * 1.0,
         np.where(rng.random(rows) < 0.5, -0.0, rng.normal(size=rows) ** 9),
+        # Many values that differ by little, far from others.
+        rng.choice([-1.0, 1.0, 1.0, 1e9], rows) + rng.normal(size=rows) * 1e-12,
     ]
-    states, finals = np.stack(made, axis=1), rng.normal(size=(rng.integers(0, 4), 3)) * 3
+    states, finals = np.stack(made, axis=1), rng.normal(size=(rng.integers(0, 4), 4)) * 3
     some = np.sort(rng.choice(rows, rng.integers(1, rows + 1), replace=False))
-    cuts = [np.unique(rng.normal(size=n_cuts)) for _ in range(3)]
+    cuts = [np.unique(rng.normal(size=n_cuts)) for _ in made]
     first = np.append(0, np.cumsum([len(cut) for cut in cuts]))
     found = _kernel.pack_states(states, some, finals, np.concatenate(cuts), first, BINS, FEWEST_CUTS, threads)
     for f, (values, planes) in enumerate(found):
