@@ -82,6 +82,7 @@ from tripletree.questions.rules import rules
 from tripletree.questions.simulate import simulate
 from tripletree.questions.stability import banded, stability, steady_counterfactual, steady_factual
 from tripletree.questions.story import story
+from tripletree.questions.streamed import streamed
 from tripletree.questions.study import Study
 from tripletree.questions.summary import summary
 from tripletree.questions.visits import visits
@@ -1024,7 +1025,7 @@ class TripleTree:
         log : Log, DiskLog or None
             Any log with the same features and actions, in memory or on disk; None: the training log.
         """
-        return transitions_on_disk(self.fitted_, log) if isinstance(log, DiskLog) else self._transitions(log)
+        return self._transitions(log)
 
     @question
     def chance(
@@ -1035,7 +1036,7 @@ class TripleTree:
         before: Any = None,
         within: int | None = None,
         given: Any = None,
-        log: Log | None = None,
+        log: Log | DiskLog | None = None,
     ) -> Chance:
         """Return how probable it is to reach a zone: counted over what recorded episodes really did.
 
@@ -1060,16 +1061,30 @@ class TripleTree:
             ``"ending = truncated"``, ``"episode in {3, 5}"``, ``"group = a"``, ``"visits (pos < 0.5)"``,
             ``"never visits (pos < 0.5)"``, ``"ends (pos < 0.5)"``, ``"after (pos < 0.5)"`` (at this step or an earlier
             one), joined with ``and``, ``or`` and ``not``. The chain cannot know such things, and is not asked.
-        log : Log or None
-            Whose episodes to count; None: those of the training log that the model keeps.
+        log : Log, DiskLog or None
+            Whose episodes to count, in memory or on disk; None: those of the training log that the model keeps.
         """
+        if isinstance(log, DiskLog):
+            zones = chance.read_zones(self.fitted_, reach, before)
+            with streamed(self.fitted_, log, start, given) as known:
+                return chance.chance(self.fitted_, *known, zones[0], start, zones[1], within, given)
         return chance.chance(self.fitted_, *self._known(log), reach, start, before, within, given)
 
     @question
     def expected_steps(
-        self, reach: Any, start: Any = None, *, before: Any = None, given: Any = None, log: Log | None = None
+        self,
+        reach: Any,
+        start: Any = None,
+        *,
+        before: Any = None,
+        given: Any = None,
+        log: Log | DiskLog | None = None,
     ) -> Duration:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
+        if isinstance(log, DiskLog):
+            zones = chance.read_zones(self.fitted_, reach, before)
+            with streamed(self.fitted_, log, start, given) as known:
+                return chance.expected_steps(self.fitted_, *known, zones[0], start, zones[1], given)
         return chance.expected_steps(self.fitted_, *self._known(log), reach, start, before, given)
 
     @question
@@ -1224,7 +1239,7 @@ class TripleTree:
         return evidence(fitted, None if log is None else in_labels(fitted.schema, log), self._threads())
 
     @question
-    def unreachable(self, start: Any = None, *, log: Log | None = None) -> Unreachable:
+    def unreachable(self, start: Any = None, *, log: Log | DiskLog | None = None) -> Unreachable:
         """Return the leaves that no recorded transitions lead to; arguments as in `chance`."""
         return chance.unreachable(self.fitted_, self._transitions(log), start)
 
@@ -1235,7 +1250,7 @@ class TripleTree:
         steps: int,
         start: Any = None,
         *,
-        log: Log | None = None,
+        log: Log | DiskLog | None = None,
         seed: int | np.random.Generator = 0,
     ) -> npt.NDArray[np.int32]:
         """Return journeys drawn from the chain: leaves at 0, 1, ... steps, shape (n, steps + 1).
@@ -1612,8 +1627,10 @@ class TripleTree:
         tree._fitted = fitted
         return tree
 
-    def _transitions(self, log: Log | None) -> Transitions:
+    def _transitions(self, log: Log | DiskLog | None) -> Transitions:
         fitted = self.fitted_
+        if isinstance(log, DiskLog):
+            return transitions_on_disk(fitted, log)
         check_log(log, "log", none="the training log")
         return transitions_on(fitted, log, self._threads())
 

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tripletree.graph.count import after, chance, nearest_visits, occupancy, shares, steps, votes
-from tripletree.graph.futures import FEWEST_AT_RISK, Episodes, Event
+from tripletree.graph.count import after, chance, occupancy, shares, steps
+from tripletree.graph.futures import Episodes, Event
+from tripletree.graph.nearest import nearest_visits, votes
+from tripletree.graph.tally import FEWEST_AT_RISK
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
 
 

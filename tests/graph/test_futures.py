@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.graph.test_count import worlds
-from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Event, incidence, outcomes
+from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Event, outcomes
+from tripletree.graph.tally import ANY, Tally
 from tripletree.log.log import TERMINATED, TRUNCATED, UNKNOWN
 
 
@@ -59,12 +60,17 @@ def test_influence_is_the_derivative_by_the_weight_of_a_visit(world, within):
         return
     time, cause = outcomes(episodes, rows, goal, avoid)
     whose = episodes.of_row[rows]
-    horizon = int(time.max()) + 1 if within is None else within
-    share, influence, _ = incidence(time, cause, horizon, whose)
+    horizon = ANY if within is None else within
+
+    def incidence(*visits: np.ndarray):
+        return Tally.of(*visits, len(episodes.endings), horizon).incidence()
+
+    found = incidence(time, cause, whose)
+    influence = found.influence(time, cause)
     assert influence.sum() == pytest.approx(0, abs=1e-12)
     # Weight as copies: one visit many times more among very many copies of all.
     copies = 4_000
     more = np.full(len(rows), copies)
     more[0] += 1
-    heavier, _, _ = incidence(*(np.repeat(x, more) for x in (time, cause)), horizon, np.repeat(whose, more))
-    assert (heavier - share) * copies == pytest.approx(influence[0], abs=5e-3 + 0.01 * abs(influence[0]))
+    heavier = incidence(*(np.repeat(x, more) for x in (time, cause, whose)))
+    assert (heavier.share - found.share) * copies == pytest.approx(influence[0], abs=5e-3 + 0.01 * abs(influence[0]))

@@ -57,7 +57,12 @@ class Given:
 
 
 def read_given(
-    fitted: Fitted, recording: Recording, event: Callable[[Zone], Event], given: Any, name: str = "given"
+    fitted: Fitted,
+    recording: Recording,
+    event: Callable[[Zone], Event],
+    given: Any,
+    name: str = "given",
+    ids: Collection[str] | None = None,
 ) -> Given:
     """Return which episodes and moments of a recording meet a condition.
 
@@ -73,14 +78,18 @@ def read_given(
         The condition as text, or the episodes themselves.
     name : str
         The argument's name.
+    ids : collection of str, optional
+        The episodes that may be named; by default those of the recording, which may be a part of a larger one.
     """
     if not isinstance(given, str):
         chosen = _chosen(given, recording, name)
         text = f"{int(chosen.sum()):,} of {count(recording.n_episodes, 'episode')}"
         return Given(text, f"in {text}", False, np.repeat(chosen, np.diff(recording.starts)), chosen)
-    return _read(
-        given, fitted.schema, recording, lambda box, _: read_zone(fitted, box, name, may_be_empty=True), event, name
-    )
+
+    def zone_of(box: Any, _: str) -> Zone:
+        return read_zone(fitted, box, name, may_be_empty=True)
+
+    return _read(given, fitted.schema, recording, zone_of, event, name, ids)
 
 
 def episodes_given(schema: Schema, recording: Recording, given: Any, name: str = "given") -> Given:
@@ -144,8 +153,9 @@ def _read(
     zone_of: Callable[[Any, str], Zone],
     event: Callable[[Zone], Event],
     name: str,
+    ids: Collection[str] | None = None,
 ) -> Given:
-    node = read_given_expression(given, schema, _labels(recording, given), name)
+    node = read_given_expression(given, schema, _labels(recording, given, ids), name)
     zones: dict[str, list[Zone]] = {}
     for clause in _clauses(node):
         if isinstance(clause.wanted, str) and clause.wanted not in zones:
@@ -216,9 +226,15 @@ class _Reader:
         return np.isin(np.asarray(recording.group_labels)[recording.groups], wanted)
 
 
-def _labels(recording: Recording, text: str) -> dict[str, Collection[str]]:
+def names_episodes(text: str) -> bool:
+    """Tell whether a condition may name episodes."""
+    return "episode" in text.casefold()
+
+
+def _labels(recording: Recording, text: str, ids: Collection[str] | None) -> dict[str, Collection[str]]:
     """Return what may be chosen from; all names of episodes only where some are asked for."""
-    ids = recording.ids.astype(np.str_).tolist() if "episode" in text.casefold() else []
+    if ids is None:
+        ids = recording.ids.astype(np.str_).tolist() if names_episodes(text) else []
     known: dict[str, Collection[str]] = {"ending": ENDING_NAMES, "episode": dict.fromkeys(ids)}
     if recording.group_labels is not None:
         labels = recording.group_labels.tolist()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -278,6 +279,19 @@ def too_large(log: Path) -> bool:
     files = [log] if log.is_file() else list(log.iterdir()) if log.is_dir() else []
     size = sum(file.stat().st_size for file in files if file.suffix.lower() in (".parquet", ".pq") and file.is_file())
     return size * UNPACKED > free_memory()
+
+
+@contextmanager
+def log_or_disk(tree: TripleTree, path: Path | None, described: Path | None) -> Iterator[Any]:
+    """Give a log to ask a tree about as `log_of` does; one that is too large for memory on disk, with its progress."""
+    from tripletree.cli import console
+    from tripletree.log.disk import open_log
+
+    if path is None or not too_large(path):
+        yield log_of(tree, path, described)
+        return
+    with console.passing() as progress:
+        yield open_log(path, progress=progress, **roles_for(tree, path, described))
 
 
 def required_log(tree: TripleTree, path: Path, described: Path | None) -> Log:

@@ -14,10 +14,9 @@ from tripletree.cli.inputs import (
     listed,
     log_of,
     log_option,
+    log_or_disk,
     open_model,
     required_log,
-    roles_for,
-    too_large,
 )
 
 judged_log = log_option("The log to judge the model on, with the same features and actions.", required=True)
@@ -103,18 +102,12 @@ def losses(model: Path, log: Path, describe: Path | None, n_leaves: int | None, 
     The action loss is the share of wrong labels (or what they cost on average), or the sum of RMSE / sigma; the value
     loss is the RMSE; the derivative loss is the sum of RMSE / sigma over the features.
     """
-    from tripletree.log.disk import open_log
-
     if every and n_leaves is not None:
         raise click.UsageError("Give --leaves or --all, not both.")
     tree = open_model(model)
     size = "all" if every else n_leaves
-    if too_large(log):
-        with console.passing() as progress:
-            found = tree.losses(open_log(log, progress=progress, **roles_for(tree, log, describe)), size)
-    else:
-        found = tree.losses(required_log(tree, log, describe), size)
-    found = found.reshape(-1, 3)
+    with log_or_disk(tree, log, describe) as judged:
+        found = tree.losses(judged, size).reshape(-1, 3)
     sizes = range(1, len(found) + 1) if every else [tree.n_leaves_ if n_leaves is None else n_leaves]
     columns: dict[str, list[Any]] = {
         "leaves": list(sizes),
@@ -141,7 +134,9 @@ def losses(model: Path, log: Path, describe: Path | None, n_leaves: int | None, 
 def calibration(model: Path, log: Path, describe: Path | None, about: str, groups: int, as_json: bool) -> None:
     """Compare predictions with what a log shows, in groups of steps with about the same prediction."""
     tree = open_model(model)
-    console.answer(tree.calibration(required_log(tree, log, describe), about=about, groups=groups), as_json)
+    with log_or_disk(tree, log, describe) as judged:
+        answer = tree.calibration(judged, about=about, groups=groups)
+    console.answer(answer, as_json)
 
 
 @command(
@@ -166,4 +161,6 @@ def stability(model: Path, log: Path, describe: Path | None, trees: int, seed: i
 def trust(model: Path, log: Path, describe: Path | None, as_json: bool) -> None:
     """Show where not to trust the model: few samples, samples that disagree, states outside its range."""
     tree = open_model(model)
-    console.answer(tree.trust(required_log(tree, log, describe)), as_json)
+    with log_or_disk(tree, log, describe) as judged:
+        answer = tree.trust(judged)
+    console.answer(answer, as_json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,7 +11,7 @@ import click
 
 from tripletree.cli import console
 from tripletree.cli.command import command, json_option, model_argument, seed_option
-from tripletree.cli.inputs import log_of, log_option, open_model
+from tripletree.cli.inputs import log_of, log_option, log_or_disk, open_model
 
 if TYPE_CHECKING:
     from tripletree.answers.trajectories import Trajectories
@@ -78,18 +79,19 @@ def chance(
     if unreachable and given is not None:
         raise click.UsageError("--given chooses episodes to count, and --unreachable counts none.")
     tree = open_model(model)
-    moves = log_of(tree, log, describe)
     answer: object
-    if reach is not None and how_long:
-        answer = tree.expected_steps(reach, start, before=before, given=given, log=moves)
-    elif reach is not None:
-        answer = tree.chance(reach, start, before=before, within=within, given=given, log=moves)
-    elif steps is not None:
-        answer = tree.after(steps, start, given=given, log=moves)
-    elif occupancy:
-        answer = tree.occupancy(start, given=given, log=moves)
-    else:
-        answer = tree.unreachable(start, log=moves)
+    # Where time is spent is told of states, which must be in memory.
+    with log_or_disk(tree, log, describe) if reach is not None or unreachable else nullcontext() as moves:
+        if reach is not None and how_long:
+            answer = tree.expected_steps(reach, start, before=before, given=given, log=moves)
+        elif reach is not None:
+            answer = tree.chance(reach, start, before=before, within=within, given=given, log=moves)
+        elif steps is not None:
+            answer = tree.after(steps, start, given=given, log=log_of(tree, log, describe))
+        elif occupancy:
+            answer = tree.occupancy(start, given=given, log=log_of(tree, log, describe))
+        else:
+            answer = tree.unreachable(start, log=moves)
     console.answer(answer, as_json)
 
 
@@ -244,7 +246,8 @@ def rollouts(
     The number of leaves stands for the end of the episode.
     """
     tree = open_model(model)
-    drawn = tree.rollouts(n, steps, start, log=log_of(tree, log, describe), seed=seed)
+    with log_or_disk(tree, log, describe) as moves:
+        drawn = tree.rollouts(n, steps, start, log=moves, seed=seed)
     columns = {str(step): leaves for step, leaves in enumerate(drawn.T.tolist())}
     console.show_json(drawn) if as_json else console.show_csv(columns)
 
@@ -259,6 +262,7 @@ def transitions(model: Path, log: Path | None, describe: Path | None, as_json: b
     The number of leaves stands for the end of the episode.
     """
     tree = open_model(model)
-    moves = tree.transitions(log_of(tree, log, describe))
+    with log_or_disk(tree, log, describe) as opened:
+        moves = tree.transitions(opened)
     columns = {name: getattr(moves, name).tolist() for name in ("source", "target", "count", "probability", "duration")}
     console.show_json(columns) if as_json else console.show_csv(columns)

@@ -11,23 +11,21 @@ estimator; Kaplan and Meier's with one kind of event). Where hardly an episode w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Event, Groups, incidence, outcomes, read_rows
+from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Event, Groups, outcomes, read_rows
 from tripletree.graph.intervals import jackknife, mean_bounds, share_bounds, share_intervals
-from tripletree.log.derive import wrapped
+from tripletree.graph.tally import ANY, Incidence, Tally
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 QUANTILES = (0.1, 0.5, 0.9)
-MOST_VOTES = 6
-"""Votes of a neighbour at the very state that is asked about."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,8 @@ class Chance:
         Share of visits whose outcome the recording cut off.
     unresolved : float
         Probability that could not be filled in from others: it may belong to ``probability`` or not.
+    there : bool
+        Whether all visits are at the goal already.
     """
 
     probability: float | None
@@ -58,6 +58,7 @@ class Chance:
     reached: int
     censored: float
     unresolved: float
+    there: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,8 @@ class Steps:
         Share of visits that ended, or came to what they should avoid, before.
     censored : float
         Share of visits that had not arrived when the recording ended.
+    there : bool
+        Whether all visits are at the goal already.
     """
 
     mean: float | None
@@ -91,6 +94,7 @@ class Steps:
     arrived: int
     missed: float
     censored: float
+    there: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,55 +152,107 @@ def chance(
         The number of steps; without it, any.
     """
     rows = read_rows(visits)
-    of_row = episodes.of_row[rows]
-    groups = Groups.of(episodes.group[of_row])
-    n, seen = len(rows), len(np.unique(of_row))
-    if n == 0:
-        return Chance(None, None, 0, 0, 0, 0, 0.0, 0.0)
+    if len(rows) == 0:
+        return chance_of(Tally.empty(0, ANY), None)
     time, cause = outcomes(episodes, rows, goal, avoid)
-    horizon = int(time.max()) + 1 if within is None else within
-    cut = (cause == CENSORED) & (time < horizon)
-    reached = (cause == REACHED) & (time <= horizon)
-    share, influence, unresolved = incidence(time, cause, horizon, of_row)
-    low, high = share_bounds(share, groups.sums(influence), groups.sums(~cut))
+    of_row = episodes.of_row[rows]
+    tally = Tally.of(time, cause, of_row, len(episodes.endings), ANY if within is None else within)
+    found = tally.incidence()
+    influence = None
+    if not found.complete:
+        each = found.influence(time, cause)
+        influence = np.bincount(episodes.group[of_row], each, len(episodes.endings)).astype(np.float64)
+    return chance_of(tally, found, influence, episodes.group)
+
+
+def chance_of(tally: Tally, found: Incidence | None, influence: F64 | None = None, group: I64 | None = None) -> Chance:
+    """Return a chance from what was counted.
+
+    Parameters
+    ----------
+    tally : Tally
+        All visits.
+    found : Incidence or None
+        What follows from it; None without visits.
+    influence : float64 array of shape (groups,), optional
+        The sum of the visits' influence in each group; not needed where the fate of all visits is known.
+    group : int64 array of shape (episodes,), optional
+        The group of each episode; without it, each is its own.
+    """
+    n = tally.total
+    if found is None:
+        return Chance(None, None, 0, 0, 0, 0, 0.0, 0.0)
+    visits, known, reached = (_by_group(numbers, group) for numbers in (tally.visits, tally.known, tally.reached))
+    # Sums of whole numbers are the same in any order.
+    sums = (reached - found.share * visits) / n if influence is None else influence[: len(visits)]
+    there = visits > 0
+    low, high = share_bounds(found.share, sums[there], known[there].astype(np.float64))
     return Chance(
-        probability=share,
+        probability=found.share,
         interval=(low, high),
         visits=n,
-        episodes=seen,
-        groups=groups.number,
-        reached=len(np.unique(of_row[reached])),
-        censored=float(cut.mean()),
-        unresolved=unresolved,
+        episodes=tally.episodes,
+        groups=int(there.sum()),
+        reached=int(np.count_nonzero(tally.reached)),
+        censored=tally.cut / n,
+        unresolved=found.unresolved,
+        there=tally.at_once,
     )
 
 
 def steps(episodes: Episodes, visits: npt.NDArray[Any], goal: Event, avoid: Event | None = None) -> Steps:
     """Return how many steps visits take to ``goal``, of those that arrive within the record (see :func:`chance`)."""
     rows = read_rows(visits)
+    number = len(episodes.endings)
+    if len(rows) == 0:
+        return steps_of(Tally.empty(number, ANY), np.zeros(number, np.int64))
+    time, cause = outcomes(episodes, rows, goal, avoid)
     of_row = episodes.of_row[rows]
-    n, seen, number = len(rows), len(np.unique(of_row)), len(np.unique(episodes.group[of_row]))
+    return steps_of(Tally.of(time, cause, of_row, number, ANY), times_of(time, cause, of_row, number), episodes.group)
+
+
+def times_of(time: I64, cause: npt.NDArray[np.uint8], episode: I64, number: int) -> I64:
+    """Return the steps that visits took to the goal, added up over each of so many episodes."""
+    there = cause == REACHED
+    # Whole numbers below 2^53 are exact as doubles.
+    return np.bincount(episode[there], time[there], number).astype(np.int64)
+
+
+def steps_of(tally: Tally, took: I64, group: I64 | None = None) -> Steps:
+    """Return how many steps it took, from what was counted; ``took`` has the sum of those that arrived by episode."""
+    n = tally.total
+    groups = int(np.count_nonzero(_by_group(tally.visits, group)))
     if n == 0:
         return Steps(None, None, None, 0, 0, 0, 0, 0.0, 0.0)
-    time, cause = outcomes(episodes, rows, goal, avoid)
-    there = cause == REACHED
-    missed, censored = float((cause == MISSED).mean()), float((cause == CENSORED).mean())
-    if not there.any():
-        return Steps(None, None, None, n, seen, number, 0, missed, censored)
-    took, arrived = time[there], of_row[there]
-    groups = Groups.of(episodes.group[arrived])
-    mean = float(took.mean())
+    time, often = tally.at(REACHED)
+    missed, censored = (float(tally.at(cause)[1].sum() / n) for cause in (MISSED, CENSORED))
+    arrived = int(often.sum())
+    if not arrived:
+        return Steps(None, None, None, n, tally.episodes, groups, 0, missed, censored)
+    mean = float(took.sum() / arrived)
+    sums, number = _by_group(took, group), _by_group(tally.reached, group)
+    there = number > 0
+    # As the quantiles of all of them, one by one: the smallest that at least so many are within.
+    places = np.maximum(np.ceil(arrived * np.array(QUANTILES) - 1), 0)
     return Steps(
         mean=mean,
-        interval=mean_bounds(mean, groups.sums(took - mean) / len(took), groups.sums(np.ones(len(took)))),
-        quantiles=tuple(int(q) for q in np.quantile(took, QUANTILES, method="inverted_cdf")),
+        interval=mean_bounds(mean, ((sums - mean * number) / arrived)[there], number[there].astype(np.float64)),
+        quantiles=tuple(time[np.searchsorted(np.cumsum(often), places, side="right")].tolist()),
         visits=n,
-        episodes=seen,
-        groups=number,
-        arrived=len(np.unique(arrived)),
+        episodes=tally.episodes,
+        groups=groups,
+        arrived=int(np.count_nonzero(tally.reached)),
         missed=missed,
         censored=censored,
+        there=tally.at_once,
     )
+
+
+def _by_group(numbers: I64, group: I64 | None) -> I64:
+    """Return whole numbers of episodes, added up over their groups."""
+    if group is None:
+        return numbers
+    return np.bincount(group, numbers).astype(np.int64) if len(group) else numbers
 
 
 def after(episodes: Episodes, visits: npt.NDArray[Any], k: int) -> Later:
@@ -217,7 +273,8 @@ def over_time(episodes: Episodes, visits: npt.NDArray[Any], times: Iterable[int]
             continue
         ended = (cause == REACHED) & (time <= k)
         cut = (cause == CENSORED) & (time < k)
-        share, _, unresolved = incidence(time, cause, k, of_row)
+        found = Tally.of(time, cause, of_row, len(episodes.endings), k).incidence()
+        share, unresolved = found.share, found.unresolved
         there = ~ended & ~cut
         target, whose = rows[there] + k, of_row[there]
         final = target == episodes.starts[1:][whose]
@@ -309,74 +366,3 @@ def shares(later: Later, label: npt.NDArray[Any], classes: int) -> tuple[F64, F6
         others = np.maximum(usual.sum() - np.bincount(which, usual[whose], classes + 1), 0.0)
         sums.append(came + np.where(absent, share**power * others, 0.0))
     return share, share_intervals(share, sums[0], sums[1], size, 1 / (weight**2).sum())
-
-
-def votes(distance: F64) -> I64:
-    """Return how often neighbours of a state count, 1 to 6 times, given their distances from small to large.
-
-    One as far as the third counts half of one at the state itself. Of four ways to weigh them, tried on six agents,
-    this had about the best Brier skill on unseen states: .006 to .020 above that of votes that are all alike.
-    """
-    unit = max(float(distance[min(2, len(distance) - 1)]), np.finfo(np.float64).tiny) if len(distance) else 1.0
-    with np.errstate(over="ignore"):
-        return np.maximum(np.rint(MOST_VOTES / (1.0 + (distance / unit) ** 2)), 1).astype(np.int64)
-
-
-def nearest_visits(
-    states: F64,
-    starts: I64,
-    state: npt.NDArray[Any],
-    scale: npt.NDArray[Any],
-    among: npt.NDArray[np.bool_] | None = None,
-    fewest: int = 10,
-    most: int = 25,
-    periods: Sequence[float] = (),
-) -> tuple[I64, F64]:
-    """Return the recorded states nearest to one state, one for each of some episodes, and their distances.
-
-    The nearest episodes are taken: ``fewest`` of them, and up to ``most`` as long as they are no more than two and a
-    half times as far as the third. On unseen states this predicts hardly worse than the ten
-    nearest alone, with half as many again to count; all within twice the tenth's distance predict worse.
-
-    Parameters
-    ----------
-    states : float64 array of shape (samples, features)
-        The recorded states.
-    starts : int64 array of shape (episodes + 1,)
-        Where episodes begin.
-    state : array of shape (features,)
-        The state to start from.
-    scale : array of shape (features,)
-        What counts as a distance of 1, for example the range of each feature; 0 leaves a feature out.
-    periods : sequence of float
-        The periods of angles, 0 for other features: angles are as far apart as on the circle. None by default.
-    among : bool array of shape (samples,), optional
-        The states that count; episodes without any are left out.
-    fewest, most : int
-        How many episodes.
-
-    Returns
-    -------
-    rows : int64 array
-        Nearest first.
-    distance : float64 array
-        Root mean square over features, in units of ``scale``.
-    """
-    used = np.flatnonzero(np.asarray(scale) > 0).tolist()
-    square = np.zeros(len(states))
-    for f in used:
-        away = states[:, f] - state[f]
-        square += ((wrapped(away, periods[f]) if periods else away) / scale[f]) ** 2
-    if among is not None:
-        square[~among] = np.inf
-    nearest = np.minimum.reduceat(square, starts[:-1])
-    order = np.argsort(nearest, kind="stable")[:most]
-    if among is not None:
-        order = order[nearest[order] < np.inf]
-        if not len(order):
-            return order, nearest[order]
-    # The first row of each episode that is as near as its nearest.
-    rows = np.array([starts[e] + int(square[starts[e] : starts[e + 1]].argmin()) for e in order], np.int64)
-    distance = np.sqrt(nearest[order] / max(len(used), 1))
-    enough = (np.arange(len(order)) < fewest) | (distance <= 2.5 * distance[:3].max())
-    return rows[enough], distance[enough]

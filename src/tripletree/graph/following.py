@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.graph.count import QUANTILES
-from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Groups, incidence
+from tripletree.graph.futures import CENSORED, MISSED, REACHED, Episodes, Groups
 from tripletree.graph.intervals import jackknife, share_bounds, share_intervals
+from tripletree.graph.tally import ANY, Tally
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -113,8 +114,9 @@ def commonest(come: I64, steps: I64, group: I64) -> tuple[list[Next], float]:
     for region in np.unique(come[~cut]).tolist():
         went = come == region
         cause = np.where(cut, CENSORED, np.where(went, REACHED, MISSED)).astype(np.uint8)
-        share, influence, unresolved = incidence(steps, cause, int(steps.max()) + 1, np.arange(len(steps)))
-        bounds = _interval(share, influence, ~cut, groups)
+        incidence = Tally.of(steps, cause, np.arange(len(steps)), len(steps), ANY).incidence()
+        share, unresolved = incidence.share, incidence.unresolved
+        bounds = _interval(share, incidence.influence(steps, cause), ~cut, groups)
         early, middle, late = np.quantile(steps[went], QUANTILES, method="inverted_cdf").tolist()
         found.append(Next(region, np.flatnonzero(went), share, bounds, (int(early), int(middle), int(late))))
     # Of two that are as common the one that comes sooner.

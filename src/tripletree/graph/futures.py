@@ -1,4 +1,4 @@
-"""Futures: what became of visits to recorded states, and what can be said of those that the recording cut off."""
+"""Futures: what became of visits to recorded states, and after how many steps."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-FEWEST_AT_RISK = 5
-"""Outcomes that were cut off are filled in from at least this many episodes that were watched for longer."""
-CENSORED, REACHED, MISSED, UNRESOLVED = range(4)
+CENSORED, REACHED, MISSED = range(3)
+CAUSES = 3
+FAR = 2**62
+"""A row beyond all others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,12 +35,16 @@ class Episodes:
         Whether the state after the last step is known.
     group : int64 array of shape (episodes,)
         Episodes with one number depend on each other (one pilot, one vehicle): the unit of intervals.
+    beyond : int
+        Steps of the last episode after these rows, where they are a part of a recording; its ending and final state are
+        those of the whole.
     """
 
     starts: I64
     endings: npt.NDArray[np.uint8]
     final: Mask
     group: I64
+    beyond: int = 0
 
     @classmethod
     def of(cls, starts: Any, endings: Any, final: Any = None, group: Any = None) -> Episodes:
@@ -59,6 +64,13 @@ class Episodes:
         """Whether nothing follows each episode."""
         return np.asarray(self.endings == TERMINATED)
 
+    @cached_property
+    def stops(self) -> I64:
+        """Where each episode ends; the last one may go on beyond these rows."""
+        stops = self.starts[1:].copy()
+        stops[-1:] += self.beyond
+        return stops
+
 
 @dataclass(frozen=True, eq=False)
 class Event:
@@ -72,11 +84,15 @@ class Event:
         In which final states; False where they are unknown.
     end : bool
         Whether the end itself counts, when nothing follows it.
+    beyond : int or None
+        Where the last episode goes on beyond these rows: how many rows after them it is so next, its end included;
+        None if never.
     """
 
     rows: Mask
     finals: Mask | None = None
     end: bool = False
+    beyond: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +122,11 @@ def read_rows(visits: npt.NDArray[Any]) -> I64:
 def outcomes(episodes: Episodes, rows: I64, goal: Event, avoid: Event | None) -> tuple[I64, npt.NDArray[np.uint8]]:
     """Return after how many steps the future of each row is decided, or no longer recorded, and how."""
     of_row = episodes.of_row[rows]
-    stop = episodes.starts[1:][of_row]
-    to_goal = _first(episodes, goal)[rows]
-    to_avoid = to_goal + 1 if avoid is None else _first(episodes, avoid)[rows]
+    to_goal = next_rows(episodes, goal)[rows]
+    to_avoid = to_goal + 1 if avoid is None else next_rows(episodes, avoid)[rows]
     over = episodes.terminated[of_row]
     # Without a final state the last thing known is the last row.
-    last = stop - (~over & ~episodes.final[of_row])
+    last = episodes.stops[of_row] - (~over & ~episodes.final[of_row])
     at = np.minimum(np.minimum(to_goal, to_avoid), last)
     cause = np.where(over, MISSED, CENSORED).astype(np.uint8)
     cause[to_avoid <= last] = MISSED
@@ -119,55 +134,14 @@ def outcomes(episodes: Episodes, rows: I64, goal: Event, avoid: Event | None) ->
     return at - rows, cause
 
 
-def _first(episodes: Episodes, event: Event) -> I64:
+def next_rows(episodes: Episodes, event: Event) -> I64:
     """Return for each row where its episode next meets an event: the row, the end, or far beyond all rows."""
     n, of_row = int(episodes.starts[-1]), episodes.of_row
     finals = np.zeros(len(episodes.endings), bool) if event.finals is None else event.finals & episodes.final
     if event.end:
         finals = finals | episodes.terminated
-    following = np.minimum.accumulate(np.where(event.rows, np.arange(n), 2 * n)[::-1])[::-1]
-    stop = episodes.starts[1:]
-    otherwise = np.where(finals, stop, 2 * n)
-    return np.where(following < stop[of_row], following, otherwise[of_row])
-
-
-def incidence(time: I64, cause: npt.NDArray[np.uint8], horizon: int, episode: I64) -> tuple[float, F64, float]:
-    """Return the share that has reached the goal by the horizon, each visit's influence on it, and what is unresolved.
-
-    This is the Aalen-Johansen estimator. A visit's influence is the derivative of the share by the visit's weight, so
-    that sums over a group are what the group contributes to the error. Without censoring the share is the plain one.
-    ``episode`` is that of each visit.
-    """
-    n = len(time)
-    reached = (cause == REACHED) & (time <= horizon)
-    cut = (cause == CENSORED) & (time < horizon)
-    if not cut.any():
-        share = float(np.count_nonzero(reached) / n)
-        return share, (reached - share) / n, 0.0
-    cause = cause.copy()
-    longest = np.full(int(episode.max()) + 1, -1)
-    np.maximum.at(longest, episode, time)
-    longest = np.sort(longest[longest >= 0])
-    watched = longest[-FEWEST_AT_RISK] if len(longest) >= FEWEST_AT_RISK else -1
-    # A single visit in the tail would otherwise stand for all that were cut off before.
-    cause[cut & (time >= watched)] = UNRESOLVED
-    size = int(min(horizon, time.max())) + 1
-    counted = (time < size) & (cause != CENSORED)
-    goal, every, lost = (
-        np.bincount(time[counted & which], minlength=size).astype(np.float64)
-        for which in (reached, np.ones(n, bool), cause == UNRESOLVED)
-    )
-    leaving = np.bincount(np.minimum(time, size), minlength=size + 1)
-    at_risk = np.maximum(n - np.append(0, np.cumsum(leaving[: size - 1])), 1).astype(np.float64)
-    hazard = every / at_risk
-    left = np.cumprod(1.0 - hazard)
-    before = np.append(1.0, left[:-1])
-    gained = np.cumsum(before * goal / at_risk)
-    share, unresolved = float(gained[-1]), float((before * lost / at_risk).sum())
-    # What those who leave at a time can no longer gain.
-    ahead = np.divide(share - gained, 1.0 - hazard, out=np.zeros(size), where=hazard < 1.0)
-    drift = np.cumsum((before * goal / at_risk - ahead * hazard) / at_risk)
-    inside = np.minimum(time, size - 1)
-    jump = (before[inside] * reached - ahead[inside]) / at_risk[inside]
-    influence = np.where(counted, jump, 0.0) - drift[inside]
-    return min(share, 1.0), influence, min(unresolved, 1.0)
+    following = np.minimum.accumulate(np.where(event.rows, np.arange(n), FAR)[::-1])[::-1]
+    otherwise = np.where(finals, episodes.stops, FAR)
+    if episodes.beyond:
+        otherwise[-1] = FAR if event.beyond is None else n + event.beyond
+    return np.where(following < episodes.starts[1:][of_row], following, otherwise[of_row])

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.answers.chance import Chance, Duration, Seen, Unreachable, Whereabouts
-from tripletree.asking.given import Given
 from tripletree.asking.places import Zone, read_start, read_zone
 from tripletree.checks import check_whole, generator
 from tripletree.errors import ParameterError
@@ -21,7 +20,7 @@ from tripletree.language import conditions
 from tripletree.language.numbers import exact, unit, within_range
 from tripletree.log.schema import Feature
 from tripletree.model.fitted import Fitted
-from tripletree.questions.evidence import Evidence, Visits
+from tripletree.questions.evidence import Counting, Evidence, Visits
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
@@ -36,7 +35,7 @@ REGIONS = 8
 
 def chance(
     fitted: Fitted,
-    found: Evidence | None,
+    found: Counting | None,
     transitions: Transitions | None,
     reach: Any,
     start: Any,
@@ -50,7 +49,7 @@ def chance(
     ----------
     fitted : Fitted
         The tree.
-    found : Evidence or None
+    found : Counting or None
         The episodes to count; None where none are on record.
     transitions : Transitions or None
         For the chain: its guess, or its opinion beside the count; None where it is not known.
@@ -58,23 +57,23 @@ def chance(
         As in `TripleTree.chance`.
     """
     check_whole(within, "within", 0, MOST_STEPS, 100, none="no deadline")
-    goal, avoid = _zones(fitted, reach, before)
+    goal, avoid = read_zones(fitted, reach, before)
     only, transitions = _condition(found, transitions, given)
     guess = None if transitions is None else _chain_chance(fitted, transitions, start, goal, avoid, within)
     if found is None:
         return _guessed(fitted, transitions, guess, start, goal, avoid, within, None, None)
     visits = found.visits(start, only)
-    counted = count.chance(found.episodes, visits.rows, found.event(goal), _event(found, avoid), within)
+    counted = found.chance(visits, goal, avoid, within)
     if visits.distance is not None and counted.probability is not None and not 1e-9 < counted.probability < 1 - 1e-9:
         # Where all neighbours agree, it does not matter how many votes each of them has.
-        once = np.unique(visits.rows)
-        counted = count.chance(found.episodes, once, found.event(goal), _event(found, avoid), within)
+        counted = found.chance(visits.once(), goal, avoid, within)
     seen = _seen(found, visits, counted, only)
     if counted.probability is None and only is not None:
         avoided = None if avoid is None else avoid.text
         return Chance(np.nan, None, goal.text, visits.text, avoided, within, seen, 0, 0.0, None, None, there=False)
     if counted.probability is None:
-        return _guessed(fitted, transitions, guess, start, goal, avoid, within, seen, chain_miss(found, transitions))
+        miss = chain_miss(found.sample(), transitions)
+        return _guessed(fitted, transitions, guess, start, goal, avoid, within, seen, miss)
     return Chance(
         probability=counted.probability,
         interval=None if counted.interval is None or seen.alone else np.array(counted.interval),
@@ -87,13 +86,13 @@ def chance(
         unresolved=counted.unresolved,
         chain=guess,
         miss=None,
-        there=_all_there(found, visits, goal),
+        there=counted.there and visits.distance is None,
     )
 
 
 def expected_steps(
     fitted: Fitted,
-    found: Evidence | None,
+    found: Counting | None,
     transitions: Transitions | None,
     reach: Any,
     start: Any,
@@ -101,14 +100,14 @@ def expected_steps(
     given: Any = None,
 ) -> Duration:
     """Return how many steps it takes to reach a zone, over those that arrive; arguments as in `chance`."""
-    goal, avoid = _zones(fitted, reach, before)
+    goal, avoid = read_zones(fitted, reach, before)
     only, transitions = _condition(found, transitions, given)
     guess, likely = (None, 0.0) if transitions is None else _chain_steps(fitted, transitions, start, goal, avoid)
     avoided = None if avoid is None else avoid.text
     visits = None if found is None else found.visits(start, only)
     counted = None
     if found is not None and visits is not None:
-        counted = count.steps(found.episodes, visits.rows, found.event(goal), _event(found, avoid))
+        counted = found.steps(visits, goal, avoid)
     if found is None or visits is None or counted is None or not counted.visits:
         seen = None if found is None or visits is None or counted is None else _seen(found, visits, counted, only)
         text = _start_text(fitted, transitions, start) if visits is None or only is None else visits.text
@@ -125,7 +124,7 @@ def expected_steps(
         before=avoided,
         seen=_seen(found, visits, counted, only),
         chain=guess,
-        there=_all_there(found, visits, goal),
+        there=counted.there and visits.distance is None,
     )
 
 
@@ -235,18 +234,13 @@ def rollouts(
     return chains.rollouts(Chain.of(transitions), begin.share, n, steps, generator(seed))
 
 
-def _zones(fitted: Fitted, reach: Any, before: Any) -> tuple[Zone, Zone | None]:
+def read_zones(fitted: Fitted, reach: Any, before: Any) -> tuple[Zone, Zone | None]:
+    """Return what to reach, and before what."""
     goal = read_zone(fitted, reach, "reach", may_be_empty=True)
     return goal, None if before is None else read_zone(fitted, before, "before", may_be_empty=True)
 
 
-def _event(found: Evidence, zone: Zone | None) -> Event | None:
-    return None if zone is None else found.event(zone)
-
-
-def _condition(
-    found: Evidence | None, transitions: Transitions | None, given: Any
-) -> tuple[Given | None, Transitions | None]:
+def _condition(found: Counting | None, transitions: Transitions | None, given: Any) -> tuple[Any, Transitions | None]:
     """Return which episodes and moments count, and what the chain may go by: nothing, where there is a condition."""
     if given is None:
         return None, transitions
@@ -264,15 +258,8 @@ def _condition(
     return found.given(given), None
 
 
-def _seen(
-    found: Evidence, visits: Visits, counted: count.Chance | count.Steps | count.Later, only: Given | None
-) -> Seen:
+def _seen(found: Counting, visits: Visits, counted: count.Chance | count.Steps | count.Later, only: Any) -> Seen:
     return found.seen(visits, counted.episodes, counted.visits, counted.groups, only)
-
-
-def _all_there(found: Evidence, visits: Visits, goal: Zone) -> bool:
-    rows = np.flatnonzero(visits.rows) if visits.rows.dtype == bool else visits.rows
-    return visits.distance is None and bool(found.event(goal).rows[rows].all())
 
 
 def _guessed(

@@ -13,7 +13,8 @@ from tripletree.asking.places import one_state
 from tripletree.checks import check_whole
 from tripletree.errors import ParameterError
 from tripletree.graph import count
-from tripletree.graph.futures import FEWEST_AT_RISK, read_rows
+from tripletree.graph.futures import read_rows
+from tripletree.graph.tally import FEWEST_AT_RISK
 from tripletree.questions.chance import MOST_STEPS
 from tripletree.questions.evidence import Evidence, recorded
 from tripletree.text import Message

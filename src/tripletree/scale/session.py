@@ -94,10 +94,16 @@ class Session:
         return Work(self.cache, self.seen.schema, gamma, ends=self.seen.ends).carried(self.spans)
 
     def each(
-        self, what: str, task: Callable[[Common, list[Span]], Result], common: Common, tasks: int | None = None
+        self,
+        what: str,
+        task: Callable[[Common, list[Span]], Result],
+        common: Common,
+        tasks: int | None = None,
+        *,
+        spans: Sequence[Span] | None = None,
     ) -> Iterable[Result]:
-        """Run a pass over all pieces; yields one result for each task."""
-        groups = groups_of(self.spans, tasks or 4 * self.workers.number)
+        """Run a pass over all pieces, or over some; yields one result for each task."""
+        groups = groups_of(self.spans if spans is None else spans, tasks or 4 * self.workers.number)
         yield from self.tell(what, task, common, groups, [sum(span.rows for span in group) for group in groups])
 
     def tell(
