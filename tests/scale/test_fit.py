@@ -12,7 +12,7 @@ from pyarrow import parquet
 from tests.scale.folders import differences, random_columns, write_folder
 from tripletree import Log, LogError, ParameterError, TripleTree, open_log, read_log
 from tripletree.log import cutting
-from tripletree.scale import executors, passes, plan
+from tripletree.scale import executors, plan, ranks
 from tripletree.scale.cache import Cache, DiskFullError
 
 
@@ -249,9 +249,19 @@ def test_groups_are_even():
 
 def test_numbers_and_bits_go_both_ways():
     numbers = np.array([-np.inf, -2.5, -1e-300, 0.0, 1e-300, 7.0, 1e300])
-    bits = passes.ordered_bits(numbers)
+    bits = ranks.ordered_bits(numbers)
     assert (np.diff(bits.astype(object)) > 0).all()
-    assert [passes.number_of(int(one)) for one in bits] == numbers.tolist()
+    assert [ranks.number_of(int(one)) for one in bits] == numbers.tolist()
+
+
+def test_places_of_a_sorted_column_are_found_by_counting():
+    rng = np.random.default_rng(0)
+    numbers = np.concatenate([rng.normal(size=100), np.repeat(rng.normal(size=3), 20), [-1e300, 0.0]])
+    places = [0, 3, 80, 80, len(numbers) - 1]
+    looking = ranks.Ranks.of(places)
+    while not looking.found:
+        looking = looking.narrowed(sum(looking.counted(part) for part in np.array_split(numbers, 4)))
+    assert looking.numbers == np.sort(numbers)[places].tolist()
 
 
 def test_a_piece_that_is_lost_is_told(tmp_path):

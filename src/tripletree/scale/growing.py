@@ -15,6 +15,7 @@ from tripletree.model.bootstrap import settles
 from tripletree.model.fit import grow_settled
 from tripletree.scale import passes
 from tripletree.scale.pieces import Settled, Work
+from tripletree.scale.ranks import Ranks
 from tripletree.scale.session import Session, merged
 from tripletree.tree.edges import Edges, choose_edges, few_values
 from tripletree.tree.frontier import Growth, Limits, Wanted, first_bins
@@ -149,21 +150,13 @@ class Growing:
 
     def _select(self, work: Work, wanted: dict[tuple[int, int], list[int]]) -> dict[tuple[int, int], list[float]]:
         """Return the numbers at some places of sorted columns, exactly."""
-        columns = [name for name, ranks in wanted.items() for _ in ranks]
-        left = [rank for ranks in wanted.values() for rank in ranks]
-        prefix = [0] * len(columns)
-        for bits in range(0, 64 if columns else 0, passes.RADIX):
-            places = passes.Places(self.model, columns, np.array(prefix, np.uint64), bits)
-            counts = sum(self.session.each("looking at outliers", passes.count_places, (work, places)))
-            for k, of in enumerate(np.asarray(counts)):
-                until = np.cumsum(of)
-                digit = int(np.searchsorted(until, left[k], side="right"))
-                left[k] -= int(until[digit - 1]) if digit else 0
-                prefix[k] = prefix[k] * 2**passes.RADIX + digit
-        found: dict[tuple[int, int], list[float]] = {name: [] for name in wanted}
-        for name, number in zip(columns, prefix, strict=True):
-            found[name].append(passes.number_of(number))
-        return found
+        ranks = {name: Ranks.of(places) for name, places in wanted.items()}
+        while not all(one.found for one in ranks.values()):
+            counts: dict[tuple[int, int], I64] = {}
+            for part in self.session.each("looking at outliers", passes.count_places, (work, (self.model, ranks))):
+                counts = {name: counts.get(name, 0) + more for name, more in part.items()}
+            ranks = {name: one.narrowed(counts[name]) for name, one in ranks.items()}
+        return {name: one.numbers for name, one in ranks.items()}
 
     def grow_settled(self, work: Work) -> tuple[Tree, Work, Rounding]:
         """As `model.fit.grow_settled`: with truncated episodes, once more on the values that the tree settles."""

@@ -85,7 +85,7 @@ def curve_on(session: Session, fitted: Fitted) -> F64:
     tree, attributes = fitted.tree, fitted.attributes
     # What other processes need not know stays here.
     sent = replace(fitted, track=None, transitions=None)
-    work = _valued(session, fitted)
+    work = valued(session, fitted)
     ranges: Measured = merged(
         session.each("measuring ranges", passes.measure_ranges, (work, Model(work.schema, (1.0, 1.0, 1.0), "sigma")))
     )
@@ -118,14 +118,17 @@ def curve_on(session: Session, fitted: Fitted) -> F64:
     return curve_of(tree, attributes, *scales, added, table if discrete else None, fitted.costs)
 
 
-def _valued(session: Session, fitted: Fitted) -> Work:
-    """Return the work on a log with the values that a tree gives it, as `model.evaluate.log_values` does."""
+def valued(session: Session, fitted: Fitted, chosen: passes.Chosen | None = None) -> Work:
+    """Return the work on a log with the values that a tree gives it, as `model.evaluate.log_values` does.
+
+    Whether all values are the same is told by the episodes that were ``chosen``; by default by all.
+    """
     attributes = fitted.attributes
     work = session.work(float(fitted.options["gamma"]))
     if settles(fitted.options) and session.truncated():
         settled = Settled(fitted.tree, attributes.value_mean[fitted.tree.leaf_nodes])
         work = replace(work, settled=settled).carried(session.spans)
-    found = list(session.each("measuring values", passes.value_range, (work, None)))
+    found = list(session.each("measuring values", passes.value_range, (work, chosen)))
     low, high = min(pair[0] for pair in found), max(pair[1] for pair in found)
     constant, most = float(attributes.value_mean[0]), session.seen.rewards
     if high - low <= NOISE * max(abs(low), abs(high), most):

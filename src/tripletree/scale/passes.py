@@ -18,6 +18,7 @@ from tripletree.log.runs import Runs, find_runs
 from tripletree.model.bootstrap import TailSums, end_states
 from tripletree.scale.cache import Arrays
 from tripletree.scale.pieces import ROWS, Span, Work
+from tripletree.scale.ranks import Ranks
 from tripletree.tree.edges import Edges, unknown
 from tripletree.tree.frontier import Lanes, Wanted, first_bins, nothing_but_the_root
 from tripletree.tree.parts import Measured, Model, Rounding
@@ -25,10 +26,8 @@ from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
-
-RADIX = 16
-"""Bits of a number that are told apart in one pass, where places in a sorted column are looked for."""
-
+Chosen = dict[int, npt.NDArray[np.bool_]]
+"""Which episodes of each piece count."""
 
 def runs_of(disk: DiskLog, number: int) -> tuple[int, Runs]:
     """Find the episodes of a file."""
@@ -115,49 +114,19 @@ def _add(lanes: Lanes, rows: Arrays, first_bin: I64, wanted: Wanted, into: I64) 
     _kernel.add_histograms(*arrays, first_bin, *tree, rows["at"], lanes.n_plain, lanes.n_derivative, lanes.fine, into)
 
 
-@dataclass(frozen=True, eq=False)
-class Places:
-    """Places in sorted columns that are looked for, bit by bit from the highest.
-
-    ``column`` names the attribute and the number of each place's column, ``prefix`` the bits known so far.
-    """
-
-    model: Model
-    column: list[tuple[int, int]]
-    prefix: npt.NDArray[np.uint64]
-    bits: int
-
-
-def count_places(common: tuple[Work, Places], spans: Sequence[Span]) -> I64:
-    """Return how many numbers with each place's prefix have which bits next, shape (places, 2^16)."""
-    work, places = common
-    found = np.zeros((len(places.column), 2**RADIX), np.int64)
+def count_places(
+    common: tuple[Work, tuple[Model, dict[tuple[int, int], Ranks]]], spans: Sequence[Span]
+) -> dict[tuple[int, int], I64]:
+    """Count the numbers of some columns, named by attribute and number, by what their places depend on next."""
+    work, (model, places) = common
+    found: dict[tuple[int, int], I64] = {}
     for span in spans:
         log = work.log(span)
-        columns = places.model.columns(log, work.values(span, log))
-        for group, k in dict.fromkeys(places.column):
+        columns = model.columns(log, work.values(span, log))
+        for (group, k), ranks in places.items():
             numbers = columns[group].column(k)
-            keys = ordered_bits(numbers[~np.isnan(numbers)])
-            low = np.uint64(64 - places.bits - RADIX)
-            digit = (keys >> low) & np.uint64(2**RADIX - 1)
-            high = keys >> np.uint64(64 - places.bits) if places.bits else np.zeros(len(keys), np.uint64)
-            for number, name in enumerate(places.column):
-                if name == (group, k):
-                    inside = digit[high == places.prefix[number]].astype(np.int64)
-                    found[number] += np.bincount(inside, minlength=2**RADIX)
+            found[group, k] = found.get((group, k), 0) + ranks.counted(numbers[~np.isnan(numbers)])
     return found
-
-
-def ordered_bits(numbers: F64) -> npt.NDArray[np.uint64]:
-    """Return integers that have the order of the numbers; 0 and -0 are the same."""
-    bits = (numbers + 0.0).view(np.uint64)
-    return np.where(bits >> np.uint64(63), ~bits, bits | np.uint64(2**63))
-
-
-def number_of(bits: int) -> float:
-    """Return the number that an integer of `ordered_bits` stands for."""
-    raw = bits - 2**63 if bits >= 2**63 else 2**64 - 1 - bits
-    return float(np.array([raw], np.uint64).view(np.float64)[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,13 +329,16 @@ def count_all_moves(common: tuple[Work, Tree], spans: Sequence[Span]) -> Moves:
     return moves
 
 
-def value_range(common: tuple[Work, None], spans: Sequence[Span]) -> tuple[float, float]:
-    """Return the smallest and the largest value."""
-    work, _ = common
+def value_range(common: tuple[Work, Chosen | None], spans: Sequence[Span]) -> tuple[float, float]:
+    """Return the smallest and the largest value, of all episodes or of those that were chosen."""
+    work, chosen = common
     low, high = np.inf, -np.inf
     for span in spans:
-        values = work.values(span, work.log(span), raw=True)
-        low, high = min(low, float(values.min())), max(high, float(values.max()))
+        log = work.log(span)
+        values = work.values(span, log, raw=True)
+        if chosen is not None:
+            values = values[np.repeat(chosen[span.number], np.diff(log.starts))]
+        low, high = min(low, float(values.min(initial=np.inf))), max(high, float(values.max(initial=-np.inf)))
     return low, high
 
 
