@@ -83,6 +83,7 @@ from tripletree.questions.simulate import simulate
 from tripletree.questions.stability import banded, stability, steady_counterfactual, steady_factual
 from tripletree.questions.story import story
 from tripletree.questions.streamed import streamed
+from tripletree.questions.streamed_judge import calibration_on_disk, trust_on_disk
 from tripletree.questions.study import Study
 from tripletree.questions.summary import summary
 from tripletree.questions.visits import visits
@@ -919,12 +920,12 @@ class TripleTree:
         return answer
 
     @question
-    def calibration(self, log: Log, *, about: str = "value", groups: int = 10) -> Calibration:
+    def calibration(self, log: Log | DiskLog, *, about: str = "value", groups: int = 10) -> Calibration:
         """Return predictions against what a log shows, in groups of steps with about the same prediction.
 
         Parameters
         ----------
-        log : Log
+        log : Log or DiskLog
             Preferably one that the tree was not grown on: on its own log both agree more than elsewhere.
         about : str
             ``"value"``, the name of a continuous action's dimension, or ``"confidence"``: how sure the tree is of a
@@ -933,6 +934,8 @@ class TripleTree:
             Number of groups, each with about the same number of samples.
         """
         fitted = self.fitted_
+        if isinstance(log, DiskLog):
+            return calibration_on_disk(fitted, log, about, groups)
         check_log(log, "log")
         return calibration(fitted, log, about, groups)
 
@@ -977,15 +980,17 @@ class TripleTree:
         return stability(fitted, log, trees, seed, self._threads())
 
     @question
-    def trust(self, log: Log) -> Trust:
+    def trust(self, log: Log | DiskLog) -> Trust:
         """Return where not to trust the tree: too few samples, samples that disagree, states outside its range.
 
         Parameters
         ----------
-        log : Log
+        log : Log or DiskLog
             Whose states count: the training log, or another one with the same features and actions.
         """
         fitted = self.fitted_
+        if isinstance(log, DiskLog):
+            return trust_on_disk(fitted, log)
         check_log(log, "log")
         return trust(fitted, log, self._threads())
 

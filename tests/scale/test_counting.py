@@ -1,4 +1,4 @@
-"""Chances of a log on disk: counted piece by piece, they are those of the same log in memory."""
+"""Chances and calibration of a log on disk: counted piece by piece, they are those of the same log in memory."""
 
 from __future__ import annotations
 
@@ -49,17 +49,15 @@ def random_questions(rng: np.random.Generator, log: Any, tree: TripleTree) -> li
         kinds = (None, zone(), state.tolist())
         return kinds[rng.integers(len(kinds))]
 
-    found = []
-    for _ in range(4):
-        found.append(
-            {
-                "reach": "end" if rng.random() < 0.2 else zone(),
-                "start": start(),
-                "before": zone() if rng.random() < 0.4 else None,
-                "within": int(rng.integers(0, 30)) if rng.random() < 0.5 else None,
-            }
-        )
-    return found
+    return [
+        {
+            "reach": "end" if rng.random() < 0.2 else zone(),
+            "start": start(),
+            "before": zone() if rng.random() < 0.4 else None,
+            "within": int(rng.integers(0, 30)) if rng.random() < 0.5 else None,
+        }
+        for _ in range(4)
+    ]
 
 
 def conditions(rng: np.random.Generator, log: Any) -> str:
@@ -182,3 +180,75 @@ def test_every_executor_counts_the_same(executor, tmp_path, monkeypatch):
     tree = TripleTree(12, keep="leaves").fit(here)
     question = {"reach": {"x0": (0, None)}, "start": here.states[7].tolist(), "before": None, "within": 5}
     compared(tree, here, there, question)
+
+
+@pytest.mark.parametrize("block", range(3))
+def test_calibration_and_trust_are_those_of_memory(block, tmp_path, monkeypatch):
+    for seed in range(200 + 5 * block, 205 + 5 * block):
+        rng = np.random.default_rng(seed)
+        columns = random_columns(rng, episodes=int(rng.integers(4, 12)))
+        folder = write_folder(tmp_path / f"log{seed}", columns, rng, int(rng.choice([1, 7, 50])))
+        pieces_of(monkeypatch, int(rng.choice([5, 17, 64, 2**18])))
+        here = read_log(folder)
+        there = open_log(folder, cache=tmp_path / "cache", workers=2)
+        # Of some it has seen all episodes, of others only a few: then those count that it has not seen.
+        grown_on = here if rng.random() < 0.5 else here.select([0, 1])
+        truncation = str(rng.choice(["bootstrap", "paper"]))
+        leaf_model = str(rng.choice(["mean", "linear"]))
+        tree = TripleTree(12, leaf_model=leaf_model, truncation=truncation).fit(grown_on)
+        names = ("confidence",) if here.schema.action.kind == "discrete" else here.schema.action.names
+        for about in (*names, "value"):
+            groups = int(rng.choice([1, 3, 10]))
+            one, other = (tree.calibration(log, about=about, groups=groups) for log in (here, there))
+            assert one.count.tolist() == other.count.tolist()
+            assert (one.about, one.episodes, one.unseen) == (other.about, other.episodes, other.unseen)
+            for name in ("predicted", "observed", "error", "scale"):
+                a, b = getattr(one, name), getattr(other, name)
+                np.testing.assert_allclose(b, a, rtol=1e-9, atol=1e-9 * one.scale, err_msg=name)
+        one, other = tree.trust(here), tree.trust(there)
+        assert (one.outside, one.share.tolist()) == (other.outside, other.share.tolist())
+
+
+def test_actions_with_labels_of_the_tree_are_recognised(tmp_path):
+    rng = np.random.default_rng(3)
+    while "action" not in (columns := random_columns(rng, episodes=9)):
+        pass
+    folder = write_folder(tmp_path / "log", columns, rng, 3)
+    labels = {0: "left", 1: "right", 2: "none"}
+    named = read_log(folder, labels=labels)
+    tree = TripleTree(12).fit(named.select(range(5)))
+    expected = tree.calibration(named, about="confidence")
+    told = tree.calibration(open_log(folder, cache=tmp_path / "cache"), about="confidence")
+    assert expected.unseen
+    assert (told.unseen, told.episodes, told.count.tolist()) == (True, expected.episodes, expected.count.tolist())
+
+
+def test_large_logs_are_asked_without_reading_them_whole(tmp_path, monkeypatch):
+    rng = np.random.default_rng(4)
+    columns = random_columns(rng, episodes=9)
+    folder = write_folder(tmp_path / "log", columns, rng, 5)
+    model = str(tmp_path / "m.tripletree")
+    TripleTree(20, leaf_model="mean").fit(read_log(folder)).save(model)
+    commands = (
+        ["chance", model, "--reach", "x0 > 0", "--within", "5"],
+        ["chance", model, "--reach", "x0 > 0", "--steps", "--given", "length > 3"],
+        ["chance", model, "--unreachable"],
+        ["chance", model, "--occupancy"],
+        ["calibration", model],
+        ["trust", model],
+        ["transitions", model],
+        ["rollouts", model, "-n", "2", "--steps", "3"],
+    )
+
+    def told() -> list[str]:
+        done = [CliRunner().invoke(main, [*command, "--log", str(folder)]) for command in commands]
+        assert [one.exit_code for one in done] == [0] * len(commands), [one.output for one in done]
+        return [one.stdout for one in done]
+
+    expected = told()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tripletree.scale.plan.free_memory", lambda: 10)
+    monkeypatch.setattr("tripletree.scale.plan.USUAL", 2 * 10**9)
+    assert told() == expected
+    assert (tmp_path / "home" / "tripletree").exists()
+    assert list((tmp_path / "home").rglob("*-*")) == []

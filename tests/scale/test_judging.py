@@ -92,8 +92,8 @@ def test_questions_that_need_memory_say_what_to_give(tmp_path):
     folder = write_folder(tmp_path / "log", random_columns(rng, 9), rng, 5)
     tree, log = TripleTree(20).fit(read_log(folder)), open_log(folder)
     with pytest.raises(ParameterError, match=r"Give whole random episodes of it: log=.*sample\(1_000_000\)"):
-        tree.calibration(log)
-    assert tree.calibration(log.sample()).episodes == 9
+        tree.occupancy(log=log)
+    assert tree.occupancy(log=log.sample()).seen.recorded == 9
     with pytest.raises(ParameterError, match="This needs a log in memory"):
         TripleTree().fit(read_log(folder), log)
 

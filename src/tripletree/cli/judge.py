@@ -76,14 +76,9 @@ def outline(model: Path, log: Path, describe: Path | None, regions: int, as_json
 @json_option
 def held_out(model: Path, log: Path, describe: Path | None, as_json: bool) -> None:
     """Show how good the model is on episodes that it has not seen."""
-    from tripletree.log.disk import open_log
-
     tree = open_model(model)
-    if too_large(log):
-        with console.passing() as progress:
-            answer = tree.held_out(open_log(log, progress=progress, **roles_for(tree, log, describe)))
-    else:
-        answer = tree.held_out(required_log(tree, log, describe))
+    with log_or_disk(tree, log, describe) as judged:
+        answer = tree.held_out(judged)
     console.answer(answer, as_json)
 
 

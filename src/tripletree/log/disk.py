@@ -131,7 +131,7 @@ class DiskLog:
     def sample(self, steps: int = 1_000_000, seed: int | np.random.Generator = 0) -> Log:
         """Return whole random episodes of at most so many steps together, as a log in memory.
 
-        For questions that need one: chances, calibration, stories. All files are read once, a piece at a time.
+        For questions that need one, such as stories. All files are read once, a piece at a time.
         """
         check_whole(steps, "steps", 1, example=1_000_000)
         index = find_episodes(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from tripletree.model.fitted import Fitted
 from tripletree.questions.kept import identity, keep, recall
 from tripletree.questions.predict import shares
 
+F64 = npt.NDArray[np.float64]
 U64 = npt.NDArray[np.uint64]
 Mask = npt.NDArray[np.bool_]
 
@@ -59,24 +61,37 @@ def calibration(fitted: Fitted, log: Log, about: str = "value", groups: int = GR
         How many groups, with about as many samples each; fewer when many samples have the same prediction.
     """
     check_same_schema(fitted.schema, log, "log")
-    check_choice(about, "about", attributes(fitted), "value")
-    check_whole(groups, "groups", 1, example=GROUPS)
+    check_calibration(fitted, about, groups)
     fresh = unseen(fitted, log)
     return _calibration(fitted, log if fresh is None else fresh, about, groups, fresh is not None)
 
 
-def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool) -> Calibration:
+def check_calibration(fitted: Fitted, about: str, groups: int) -> None:
+    """Raise ParameterError unless the calibration of this can be asked for, in so many groups."""
+    check_choice(about, "about", attributes(fitted), "value")
+    check_whole(groups, "groups", 1, example=GROUPS)
+
+
+def shares_between(groups: int) -> npt.NDArray[np.float64]:
+    """Return the shares of the samples that lie below each border between groups."""
+    return np.linspace(0, 1, groups + 1)[1:-1]
+
+
+def compared(fitted: Fitted, log: Log, about: str, values: Callable[[], F64]) -> tuple[F64, F64]:
+    """Return what is predicted in every step of a log, and what is observed; ``values`` has the log's own."""
     told, part = fitted.told(log.states, fitted.tree.apply(log.states)), fitted.targets
     if about == "value":
-        predicted, observed = told[:, part["value"]][:, 0], log_values(fitted, log)
-    elif fitted.schema.action.kind == "discrete":
+        return told[:, part["value"]][:, 0], values()
+    if fitted.schema.action.kind == "discrete":
         table = shares(told[:, part["action"]])
-        predicted = table.max(axis=1)
-        observed = (known_codes(fitted, log) == table.argmax(axis=1)).astype(np.float64)
-    else:
-        k = fitted.schema.action.names.index(about)
-        predicted, observed = told[:, k], log.actions[:, k]
-    edges = np.unique(np.quantile(predicted, np.linspace(0, 1, groups + 1)[1:-1]))
+        return table.max(axis=1), (known_codes(fitted, log) == table.argmax(axis=1)).astype(np.float64)
+    k = fitted.schema.action.names.index(about)
+    return told[:, k], log.actions[:, k]
+
+
+def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool) -> Calibration:
+    predicted, observed = compared(fitted, log, about, lambda: log_values(fitted, log))
+    edges = np.unique(np.quantile(predicted, shares_between(groups)))
     group = np.unique(np.searchsorted(edges, predicted, side="right"), return_inverse=True)[1]
     weight = np.ones(len(group)) if log.weights is None else log.weights
     total = np.bincount(group, weight)
@@ -183,9 +198,11 @@ def trust(fitted: Fitted, log: Log, threads: int = 1) -> Trust:
     """Return the doubts about a tree, with shares of a log."""
     check_same_schema(fitted.schema, log, "log")
     leaf = fitted.tree.apply(log.states, threads)
-    return Trust(
-        few=fitted.leaves.count < FEW,
-        left=_unknown(fitted),
-        share=np.bincount(leaf, minlength=fitted.tree.n_leaves) / len(leaf),
-        outside=float(fitted.outside(log.states).mean()),
-    )
+    number = np.bincount(leaf, minlength=fitted.tree.n_leaves)
+    return trust_of(fitted, number, int(fitted.outside(log.states).sum()))
+
+
+def trust_of(fitted: Fitted, number: npt.NDArray[np.int64], outside: int) -> Trust:
+    """Return the doubts about a tree, given how many steps are in each leaf, and how many outside what it knows."""
+    total = int(number.sum())
+    return Trust(few=fitted.leaves.count < FEW, left=_unknown(fitted), share=number / total, outside=outside / total)

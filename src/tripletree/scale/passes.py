@@ -29,6 +29,7 @@ I64 = npt.NDArray[np.int64]
 Chosen = dict[int, npt.NDArray[np.bool_]]
 """Which episodes of each piece count."""
 
+
 def runs_of(disk: DiskLog, number: int) -> tuple[int, Runs]:
     """Find the episodes of a file."""
     return number, find_runs(disk, number)
