@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,9 +22,10 @@ from benchmarks.scaling import write
 TITLE = "Disturbed: the same tree after killed workers, in other files, after Ctrl-C; nothing stays behind"
 ROWS, QUICK = 2 * 10**6, 10**5
 FILES = (1, 7, 50)
-INTERRUPTS = 20
-LIMIT = 2.0
-"""Seconds in which Ctrl-C must have ended everything."""
+INTERRUPTS, RESUMED = 20, 7
+"""How often Ctrl-C is pressed, and every how many-th time the run goes on to its end."""
+LIMIT, HANGS = 2.0, 60.0
+"""Seconds in which Ctrl-C must have ended everything, and after which nobody waits any longer."""
 
 # Fits a log on disk and prints a digest of tree, leaves and transitions; if asked to, kills one worker in every pass.
 CASE = """
@@ -34,6 +37,8 @@ def main():
     executor, folder, cache, killing = sys.argv[1:5]
     killed = []
     def progress(what, done, total, size, who):
+        if done == 0:
+            print(what.partition(" (")[0], file=sys.stderr, flush=True)
         if killing == "yes" and done < total and what not in killed and (workers := multiprocessing.active_children()):
             killed.append(what)
             workers[0].kill()
@@ -75,24 +80,68 @@ def children(pid: int) -> set[int]:
 
 
 def interrupted(script: Path, folder: Path, home: Path, executor: str, after: float) -> dict[str, Any]:
-    """Start a fit, send Ctrl-C after some seconds, and tell how it ended."""
+    """Start a fit, send Ctrl-C after some seconds, and tell what it was at and how it ended."""
     command = [sys.executable, str(script), executor, str(folder), "-", "no"]
-    environment = os.environ | {"XDG_CACHE_HOME": str(home)}
-    fit = subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
-    time.sleep(after)
-    below = children(fit.pid)
-    over = fit.poll() is not None
-    os.killpg(fit.pid, signal.SIGINT) if not over else None
-    begin = time.perf_counter()
-    fit.communicate(timeout=60)
-    seconds = time.perf_counter() - begin
-    while below and time.perf_counter() - begin < LIMIT:
+    with tempfile.TemporaryFile("w+") as told:
+        fit = subprocess.Popen(
+            command,
+            env=os.environ | {"XDG_CACHE_HOME": str(home)},
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            start_new_session=True,
+        )
+        time.sleep(after)
+        told.seek(0)
+        passes = told.read().splitlines()
+        below = children(fit.pid)
+        over = fit.poll() is not None
+        begin = time.perf_counter()
+        if not over:
+            os.killpg(fit.pid, signal.SIGINT)
+        try:
+            fit.wait(HANGS)
+        except subprocess.TimeoutExpired:
+            os.killpg(fit.pid, signal.SIGKILL)
+            fit.wait()
+        seconds = time.perf_counter() - begin
+    while below and time.perf_counter() - begin < max(LIMIT, seconds + 0.5):
         time.sleep(0.05)
         below = {pid for pid in below if (Path("/proc") / str(pid)).exists()}
     stray = [path.name for path in home.rglob("*") if path.is_file() and not path.name.startswith("log-")]
-    return {"over": over, "seconds": seconds, "orphans": len(below), "stray": len(stray)}
+    at = passes[-1] if passes else "starting"
+    return {"over": over, "at": at, "seconds": seconds, "orphans": len(below), "stray": len(stray)}
+
+
+def interrupts(script: Path, folder: Path, place: Path, executor: str, expected: str) -> dict[str, Any]:
+    """Press Ctrl-C at moments that are spread over a whole run; sometimes, go on from what is left behind."""
+    begin = time.perf_counter()
+    fitted(script, folder, str(place / "whole"), executor)
+    length = time.perf_counter() - begin
+    shutil.rmtree(place / "whole")
+    rng = np.random.default_rng(0)
+    ends, same, left = [], True, 0
+    for number in range(INTERRUPTS):
+        home = place / f"home{number}"
+        home.mkdir()
+        after = max((number + rng.random()) / INTERRUPTS * length, 0.2)
+        ends.append(interrupted(script, folder, home, executor, after))
+        say(f"    {executor} after {after:.1f} of {length:.1f} s: {ends[-1]}")
+        if number % RESUMED == RESUMED - 1:
+            os.environ["XDG_CACHE_HOME"] = str(home)
+            same &= fitted(script, folder, "-", executor)["digest"] == expected
+            left += sum(path.is_file() for path in home.rglob("*"))
+        shutil.rmtree(home)
+    heard = [end for end in ends if not end["over"]]
+    return {
+        "same": same,
+        "slowest end, s": max(end["seconds"] for end in heard),
+        "median": statistics.median(end["seconds"] for end in heard),
+        "late": sum(end["seconds"] > LIMIT for end in heard),
+        "orphans": sum(end["orphans"] for end in ends),
+        "stray files": sum(end["stray"] for end in ends) + left,
+        "were over": len(ends) - len(heard),
+        "passes": len({end["at"] for end in heard}),
+    }
 
 
 def run(options: Options, report: Report) -> None:
@@ -121,27 +170,7 @@ def run(options: Options, report: Report) -> None:
             if options.wants(f"killed {executor}"):
                 got = fitted(script, folders[7], str(cache / executor), executor, killing=True)
                 told(f"{executor}: a worker killed in each pass", got["digest"] == expected, killed=got["killed"])
-        home = Path(place) / "home"
         for executor in ("threads", "processes", "dask"):
-            if not options.wants(f"interrupts {executor}"):
-                continue
-            begin = time.perf_counter()
-            fitted(script, folders[7], str(cache / "whole"), executor)
-            length = time.perf_counter() - begin
-            rng = np.random.default_rng(0)
-            moments = rng.uniform(0.2, length, INTERRUPTS if executor == "threads" else INTERRUPTS // 4)
-            ends = [interrupted(script, folders[7], home, executor, float(after)) for after in moments]
-            os.environ["XDG_CACHE_HOME"] = str(home)
-            again = fitted(script, folders[7], "-", executor)["digest"]
-            left = sum(path.is_file() for path in home.rglob("*"))
-            told(
-                f"{executor}: Ctrl-C {len(ends)} times, then once to the end",
-                again == expected,
-                **{
-                    "slowest end, s": max(end["seconds"] for end in ends),
-                    "orphans": sum(end["orphans"] for end in ends),
-                    "stray files": sum(end["stray"] for end in ends) + left,
-                    "late": sum(end["seconds"] > LIMIT for end in ends),
-                    "were over": sum(end["over"] for end in ends),
-                },
-            )
+            if options.wants(f"interrupts {executor}"):
+                got = interrupts(script, folders[7], Path(place), executor, expected)
+                told(f"{executor}: Ctrl-C {INTERRUPTS} times", got.pop("same"), **got)
