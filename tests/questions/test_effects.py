@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.logs import make_log
+from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree import ParameterError
 from tripletree.answers.effects import _legs
@@ -219,3 +219,12 @@ def test_legs_alternate_and_are_large(numbers, turn):
     else:
         rises = np.maximum.accumulate(line) - line
         assert min(rises.max(), (line - np.minimum.accumulate(line)).max()) <= turn
+
+
+def test_of_a_log_that_is_thinned_out_anyway_fewer_states_may_be_asked(monkeypatch):
+    log = random_log(3, (300, 300))
+    tree = quietly_fitted(log, max_leaves=5)
+    assert module.effects(tree.fitted_, log, most=100).samples == 600
+    monkeypatch.setattr(module, "MOST_STATES", 200)
+    assert module.effects(tree.fitted_, log, most=200).samples == 200
+    assert module.effects(tree.fitted_, log, most=100).samples == 100

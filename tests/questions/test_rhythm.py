@@ -11,9 +11,10 @@ from benchmarks.wording_rhythm import NOISES, SHAPES, found_breaks, gait, noise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.logs import make_log
+from tests.logs import make_log, random_log
+from tests.test_api import quietly_fitted
 from tripletree import Log, ParameterError, rhythm
-from tripletree.questions import cycle, periods
+from tripletree.questions import cycle, periods, study
 
 
 def wave_log(period: float, episodes: int = 6, steps: int = 400, **columns: object) -> Log:
@@ -292,3 +293,21 @@ def test_filtering_block_by_block_is_a_convolution(length, steps):
     rng = np.random.default_rng(0)
     along, kernel = (rng.normal(size=n) + 1j * rng.normal(size=n) for n in (length, steps))
     np.testing.assert_allclose(periods._convolved(along, kernel), np.convolve(along, kernel, "valid"), atol=1e-9)
+
+
+def test_a_study_of_a_long_log_tells_all_of_a_rhythm_that_some_episodes_show(monkeypatch):
+    log = wave_log(40, episodes=12)
+    tree = quietly_fitted(log, max_leaves=4)
+    looked = []
+    monkeypatch.setattr(study, "rhythm", lambda log: looked.append(log.n_samples) or rhythm(log))
+    whole = study.Study(tree.fitted_, log, 1).rhythm
+    assert looked == [log.n_samples]
+    monkeypatch.setattr(study, "GLANCED", log.n_samples // 2)
+    told = study.Study(tree.fitted_, log, 1).rhythm
+    assert str(told) == str(whole) == str(rhythm(log))
+    assert np.array_equal(told.phase, whole.phase, equal_nan=True)
+    assert looked[1:] == [log.n_samples // 2, log.n_samples]
+    # Where some episodes show none, the others are not looked at.
+    still = random_log(0, (400,) * 8)
+    assert not study.Study(quietly_fitted(still, max_leaves=4).fitted_, still, 1).rhythm
+    assert looked[3:] == [2_400]

@@ -24,6 +24,7 @@ from tripletree.errors import ParameterError
 from tripletree.language.conditions import clauses
 from tripletree.language.numbers import unit
 from tripletree.log.log import Log
+from tripletree.log.sampling import some_episodes
 from tripletree.model.evaluate import check_same_schema, in_labels, log_values
 from tripletree.model.fit import describe_grown, grow_settled
 from tripletree.model.fitted import Fitted
@@ -163,18 +164,9 @@ def criticality(fitted: Fitted, log: Log, threads: int = 1) -> Criticality:
     log = in_labels(fitted.schema, log)
     kept = f"criticality {log.fingerprint()}"
     if kept not in fitted.memory:
-        fitted.memory[kept] = _criticality(fitted, _sample(log), threads)
+        fitted.memory[kept] = _criticality(fitted, some_episodes(log, LARGEST), threads)
     found: Criticality = fitted.memory[kept]
     return found
-
-
-def _sample(log: Log) -> Log:
-    """Return a log, or of a very long one some of its episodes."""
-    if log.n_samples <= LARGEST:
-        return log
-    order = np.random.default_rng(0).permutation(log.n_episodes)
-    enough = np.cumsum(np.diff(log.starts)[order]) <= LARGEST
-    return log.select(np.sort(order[enough]))
 
 
 def _criticality(fitted: Fitted, log: Log, threads: int) -> Criticality:

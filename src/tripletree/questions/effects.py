@@ -43,7 +43,12 @@ WIDE = 0.05
 
 
 def effects(
-    fitted: Fitted, log: Log | None = None, about: str = "action", features: Any = None, threads: int = 1
+    fitted: Fitted,
+    log: Log | None = None,
+    about: str = "action",
+    features: Any = None,
+    threads: int = 1,
+    most: int = MOST_STATES,
 ) -> Effects:
     """Return a curve for each feature.
 
@@ -59,9 +64,12 @@ def effects(
         Whose effects; None: of all features.
     threads : int
         Threads to use.
+    most : int
+        Of a log with much more than `MOST_STATES` states, about so many will do.
     """
     states = _states(fitted, log)
-    return effects_among(fitted, states[:: max(round(len(states) / MOST_STATES), 1)], about, features, threads)
+    every = round(len(states) / most) if round(len(states) / MOST_STATES) > 1 else 1
+    return effects_among(fitted, states[::every], about, features, threads)
 
 
 def effects_among(fitted: Fitted, states: F64, about: str, features: Any, threads: int) -> Effects:

@@ -24,6 +24,7 @@ from tripletree.log.log import Log
 from tripletree.log.recording import Recording
 from tripletree.log.remembering import Evidence as Remembered
 from tripletree.log.remembering import remembering
+from tripletree.log.sampling import some_episodes
 from tripletree.model.fitted import Fitted
 from tripletree.questions.criticality import criticality
 from tripletree.questions.evidence import Evidence
@@ -38,6 +39,8 @@ from tripletree.questions.stability import LEAST_TREES, stability
 from tripletree.questions.story import story
 from tripletree.questions.world import world
 
+GLANCED = 200_000
+"""Steps of random episodes in which something that repeats all the time would be seen."""
 MOST_REGROWN = 300_000
 """Samples from which on the tree is not grown again and again for a sentence of a page."""
 LOWEST, LEAST = 0.1, 20
@@ -130,8 +133,10 @@ class Study:
 
     @cached_property
     def rhythm(self) -> Rhythm:
-        """What repeats in the log."""
-        return rhythm(self.log)
+        """What repeats in the log; of a long one, some episodes tell whether it is worth looking at all of them."""
+        some = some_episodes(self.log, GLANCED)
+        found = rhythm(some)
+        return rhythm(self.log) if found and some is not self.log else found
 
     @cached_property
     def stability(self) -> str:

@@ -10,6 +10,7 @@ from tripletree.language.numbers import short_between
 from tripletree.log.derive import derivatives, wrapped
 from tripletree.log.endings import TERMINATED, TRUNCATED
 from tripletree.log.log import Log
+from tripletree.log.sampling import some_episodes
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -45,7 +46,7 @@ def world(log: Log) -> World:
     log : Log
         The log.
     """
-    some = _sample(log)
+    some = some_episodes(log, ROWS)
     states, change = some.states, derivatives(some)
     low, high = log.states.min(axis=0), log.states.max(axis=0)
     span = high - low
@@ -78,16 +79,6 @@ def world(log: Log) -> World:
         lengths=(short, middle, long),
         schema=log.schema,
     )
-
-
-def _sample(log: Log) -> Log:
-    """Return a log, or of a long one some of its episodes."""
-    if log.n_samples <= ROWS:
-        return log
-    order = np.random.default_rng(0).permutation(log.n_episodes)
-    enough = np.cumsum(np.diff(log.starts)[order]) <= ROWS
-    enough[0] = True
-    return log.select(np.sort(order[enough]))
 
 
 def _left_out(log: Log) -> Mask:

@@ -48,6 +48,8 @@ MOST_ALONG = 6
 """Features that are drawn along a cycle."""
 MOST_FEATURES = 8
 """Features whose means are shown in each region."""
+MOST_DRAWN = 25_000
+"""States that effect curves are drawn by, where a log is so long that only some of them are looked at anyway."""
 MOST_CURVES = 6
 """Effect curves that are drawn, the strongest."""
 WORST = 6
@@ -99,7 +101,7 @@ def _effects(case: Case) -> Markup:
     about = next(iter(main_attributes(case.fitted)), None)
     if about is None:
         return Markup()
-    found = effects(case.fitted, case.log, about, threads=case.threads)
+    found = effects(case.fitted, case.log, about, threads=case.threads, most=MOST_DRAWN)
     if not any(found.shown(None if found.labels else column) for column in range(len(found.names))):
         return Markup()
     sheet = effects_sheet(found)
