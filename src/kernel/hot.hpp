@@ -50,8 +50,7 @@ struct Hot {
     void (*sum_rows)(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares);
     double (*largest_square)(const Table& table, size_t a, size_t b);  // an upper bound
     void (*complete_rows)(const Table& table, size_t a, size_t b);
-    bool (*add_wide)(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count, size_t d,
-                     const int64_t* first_bin, int64_t* histogram);
+    void (*add_wide)(const WideLanes& lanes, const int32_t* records, size_t stride, size_t count, size_t d, const int64_t* first_bin, int64_t* histogram);
     void (*standardise)(double* rows, size_t count, size_t width, size_t known, const double* origin, const double* per_unit, double* low, double* high);
     void (*add_products)(const double* rows, size_t count, size_t left, size_t width, double* sums);
     void (*move_products)(double* sums, size_t left, size_t width, const double* away);

@@ -8,10 +8,9 @@ namespace TT_ISA {
 
 typedef int64_t W8 __attribute__((vector_size(64)));
 
-// A row as a record of sums (see WideLanes).
-TT_INLINE void widen_row(const WideLanes& lanes, const int32_t* y, uint8_t known, int64_t* row) {
-    for (int k = 0; k < lanes.columns(); ++k) row[k] = y[k];
-    row[lanes.known()] = known;
+// A record of a row: its targets, whether it has a derivative, and its bins, 16 bits each. As a record of sums (see WideLanes):
+TT_INLINE void widen_record(const WideLanes& lanes, const int32_t* y, int64_t* row) {
+    for (int k = 0; k <= lanes.columns(); ++k) row[k] = y[k];
     row[lanes.count()] = 1;
     int64_t* squares = row + lanes.squares();
     if (!lanes.fine) {
@@ -31,52 +30,60 @@ TT_INLINE void widen_row(const WideLanes& lanes, const int32_t* y, uint8_t known
         for (int k = 0; k < 3; ++k) squares[3 * group + k] = static_cast<int64_t>(sums[group] >> 32 * k & (k < 2 ? 0xffffffffu : ~Wide{0}));
 }
 
+TT_INLINE int64_t horizontal_sum(W8 v) { return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7])); }
+
+// Rows that are not fine, in NV vectors: nothing goes through memory.
 template <int NV>
-TT_INLINE bool add_wide_impl(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count,
-                             size_t d, const int64_t* first_bin, int64_t* histogram) {
-    const size_t width = lanes.width(), columns = static_cast<size_t>(lanes.columns()), nv = NV ? NV : width / 8;
-    alignas(64) int64_t local[NV ? 8 * NV : 8];
-    int64_t* const row = NV ? local : new int64_t[width];
-    for (size_t k = 0; k < width; ++k) row[k] = 0;
-    bool right = true;
-    for (size_t i = 0; i < count; ++i) {
-        const size_t at = rows[i];
-        if (i + 8 < count) {
-            __builtin_prefetch(targets + rows[i + 8] * columns);
-            __builtin_prefetch(bins + rows[i + 8] * d);
+TT_INLINE void add_short(const WideLanes& lanes, const int32_t* records, size_t stride, size_t count, size_t d, const int64_t* first_bin, int64_t* histogram) {
+    const W8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    W8 kept[NV], plain[NV], targets[NV], one[NV], squares[NV], squares_d[NV];
+    for (int j = 0; j < NV; ++j) {
+        const W8 at = lane + 8 * j;
+        kept[j] = at <= lanes.known(), plain[j] = at < lanes.plain, targets[j] = at < lanes.targets;
+        one[j] = (at == lanes.count()) & 1, squares[j] = at == lanes.squares(), squares_d[j] = at == lanes.squares() + 1;
+    }
+    for (size_t i = 0; i < count; ++i, records += stride) {
+        W8 v[NV], sum = {}, sum_d = {};
+        for (int j = 0; j < NV; ++j) {
+            v[j] = __builtin_convertvector(load(records + 8 * j), W8) & kept[j];
+            const W8 square = v[j] * v[j] & targets[j];
+            sum += square & plain[j], sum_d += square & ~plain[j];
+            v[j] += one[j];
         }
-        widen_row(lanes, targets + at * columns, known[at], row);
-        W8 v[NV ? NV : 1];
-        for (size_t j = 0; j < (NV ? nv : 0); ++j) std::memcpy(&v[j], row + 8 * j, sizeof v[j]);
+        const int64_t total = horizontal_sum(sum), total_d = horizontal_sum(sum_d);
+        for (int j = 0; j < NV; ++j) v[j] += ((W8{} + total) & squares[j]) + ((W8{} + total_d) & squares_d[j]);
+        const int32_t* bins = records + lanes.columns() + 1;
         for (size_t f = 0; f < d; ++f) {
-            const size_t bin = static_cast<size_t>(first_bin[f]) + bins[at * d + f];
-            if (bin >= static_cast<size_t>(first_bin[f + 1])) {
-                right = false;
-                continue;
-            }
-            int64_t* record = histogram + bin * width;
-            for (size_t j = 0; j < nv; ++j) {
-                W8 sum, more;
-                std::memcpy(&sum, record + 8 * j, sizeof sum);
-                if (!NV) std::memcpy(&more, row + 8 * j, sizeof more);
-                sum += NV ? v[NV ? j : 0] : more;
-                std::memcpy(record + 8 * j, &sum, sizeof sum);
+            uint16_t bin;
+            std::memcpy(&bin, reinterpret_cast<const char*>(bins) + 2 * f, sizeof bin);
+            int64_t* record = histogram + (static_cast<size_t>(first_bin[f]) + bin) * (8 * NV);
+            for (int j = 0; j < NV; ++j) {
+                W8 added;
+                std::memcpy(&added, record + 8 * j, sizeof added);
+                added += v[j];
+                std::memcpy(record + 8 * j, &added, sizeof added);
             }
         }
     }
-    if (!NV) delete[] row;
-    return right;
 }
 
-// Adds some rows to one histogram; false: a bin is none of its feature's, and the row was left out there.
-static bool add_wide(const WideLanes& lanes, const uint16_t* bins, const int32_t* targets, const uint8_t* known, const uint32_t* rows, size_t count, size_t d,
-                     const int64_t* first_bin, int64_t* histogram) {
-    switch (lanes.width() / 8) {
-        case 1: return add_wide_impl<1>(lanes, bins, targets, known, rows, count, d, first_bin, histogram);
-        case 2: return add_wide_impl<2>(lanes, bins, targets, known, rows, count, d, first_bin, histogram);
-        case 3: return add_wide_impl<3>(lanes, bins, targets, known, rows, count, d, first_bin, histogram);
-        default: return add_wide_impl<0>(lanes, bins, targets, known, rows, count, d, first_bin, histogram);
+// Adds records to one histogram. They may be read to the end of the last vector, beyond the last record.
+static void add_wide(const WideLanes& lanes, const int32_t* records, size_t stride, size_t count, size_t d, const int64_t* first_bin, int64_t* histogram) {
+    const size_t width = lanes.width();
+    if (!lanes.fine && width == 8) return add_short<1>(lanes, records, stride, count, d, first_bin, histogram);
+    if (!lanes.fine && width == 16) return add_short<2>(lanes, records, stride, count, d, first_bin, histogram);
+    if (!lanes.fine && width == 24) return add_short<3>(lanes, records, stride, count, d, first_bin, histogram);
+    int64_t* const row = new int64_t[width]();
+    for (size_t i = 0; i < count; ++i, records += stride) {
+        widen_record(lanes, records, row);
+        for (size_t f = 0; f < d; ++f) {
+            uint16_t bin;
+            std::memcpy(&bin, reinterpret_cast<const char*>(records + lanes.columns() + 1) + 2 * f, sizeof bin);
+            int64_t* record = histogram + (static_cast<size_t>(first_bin[f]) + bin) * width;
+            for (size_t k = 0; k < width; ++k) record[k] += row[k];
+        }
     }
+    delete[] row;
 }
 
 }  // namespace TT_ISA

@@ -444,28 +444,121 @@ size_t require_bins(const In1<int64_t>& first_bin) {
     return d;
 }
 
-// Adds rows to the histograms of the nodes that they fall into: slot[node] is the number of the histogram, or -1. `at` is the node of each row,
-// here or above, and is brought up to date.
-size_t add_histograms(In2<uint16_t> bins, In2<int32_t> targets, In1<uint8_t> known, In1<int64_t> first_bin, In1<int32_t> feature, In1<int32_t> cut,
-                      In1<int32_t> left, In1<int32_t> slot, nb::ndarray<uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at, int n_plain, int n_derivative,
-                      bool fine, nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> histograms) {
-    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
-    const size_t n = bins.shape(0), d = require_bins(first_bin), nodes = feature.shape(0), slots = histograms.shape(0);
-    require(bins.shape(1) == d && targets.shape(0) == n && known.shape(0) == n && n < (size_t{1} << 32), "bins, targets and known must match");
-    require(at.shape(0) == n, "every row must be at a node");
-    require(targets.shape(1) == static_cast<size_t>(lanes.columns()), "targets must have their columns");
-    require(histograms.shape(1) == static_cast<size_t>(first_bin(d)) && histograms.shape(2) == lanes.width(), "histograms must have the bins and lanes");
-    require(nodes > 0 && cut.shape(0) == nodes && left.shape(0) == nodes && slot.shape(0) == nodes, "tree arrays must have one length");
-    for (size_t k = 0; k < nodes; ++k) {
-        require(slot(k) >= -1 && slot(k) < static_cast<int64_t>(slots), "there is no such histogram");
-        if (left(k) < 0) continue;
-        require(left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes, "children must come after their parents");
-        require(feature(k) >= 0 && static_cast<size_t>(feature(k)) < d, "the tree splits on a feature that the bins do not have");
-    }
-    nb::gil_scoped_release released;
-    return add_to_histograms(lanes, bins.data(), targets.data(), known.data(), n, d, first_bin.data(), feature.data(), cut.data(), left.data(), slot.data(),
-                             nodes, at.data(), slots, histograms.data());
+using AnyNumbers = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+
+// Numbers as the cache keeps them, n rows.
+Numbers numbers_of(const AnyNumbers& from, size_t n) {
+    require((from.ndim() == 1 || from.ndim() == 2) && from.shape(0) == n, "there must be one row of numbers for each row");
+    Numbers::Type type = Numbers::float64;
+    if (from.dtype() == nb::dtype<float>()) type = Numbers::float32;
+    else if (from.dtype() == nb::dtype<int32_t>()) type = Numbers::int32;
+    else if (from.dtype() == nb::dtype<uint8_t>()) type = Numbers::uint8;
+    else require(from.dtype() == nb::dtype<double>(), "numbers must be float64, float32, int32 or uint8");
+    return {type, from.data(), from.ndim() == 2 ? from.shape(1) : 1};
 }
+
+// A piece of a log as it lies in the cache; what is mapped is read when rows are added to histograms, and `at` is brought up to date.
+class PieceArrays {
+  public:
+    PieceArrays(AnyNumbers states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, AnyNumbers actions, In2<int32_t> given,
+                nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at)
+        : states_(states), actions_(actions), starts_(starts), final_states_(final_states), periods_(periods), given_(given), at_(at) {
+        const size_t n = at.shape(0), d = periods.shape(0), episodes = final_states.shape(0);
+        require(starts.shape(0) == episodes + 1 && starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n),
+                "starts must run from 0 to the number of rows");
+        for (size_t e = 0; e < episodes; ++e) require(starts(e) < starts(e + 1), "starts must ascend");
+        require(final_states.shape(1) == d && given.shape(0) == n && n < (size_t{1} << 31), "the arrays of a piece must match");
+        bool angles = false;
+        for (size_t f = 0; f < d; ++f) angles = angles || periods(f) > 0;
+        const LogRows log{nullptr, n, d, starts.data(), final_states.data(), episodes, periods.data(), angles, nullptr};
+        rows = {numbers_of(states, n), numbers_of(actions, n), log, given.data(), given.shape(1), at.data()};
+        require(rows.states.width == d && states.ndim() == 2, "states must have one column for each feature");
+    }
+    PieceRows rows;
+
+  private:
+    AnyNumbers states_, actions_;
+    In1<int64_t> starts_;
+    In2<double> final_states_;
+    In1<double> periods_;
+    In2<int32_t> given_;
+    nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at_;
+};
+
+// Columns that are kept, and what each of them is rounded by: centre, unit, mean and scale.
+using RoundingArrays = std::tuple<In1<int64_t>, In1<double>, In1<double>, In1<double>, In1<double>>;
+
+Rounding rounding_of(const RoundingArrays& how, size_t columns) {
+    const auto& [kept, centre, unit, mean, scale] = how;
+    const size_t m = kept.shape(0);
+    for (const auto* v : {&centre, &unit, &mean, &scale}) require(v->shape(0) == m, "centre, unit, mean and scale must have one entry per column");
+    for (size_t k = 0; k < m; ++k)
+        require(kept(k) >= (k ? kept(k - 1) + 1 : 0) && kept(k) < static_cast<int64_t>(columns), "kept must be columns in ascending order");
+    return {kept.data(), m, centre.data(), unit.data(), mean.data(), scale.data()};
+}
+
+// Adds rows of one piece after the other to the histograms of the nodes that they fall into: slot[node] is the number of the histogram, or -1.
+// Targets of the action are rounded, or those of its label; `lie` counts where targets lie on the grid, unless it is empty.
+class Counter {
+  public:
+    Counter(In1<double> edges, In1<int64_t> first_edge, const RoundingArrays& action, In2<int32_t> labels, const RoundingArrays& derivative,
+            In1<int32_t> feature, In1<int32_t> cut, In1<int32_t> left, In1<int32_t> slot, int n_plain, int n_derivative, bool fine,
+            nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> histograms, nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> lie)
+        : held_(edges, first_edge, action, labels, derivative, feature, left, slot, histograms, lie) {
+        const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
+        require(first_edge.shape(0) > 1, "there must be features");
+        const size_t d = first_edge.shape(0) - 1, nodes = feature.shape(0), slots = histograms.shape(0);
+        require_edges(edges, first_edge, d);
+        limbs_ = fine ? 2 : 1, n_plain_ = static_cast<size_t>(n_plain);
+        require(labels.shape(1) % limbs_ == 0, "labels must have all targets");
+        Making how{lanes,
+                   rounding_of(action, SIZE_MAX >> 1),
+                   rounding_of(derivative, d),
+                   labels.shape(0) ? labels.data() : nullptr,
+                   labels.shape(0),
+                   labels.shape(1) / limbs_,
+                   edges.data(),
+                   first_edge.data(),
+                   {0}};
+        for (size_t f = 0; f < d; ++f) how.first_bin.push_back(how.first_bin.back() + first_edge(f + 1) - first_edge(f) + 1);
+        require(how.derivative.count == static_cast<size_t>(n_derivative), "every target must be made once");
+        require(histograms.shape(1) == static_cast<size_t>(how.first_bin[d]) && histograms.shape(2) == lanes.width(),
+                "histograms must have the bins and lanes");
+        require(lie.shape(0) == 0 || (lie.shape(0) == static_cast<size_t>(lanes.targets) && lie.shape(1) > 0), "every target must have its stretches");
+        require(nodes > 0 && cut.shape(0) == nodes && left.shape(0) == nodes && slot.shape(0) == nodes, "tree arrays must have one length");
+        Route route{feature.data(), left.data(), slot.data(), std::vector<double>(nodes), nodes, slots};
+        for (size_t k = 0; k < nodes; ++k) {
+            require(slot(k) >= -1 && slot(k) < static_cast<int64_t>(slots), "there is no such histogram");
+            if (left(k) < 0) continue;
+            require(left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes, "children must come after their parents");
+            require(feature(k) >= 0 && static_cast<size_t>(feature(k)) < d, "the tree splits on a feature that has no edges");
+            const auto f = static_cast<size_t>(feature(k));
+            require(cut(k) >= 0 && cut(k) < first_edge(f + 1) - first_edge(f), "there is no such edge");
+            route.threshold[k] = edges.data()[first_edge(f) + cut(k)];
+        }
+        actions_ = how.action.count ? static_cast<size_t>(how.action.kept[how.action.count - 1]) + 1 : 0;
+        d_ = d, action_lanes_ = how.action_lanes();
+        counter_ = std::make_unique<RowCounter>(how, route, histograms.data(), lie.shape(0) ? lie.data() : nullptr, lie.shape(1));
+    }
+    void add(const PieceArrays& piece) {
+        const PieceRows& rows = piece.rows;
+        require(rows.log.d == d_ && rows.actions.width >= actions_, "the piece must have all features and actions");
+        require(rows.n_given % limbs_ == 0 && action_lanes_ + rows.n_given / limbs_ == n_plain_, "every target must be made once");
+        nb::gil_scoped_release released;
+        counter_->add(rows);
+    }
+    void finish() {
+        nb::gil_scoped_release released;
+        counter_->finish();
+    }
+
+  private:
+    std::tuple<In1<double>, In1<int64_t>, RoundingArrays, In2<int32_t>, RoundingArrays, In1<int32_t>, In1<int32_t>, In1<int32_t>,
+               nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>, nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>
+        held_;
+    size_t limbs_, n_plain_, d_, actions_, action_lanes_;
+    std::unique_ptr<RowCounter> counter_;
+};
 
 // The best split of a node by its histogram: feature (-1: none), the bins below and above it, gain, and the sums on its left.
 std::tuple<int, int, int, double, Out1<int64_t>> split_histogram(In2<int64_t> histogram, In1<int64_t> first_bin, int n_plain, int n_derivative, bool fine,
@@ -990,8 +1083,18 @@ NB_MODULE(_kernel, m) {
           "high"_a, "threads"_a);
     m.def("attribute_background", &attribute_background, "states"_a, "background"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "origin"_a,
           "centre"_a, "slope"_a, "low"_a, "high"_a, "threads"_a);
-    m.def("add_histograms", &add_histograms, "bins"_a, "targets"_a, "known"_a, "first_bin"_a, "feature"_a, "cut"_a, "left"_a, "slot"_a, "at"_a.noconvert(),
-          "n_plain"_a, "n_derivative"_a, "fine"_a, "histograms"_a.noconvert());
+    nb::class_<PieceArrays>(m, "Piece")
+        .def(nb::init<AnyNumbers, In1<int64_t>, In2<double>, In1<double>, AnyNumbers, In2<int32_t>,
+                      nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(),
+             "states"_a.noconvert(), "starts"_a, "final_states"_a, "periods"_a, "actions"_a.noconvert(), "given"_a, "at"_a.noconvert());
+    nb::class_<Counter>(m, "Counter")
+        .def(nb::init<In1<double>, In1<int64_t>, const RoundingArrays&, In2<int32_t>, const RoundingArrays&, In1<int32_t>, In1<int32_t>, In1<int32_t>,
+                      In1<int32_t>, int, int, bool, nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>,
+                      nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(),
+             "edges"_a, "first_edge"_a, "action"_a, "labels"_a, "derivative"_a, "feature"_a, "cut"_a, "left"_a, "slot"_a, "n_plain"_a, "n_derivative"_a,
+             "fine"_a, "histograms"_a.noconvert(), "lie"_a.noconvert())
+        .def("add", &Counter::add, "piece"_a)
+        .def("finish", &Counter::finish);
     m.def("split_histogram", &split_histogram, "histogram"_a, "first_bin"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a, "min_samples_leaf"_a,
           "min_gain"_a);
     m.def("priority_of", &priority_of, "sums"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a);

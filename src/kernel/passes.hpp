@@ -104,18 +104,22 @@ struct Rounding {
     const double *centre, *unit, *mean, *scale;
 };
 
+// Rounds n rows of m columns.
+inline void quantise_rows(const Rounding& how, size_t m, const double* x, size_t n, size_t row_stride, size_t column_stride, int32_t* to, size_t width,
+                          size_t second) {
+    if (how.count == m) {
+        hot.quantise(x, n, m, static_cast<int64_t>(row_stride), static_cast<int64_t>(column_stride), how.centre, how.unit, how.mean, how.scale, to, width,
+                     second);
+        return;
+    }
+    for (size_t k = 0; k < how.count; ++k)
+        hot.quantise(x + static_cast<size_t>(how.kept[k]) * column_stride, n, 1, static_cast<int64_t>(row_stride), 1, how.centre + k, how.unit + k,
+                     how.mean + k, how.scale + k, to + k, width, second);
+}
+
 inline void quantise_all(const PassColumns& in, const Rounding& how, int32_t* out, size_t width, size_t second, Team& team, const Flag& cancel) {
-    const bool all = how.count == in.m;
     pass_over(in, team, cancel, [&](int, size_t a, size_t n, const double* x, size_t row_stride, size_t column_stride) {
-        int32_t* to = out + a * width;
-        if (all) {
-            hot.quantise(x, n, in.m, static_cast<int64_t>(row_stride), static_cast<int64_t>(column_stride), how.centre, how.unit, how.mean, how.scale, to,
-                         width, second);
-            return;
-        }
-        for (size_t k = 0; k < how.count; ++k)
-            hot.quantise(x + static_cast<size_t>(how.kept[k]) * column_stride, n, 1, static_cast<int64_t>(row_stride), 1, how.centre + k, how.unit + k,
-                         how.mean + k, how.scale + k, to + k, width, second);
+        quantise_rows(how, in.m, x, n, row_stride, column_stride, out + a * width, width, second);
     });
 }
 

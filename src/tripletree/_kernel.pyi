@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -75,21 +75,40 @@ def grow(
     edges: F64 | None = None,
     first_edge: npt.NDArray[np.int64] | None = None,
 ) -> tuple[I32, F64, I32, F64, I32]: ...
-def add_histograms(
-    bins: npt.NDArray[np.uint16],
-    targets: I32,
-    known: npt.NDArray[np.uint8],
-    first_bin: npt.NDArray[np.int64],
-    feature: I32,
-    cut: I32,
-    left: I32,
-    slot: I32,
-    at: npt.NDArray[np.uint32],
-    n_plain: int,
-    n_derivative: int,
-    fine: bool,
-    histograms: npt.NDArray[np.int64],
-) -> int: ...
+
+class Piece:
+    def __init__(
+        self,
+        states: npt.NDArray[np.float32] | F64,
+        starts: I64,
+        final_states: F64,
+        periods: F64,
+        actions: npt.NDArray[Any],
+        given: I32,
+        at: npt.NDArray[np.uint16],
+    ) -> None: ...
+
+class Counter:
+    def __init__(
+        self,
+        edges: F64,
+        first_edge: I64,
+        action: tuple[I64, F64, F64, F64, F64],
+        labels: I32,
+        derivative: tuple[I64, F64, F64, F64, F64],
+        feature: I32,
+        cut: I32,
+        left: I32,
+        slot: I32,
+        n_plain: int,
+        n_derivative: int,
+        fine: bool,
+        histograms: I64,
+        lie: I64,
+    ) -> None: ...
+    def add(self, piece: Piece) -> None: ...
+    def finish(self) -> None: ...
+
 def split_histogram(
     histogram: npt.NDArray[np.int64],
     first_bin: npt.NDArray[np.int64],

@@ -18,7 +18,7 @@ from tripletree.scale.pieces import Settled, Work
 from tripletree.scale.ranks import Ranks
 from tripletree.scale.session import Session, merged
 from tripletree.tree.edges import Edges, choose_edges, few_values
-from tripletree.tree.frontier import Growth, Limits, Wanted, first_bins
+from tripletree.tree.frontier import Growth, Limits, Wanted
 from tripletree.tree.grow import encode
 from tripletree.tree.parts import Measured, Model, Rounding, at_ranks, middle_ranks, middle_span, rounding, units_for
 from tripletree.tree.rotation import WORTHWHILE
@@ -41,23 +41,24 @@ class Growing:
         self.edges: Edges | None = None
         self.value_size = 0.0
         self._start_size = 0.0
+        self._ranges = Measured()
         self._few: dict[tuple[int, int], dict[float, int]] = {}
 
     def _flattened(self, work: Work) -> Work:
-        """Make values that differ by rounding errors only the same, as `log.derive.values` does."""
+        """Measure ranges, and make values that differ by rounding errors only the same, as `log.derive.values` does."""
         work = replace(work, flat=None)
-        found = list(self.session.each("measuring values", passes.value_range, (work, None)))
-        low, high = min(pair[0] for pair in found), max(pair[1] for pair in found)
-        self.value_size = max(abs(low), abs(high))
+        self._ranges = merged(self.session.each("measuring ranges", passes.measure_ranges, (work, self.model)))
+        lowest, highest = self._ranges.lowest[1], self._ranges.highest[1]
+        low, high = float(lowest[0]), float(highest[0])
         if high - low <= NOISE * max(abs(low), abs(high), self.seen.rewards):
-            middle = low / 2 + high / 2
-            self.value_size = abs(middle)
-            return replace(work, flat=middle)
+            low = high = lowest[0] = highest[0] = low / 2 + high / 2
+            work = replace(work, flat=low)
+        self.value_size = max(abs(low), abs(high))
         return work
 
     def _measured(self, work: Work) -> Rounding:
-        """Measure action, value and derivative; the first time, choose edges as well."""
-        ranges = merged(self.session.each("measuring ranges", passes.measure_ranges, (work, self.model)))
+        """Measure how action, value and derivative spread; the first time, choose edges as well."""
+        ranges = self._ranges
         units = units_for(ranges, self.seen.states)
         bins = int(self.parameters["bins"])
         whole = len(self.seen.sample) == self.n
@@ -90,7 +91,7 @@ class Growing:
         while True:
             root: I64 | None = None
             lie: I64 | None = None
-            for histogram, part in self.session.each("binning", passes.write_rows, (work, how, edges)):
+            for histogram, part in self.session.each("binning", passes.count_root, (work, how, edges)):
                 root = histogram if root is None else root + histogram
                 lie = part if lie is None else lie + part
             if how.fine or lie is None:
@@ -109,13 +110,12 @@ class Growing:
             float(given["min_quality"]) * how.grid * how.grid,
             given["priority"] == "gain",
         )
-        first_bin = first_bins(edges)
 
         def counted(wanted: Wanted) -> I64:
             what = f"growing ({leaves[0]} of at most {given['max_leaves']} leaves)"
             found: I64 | None = None
             for part in self.session.each(
-                what, passes.count_nodes, (work, how.lanes, first_bin, wanted), self.session.workers.number
+                what, passes.count_nodes, (work, how, edges, wanted), self.session.workers.number
             ):
                 found = part if found is None else np.add(found, part, out=found)
             if found is None:

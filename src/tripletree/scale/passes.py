@@ -17,11 +17,11 @@ from tripletree.log.log import Log
 from tripletree.log.runs import Runs, find_runs
 from tripletree.model.bootstrap import TailSums, end_states
 from tripletree.scale.cache import Arrays
-from tripletree.scale.pieces import ROWS, Span, Work
+from tripletree.scale.pieces import ROWS, Passing, Room, Span, Work
 from tripletree.scale.ranks import Ranks
 from tripletree.tree.edges import Edges, unknown
-from tripletree.tree.frontier import Lanes, Wanted, first_bins, nothing_but_the_root
-from tripletree.tree.parts import Measured, Model, Rounding
+from tripletree.tree.frontier import Wanted, no_counts, nothing_but_the_root
+from tripletree.tree.parts import BUCKETS, Measured, Model, Rounding
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -39,8 +39,9 @@ def measure_ranges(common: tuple[Work, Model], spans: Sequence[Span]) -> Measure
     """Return the ranges of action, value and derivative."""
     work, model = common
     found: Measured | None = None
+    room = Room()
     for span in spans:
-        log = work.log(span)
+        log = work.log(span, room)
         part = Measured.ranges(model.columns(log, work.values(span, log)))
         if found is None:
             found = part
@@ -65,8 +66,9 @@ def measure_sums(common: tuple[Work, Units], spans: Sequence[Span]) -> tuple[Mea
     work, how = common
     found: Measured | None = None
     more = [np.empty(0) for _ in how.known]
+    room = Room()
     for span in spans:
-        log = work.log(span)
+        log = work.log(span, room)
         part = Measured.added(how.model.columns(log, work.values(span, log)), how.units, how.grids)
         for f, values in enumerate(how.known):
             if values is not None and len(more[f]) <= how.most:
@@ -78,41 +80,39 @@ def measure_sums(common: tuple[Work, Units], spans: Sequence[Span]) -> tuple[Mea
     return found or Measured(), more
 
 
-def write_rows(common: tuple[Work, Rounding, Edges], spans: Sequence[Span]) -> tuple[I64, I64]:
-    """Write the targets and bins of pieces; returns the histogram of the root, and where targets lie on the grid."""
+def count_root(common: tuple[Work, Rounding, Edges], spans: Sequence[Span]) -> tuple[I64, I64]:
+    """Return the histogram of the root, and where targets lie on the grid; writes what later passes go on from."""
     work, how, edges = common
-    lanes, first_bin, root = how.lanes, first_bins(edges), nothing_but_the_root()
-    histogram = np.zeros((1, int(first_bin[-1]), lanes.width), np.int64)
-    lie: I64 = np.zeros((0, 0), np.int64)
+    lanes = how.lanes
+    histogram = no_counts(1, edges, lanes)
+    lie = np.zeros((lanes.n_plain + lanes.n_derivative, BUCKETS), np.int64)
+    counter = how.counter(edges, nothing_but_the_root(), histogram, None if how.fine else lie)
     for span in spans:
-        log = work.log(span)
-        targets, known = how.rows(log, work.values(span, log))
-        bins = _kernel.bin_rows(log.states, edges.numbers, edges.first)
-        at = np.zeros(len(bins), np.uint32)  # the node that each row is at, of the tree that grows
-        rows: Arrays = {"bins": bins, "targets": targets, "known": known, "at": at}
+        kept = work.kept(span)
+        # The node that each row is at, of the tree that grows.
+        rows: Arrays = {"given": how.of_values(work.values(span, kept)), "at": np.zeros(span.rows, np.uint16)}
         work.cache.write(ROWS, span.number, rows, {})
-        _add(lanes, rows, first_bin, root, histogram)
-        if not how.fine:
-            part = how.spans(targets, known)
-            lie = lie + part if lie.size else part
+        counter.add(_piece(work, kept, rows))
+    counter.finish()
     return histogram, lie
 
 
-def count_nodes(common: tuple[Work, Lanes, I64, Wanted], spans: Sequence[Span]) -> I64:
+def count_nodes(common: tuple[Work, Rounding, Edges, Wanted], spans: Sequence[Span]) -> I64:
     """Return the histograms of some nodes."""
-    work, lanes, first_bin, wanted = common
-    histograms = np.zeros((wanted.slots, int(first_bin[-1]), lanes.width), np.int64)
+    work, how, edges, wanted = common
+    histograms = no_counts(wanted.slots, edges, how.lanes)
+    counter = how.counter(edges, wanted, histograms)
     for span in spans:
         # Where rows are is written on the way. If this task was done before, wholly or in part, they are further down.
-        arrays, _ = work.cache.read(ROWS, span.number, mapped=True, changed=True)
-        _add(lanes, arrays, first_bin, wanted, histograms)
+        rows, _ = work.cache.read(ROWS, span.number, mapped=True, changed=True)
+        counter.add(_piece(work, work.kept(span), rows))
+    counter.finish()
     return histograms
 
 
-def _add(lanes: Lanes, rows: Arrays, first_bin: I64, wanted: Wanted, into: I64) -> None:
-    arrays = (rows["bins"], rows["targets"], rows["known"])
-    tree = (wanted.feature, wanted.cut, wanted.left, wanted.slot)
-    _kernel.add_histograms(*arrays, first_bin, *tree, rows["at"], lanes.n_plain, lanes.n_derivative, lanes.fine, into)
+def _piece(work: Work, kept: Passing, rows: Arrays) -> _kernel.Piece:
+    periods = np.array(work.schema.periods, np.float64)
+    return _kernel.Piece(kept.states, kept.starts, kept.final_states, periods, kept.actions, rows["given"], rows["at"])
 
 
 def count_places(
@@ -121,8 +121,9 @@ def count_places(
     """Count the numbers of some columns, named by attribute and number, by what their places depend on next."""
     work, (model, places) = common
     found: dict[tuple[int, int], I64] = {}
+    room = Room()
     for span in spans:
-        log = work.log(span)
+        log = work.log(span, room)
         columns = model.columns(log, work.values(span, log))
         for (group, k), ranks in places.items():
             numbers = columns[group].column(k)
@@ -143,8 +144,9 @@ def settle(common: tuple[Work, Tails], spans: Sequence[Span]) -> TailSums | None
     """Return what the values of leaves that truncated episodes end in depend on."""
     work, how = common
     found: TailSums | None = None
+    room = Room()
     for span in spans:
-        log = work.log(span)
+        log = work.log(span, room)
         leaf = how.tree.apply(log.states)
         part = TailSums.of(
             log,
@@ -302,8 +304,9 @@ def describe_leaves(common: tuple[Work, Tree, LeafSums], spans: Sequence[Span]) 
     work, tree, empty = common
     sums = empty.copy()
     moves: Moves | None = None
+    room = Room()
     for span in spans:
-        log = work.log(span)
+        log = work.log(span, room)
         sums.add(log, work.values(span, log), tree.apply(log.states))
         part = count_moves(tree, span, log)
         if moves is None:
@@ -319,8 +322,9 @@ def count_all_moves(common: tuple[Work, Tree], spans: Sequence[Span]) -> Moves:
     """Return how the log moves from leaf to leaf."""
     work, tree = common
     moves: Moves | None = None
+    room = Room()
     for span in spans:
-        part = count_moves(tree, span, work.log(span))
+        part = count_moves(tree, span, work.log(span, room))
         if moves is None:
             moves = part
         else:
@@ -335,7 +339,7 @@ def value_range(common: tuple[Work, Chosen | None], spans: Sequence[Span]) -> tu
     work, chosen = common
     low, high = np.inf, -np.inf
     for span in spans:
-        log = work.log(span)
+        log = work.kept(span)
         values = work.values(span, log, raw=True)
         if chosen is not None:
             values = values[np.repeat(chosen[span.number], np.diff(log.starts))]

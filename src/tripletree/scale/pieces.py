@@ -27,7 +27,7 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 LOG, ROWS = "log", "rows"
-"""Kinds of files in the cache: the piece as it is, and its targets and bins."""
+"""Kinds of files in the cache: the piece as it is; while a tree grows, targets of the value and where each row is."""
 
 
 class Span(NamedTuple):
@@ -95,6 +95,28 @@ def _narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return numbers
 
 
+class Passing(Log):
+    """A log that was checked when it was first read: arrays may have half the size, and are others' before long."""
+
+    def __post_init__(self) -> None:
+        """Neither check nor copy anything."""
+
+
+class Room:
+    """Memory that one piece takes after the other: new memory for each would cost as much as a pass."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, npt.NDArray[Any]] = {}
+
+    def put(self, name: str, numbers: npt.NDArray[Any], dtype: npt.DTypeLike = np.float64) -> npt.NDArray[Any]:
+        """Return numbers in the given type, in the room of that name."""
+        if name not in self._held or len(self._held[name]) < numbers.size:
+            self._held[name] = np.empty(numbers.size, dtype)
+        found = self._held[name][: numbers.size].reshape(numbers.shape)
+        np.copyto(found, numbers)
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Settled:
     """The value that follows the end of a truncated episode: that of the leaf that its final state falls into."""
@@ -133,26 +155,30 @@ class Work:
     flat: float | None = None
     settled: Settled | None = None
 
-    def log(self, span: Span) -> Log:
-        """Return a piece as a log."""
-        arrays, facts = self.cache.read(LOG, span.number)
-        actions = arrays["actions"]
-        if self.schema.action.kind == "discrete":
+    def kept(self, span: Span) -> Passing:
+        """Return a piece as it lies in the cache."""
+        arrays, facts = self.cache.read(LOG, span.number, mapped=True)
+        actions, labels = arrays["actions"], facts["schema"]["action"]["labels"]
+        if self.schema.action.kind == "discrete" and tuple(labels) != tuple(self.schema.action.labels):
             place = {label: k for k, label in enumerate(self.schema.action.labels)}
-            codes = np.array([place[label] for label in facts["schema"]["action"]["labels"]], np.int32)
-            actions = codes[actions]
-        ids = np.array(facts["ids"])
+            actions = np.array([place[label] for label in labels], np.int32)[actions]
+        names = ("states", "rewards", "starts", "final_states", "endings")
+        found: dict[str, Any] = {name: arrays[name] for name in names} | {"actions": actions}
+        return Passing(**found, episode_ids=np.array(facts["ids"]), schema=self.schema)
+
+    def log(self, span: Span, room: Room | None = None) -> Log:
+        """Return a piece as a log; in some room, it is there until the next one comes."""
+        kept, some = self.kept(span), room or Room()
+        numbers = np.int32 if self.schema.action.kind == "discrete" else np.float64
         parts: dict[str, Any] = {
-            "states": arrays["states"].astype(np.float64),
-            "actions": actions.astype(np.int32 if self.schema.action.kind == "discrete" else np.float64),
-            "rewards": arrays["rewards"].astype(np.float64),
-            "starts": arrays["starts"].copy(),
-            "final_states": arrays["final_states"].copy(),
-            "endings": arrays["endings"].copy(),
+            "states": some.put("states", kept.states),
+            "actions": some.put("actions", kept.actions, numbers),
+            "rewards": some.put("rewards", kept.rewards),
         }
-        for part in parts.values():
-            part.setflags(write=False)
-        return Log(**parts, episode_ids=ids, schema=self.schema)
+        if room is not None:
+            return replace(kept, **parts)
+        names = ("starts", "final_states", "endings", "episode_ids")
+        return Log(**parts, **{name: getattr(kept, name) for name in names}, schema=self.schema)
 
     def hashes(self, span: Span) -> npt.NDArray[np.uint64]:
         """Return the hashes of a piece's episodes."""
@@ -169,7 +195,7 @@ class Work:
                 tail[truncated] = self.settled.value[self.settled.tree.apply(end_states(log, truncated))]
         if span.after:
             tail[-1] = self.carry[span.number]
-        return _kernel.discounted(log.rewards, log.starts, self.gamma, tail)
+        return _kernel.discounted(log.rewards.astype(np.float64, copy=False), log.starts, self.gamma, tail)
 
     def carried(self, spans: Sequence[Span]) -> Work:
         """Return the same with the values that cut episodes go on with, found from their ends backwards."""
@@ -178,7 +204,7 @@ class Work:
         for span in reversed(spans):
             if span.before:
                 work = replace(work, carry=carry)
-                carry[span.number - 1] = float(work.values(span, work.log(span), raw=True)[0])
+                carry[span.number - 1] = float(work.values(span, work.kept(span), raw=True)[0])
         return replace(self, carry=carry)
 
 

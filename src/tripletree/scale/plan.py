@@ -10,11 +10,19 @@ from typing import Any
 from tripletree.errors import ParameterError
 from tripletree.log.cutting import PIECE
 from tripletree.log.disk import DiskLog
-from tripletree.model.fit import available_cores
+from tripletree.log.parquet_reader import INSTALL
+from tripletree.log.roles import listed
+from tripletree.log.sources import library
+from tripletree.model.fit import ROWS_SORTED, available_cores
 from tripletree.text import Message, Option, count
+from tripletree.tree.edges import SAMPLE
 
 BYTES_A_STEP = 400
 """Of memory, while a piece is worked on: its columns, the log, and what is made of it."""
+WHERE = 6
+"""Bytes of each step while a tree grows: the target of its value, and the node that it is at."""
+LENGTH = 100
+"""Steps of an episode, for a guess at how many there are."""
 USUAL = 15 * 10**8
 """Bytes of memory to work with, where nobody says otherwise: more makes little difference."""
 NANOSECONDS = 1_600
@@ -45,14 +53,40 @@ def plan(disk: DiskLog, parameters: Mapping[str, Any] | None = None) -> Plan:
     """Return what it will take to fit a tree to a log on disk; a guess by its size."""
     workers, _, slots = shares_of(disk)
     width, n = disk.n_features, disk.n_samples
-    states = 8 * width + 8 * max(len(disk.roles["action"]), 1) + 8
-    rows = 2 * width + 4 * (width + 3) + 1
     leaves = 1000 if parameters is None else int(parameters["max_leaves"])
     each = NANOSECONDS * (0.4 + 0.6 * (width / 8) ** 1.5) * (0.6 + 0.4 * leaves / 500)
     record = 8 * -(-(width + 7) // 8) * 8
     bins = 1024 if parameters is None else int(parameters["bins"])
     memory = workers * PIECE * BYTES_A_STEP * max(width, 4) // 8 + slots * bins * width * record + 4 * 10**8
-    return Plan(n, len(disk.files), n * (states + rows), memory, n * each / 1e9 / workers, workers)
+    return Plan(n, len(disk.files), cache_of(disk), memory, n * each / 1e9 / workers, workers)
+
+
+def cache_of(disk: DiskLog) -> int:
+    """Return about the bytes of the cache while a tree grows: numbers as the files have them, and where each row is."""
+    arrow = library("pyarrow", "Reading Parquet files", INSTALL)
+    schema = library("pyarrow.parquet", "Reading Parquet files", INSTALL).read_schema(disk.files[0].path)
+    single = (
+        arrow.float32(),
+        arrow.float16(),
+        arrow.int8(),
+        arrow.uint8(),
+        arrow.int16(),
+        arrow.uint16(),
+        arrow.bool_(),
+    )
+
+    def size(name: str) -> int:
+        column = max((one for one in schema.names if name.startswith(one)), key=len, default=None)
+        kind = None if column is None else schema.field(column).type
+        while kind is not None and hasattr(kind, "value_type"):
+            kind = kind.value_type
+        return 4 if kind in single else 8
+
+    columns = [*disk.roles["features"], *listed(disk.roles["action"]), *listed(disk.roles["reward"])]
+    n, width = disk.n_samples, disk.n_features
+    per_row = sum(map(size, columns)) + WHERE
+    sample = 8 * width * (min(n, SAMPLE) + min(n, ROWS_SORTED))  # of rows that bins and medians are chosen by
+    return n * per_row + sample + (8 * width + 30) * n // LENGTH
 
 
 def shares_of(disk: DiskLog) -> tuple[int, int, int]:

@@ -8,6 +8,7 @@ as far as what is known allows. So which nodes were counted ahead of time change
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -77,6 +78,15 @@ def nothing_but_the_root() -> Wanted:
     """Return what the first pass counts."""
     none = np.full(1, -1, np.int32)
     return Wanted(none, none, none, np.zeros(1, np.int32))
+
+
+def no_counts(slots: int, edges: Edges, lanes: Lanes) -> I64:
+    """Return histograms of nothing yet, shape (slots, all bins, lanes); they begin where a cache line does."""
+    shape = slots, int(first_bins(edges)[-1]), lanes.width
+    size = math.prod(shape)
+    room = np.zeros(size + 8, np.int64)
+    skip = -room.ctypes.data % 64 // 8
+    return room[skip : skip + size].reshape(shape)
 
 
 @dataclass(eq=False)

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.log.derive import has_successor
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
 from tripletree.tree.costs import GrowthCosts, embedded, growth_costs
-from tripletree.tree.frontier import Lanes
+from tripletree.tree.edges import Edges
+from tripletree.tree.frontier import Lanes, Wanted
 from tripletree.tree.resolution import ALIKE, ENOUGH, LIMB
 from tripletree.tree.spread import Spread, Units, finished, units_of
 from tripletree.tree.targets import (
@@ -30,10 +30,10 @@ from tripletree.tree.targets import (
     _news,
     _notes,
     _outlier_notes,
-    empty_rows,
 )
 
 F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
 BUCKETS = 2**12 + 1
@@ -158,39 +158,48 @@ class Rounding:
         """Grid units per unit of a target."""
         return self.scale * LIMB if self.fine else self.scale
 
-    def rows(self, log: Log, values: F64) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-        """Return the targets of a part, and which samples have a derivative."""
-        width = sum(map(len, self.used))
-        rows = empty_rows(log.n_samples, width, self.fine)
-        lane = 0
-        columns = self.model.columns(log, values)[:3]
-        for source, spread, factor, kept in zip(columns, self.spreads, self.factors, self.used, strict=False):
-            for part, numbers in source.sources() if len(kept) else ():
-                _kernel.quantise(
-                    numbers,
-                    kept,
-                    spread.centre[kept],
-                    spread.per_unit[kept],
-                    spread.unit_mean[kept],
-                    factor[kept] * self.scale,
-                    rows[part],
-                    lane,
-                    self.fine,
-                )
-            lane += len(kept)
-        half = rows.shape[1] // 2
-        packed = np.hstack([rows[:, :width], rows[:, half : half + width]]) if self.fine else rows[:, :width]
-        return np.ascontiguousarray(packed), has_successor(log).astype(np.uint8)
+    def _numbers(self, group: int) -> tuple[I64, F64, F64, F64, F64]:
+        """Return what the kernel rounds an attribute by: columns that count, their centre, units, mean and scale."""
+        kept, spread, factor = self.used[group], self.spreads[group], self.factors[group]
+        return kept, spread.centre[kept], spread.per_unit[kept], spread.unit_mean[kept], factor[kept] * self.scale
 
-    def spans(self, targets: npt.NDArray[np.int32], known: npt.NDArray[np.uint8]) -> I64:
-        """Return how many targets of a part lie in each stretch of the grid, shape (targets, BUCKETS)."""
-        found = np.zeros((targets.shape[1], BUCKETS), np.int64)
-        plain = self.lanes.n_plain
-        for k, column in enumerate(targets.T):
-            numbers = column if k < plain else column[known > 0]
-            place = np.minimum((numbers.astype(np.int64) + 2**23) >> 12, BUCKETS - 1)
-            found[k] = np.bincount(place, minlength=BUCKETS)
-        return found
+    def _rounded(self, group: int, numbers: F64) -> I32:
+        """Return the targets that numbers of an attribute become, on a fine grid followed by what rounding leaves."""
+        rows = np.zeros((len(numbers), len(self.used[group]) * (2 if self.fine else 1)), np.int32)
+        if rows.size:
+            _kernel.quantise(_kernel.Source(numbers.T), *self._numbers(group), rows, 0, self.fine)
+        return rows
+
+    def of_values(self, values: F64) -> I32:
+        """Return the targets of some values."""
+        return self._rounded(1, values[:, None])
+
+    def counter(self, edges: Edges, wanted: Wanted, histograms: I64, lie: I64 | None = None) -> _kernel.Counter:
+        """Return what adds rows to the histograms of the nodes that they fall into.
+
+        Where targets lie on the grid is added to ``lie``, shape (targets, BUCKETS).
+        """
+        labels, action = np.zeros((0, 0), np.int32), self._numbers(0)
+        if self.model.schema.action.kind == "discrete":
+            points, none = self.model.points, np.empty(0)
+            labels = self._rounded(0, np.eye(len(self.model.schema.action.labels)) if points is None else points)
+            action = (np.empty(0, np.int64), none, none, none, none)
+        return _kernel.Counter(
+            edges.numbers,
+            edges.first,
+            action,
+            labels,
+            self._numbers(2),
+            wanted.feature,
+            wanted.cut,
+            wanted.left,
+            wanted.slot,
+            self.lanes.n_plain,
+            self.lanes.n_derivative,
+            self.fine,
+            histograms,
+            np.zeros((0, 0), np.int64) if lie is None else lie,
+        )
 
     def narrow(self, spans: I64) -> list[tuple[int, int]]:
         """Return which columns, as attribute and number, may be too coarse on this grid."""
