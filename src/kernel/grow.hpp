@@ -253,6 +253,11 @@ class Grower {
     Wide total(const Squares& s) const { return table_.lanes.fine ? (Wide{s.first} << 2 * limb_bits) + s.rest : s.first; }
     void weigh(Node& node) const { node.priority = weigher().priority(node.sums, node.squares, node.squares_d, static_cast<double>(node.size())); }
 
+    // What gives a thread its short sums: a thread on its own uses those of its search, the team those of each.
+    auto shorts(Search& s, const Team* team) {
+        return [this, &s, team](int thread) -> ShortSums& { return team ? searches_[static_cast<size_t>(thread)].shorts : s.shorts; };
+    }
+
     void search(const std::vector<Node*>& batch) {
         stop_if(cancel_);
         size_t work = 0;
@@ -276,7 +281,7 @@ class Grower {
         if (count > pool_limit_) {
             if (!node.histogram) {
                 node.histogram = histograms_.lend();
-                if (node.histogram) build_histogram(table_, order, count, team, cancel_, node.histogram.get());
+                if (node.histogram) build_histogram(table_, order, count, shorts(s, team), team, cancel_, node.histogram.get());
             }
             search_histogram(table_, order, count, node.histogram.get(), s, spare_ + node.begin, team, cancel_);
         } else {
@@ -371,22 +376,21 @@ class Grower {
     // Adds up the rows of a new node.
     void sum(const uint32_t* rows, Node& node, Team* team) {
         const size_t width = node.sums.size();
-        std::vector<double> part(team ? most_blocks * width : 0);
-        std::vector<Squares> squares(team ? most_blocks * 2 : 2);
-        for (size_t a = 0; a < node.size(); a += step) {
-            stop_if(cancel_);
-            const size_t count = std::min(step, node.size() - a);
-            if (!team && a == 0) {
-                hot.sum_rows(table_, rows, count, node.sums.data(), squares.data());
-                continue;
-            }
-            part.assign(std::max(part.size(), width), 0.0);
-            const size_t blocks =
-                in_blocks(team, count, [&](size_t i, size_t j, size_t k) { hot.sum_rows(table_, rows + a + i, j - i, &part[k * width], &squares[2 * k]); });
-            for (size_t k = 0; k < blocks * width; ++k) node.sums[k % width] += part[k];
+        if (!team) {
+            Squares squares[2];
+            in_steps(node.size(), cancel_, [&](size_t a, size_t b) { hot.sum_rows(table_, rows + a, b - a, node.sums.data(), squares); });
+            return note_squares(node, squares);
         }
-        for (size_t k = 0; k < squares.size(); k += 2) node.squares += total(squares[k]), node.squares_d += total(squares[k + 1]);
+        std::vector<double> part(most_blocks * width, 0.0);
+        std::vector<Squares> squares(most_blocks * 2);
+        const size_t blocks = in_blocks(team, node.size(), [&](size_t a, size_t b, size_t k) {
+            in_steps(b - a, cancel_, [&](size_t i, size_t j) { hot.sum_rows(table_, rows + a + i, j - i, &part[k * width], &squares[2 * k]); });
+        });
+        for (size_t k = 0; k < blocks * width; ++k) node.sums[k % width] += part[k];
+        for (size_t k = 0; k < blocks; ++k) note_squares(node, &squares[2 * k]);
     }
+
+    void note_squares(Node& node, const Squares* squares) const { node.squares += total(squares[0]), node.squares_d += total(squares[1]); }
 
     void divide(Node& node, const Candidate& chosen, Search& s, Team* team) {
         const auto width = static_cast<size_t>(table_.lanes.width);
@@ -404,20 +408,24 @@ class Grower {
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
         const uint32_t* rows = node.member ? divide_pool(node, lefts, s) : order_ + small.begin;
-        sum(rows, small, team);
+        Histograms::Loan part;
+        if (node.histogram && large.size() > pool_limit_) part = histograms_.lend();
+        if (part) {
+            Squares squares[2];
+            const Total total{small.sums.data(), squares};
+            build_histogram(table_, rows, small.size(), shorts(s, team), team, cancel_, part.get(), &total);
+            note_squares(small, squares);
+            hot.subtract(node.histogram.get(), part.get(), table_.all_bins() * width);
+            large.histogram = std::move(node.histogram);
+            if (small.size() > pool_limit_) small.histogram = std::move(part);
+        } else {
+            sum(rows, small, team);
+        }
         for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
         large.squares = node.squares - small.squares;
         large.squares_d = node.squares_d - small.squares_d;
         weigh(small);
         weigh(large);
-        if (node.histogram && large.size() > pool_limit_) {
-            if (Histograms::Loan part = histograms_.lend()) {
-                build_histogram(table_, rows, small.size(), team, cancel_, part.get());
-                hot.subtract(node.histogram.get(), part.get(), table_.all_bins() * width);
-                large.histogram = std::move(node.histogram);
-                if (small.size() > pool_limit_) small.histogram = std::move(part);
-            }
-        }
         release(node);
     }
 

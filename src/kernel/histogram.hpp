@@ -38,6 +38,29 @@ class Histograms {
     std::vector<double*> idle_;
 };
 
+// Sums of 32 bits that a thread adds to first, all 0 between uses.
+class ShortSums {
+  public:
+    int32_t* get(size_t size) {
+        if (size > size_) {
+            room_ = make_array<int32_t>(size);
+            std::fill_n(room_.get(), size, 0);
+            size_ = size;
+        }
+        return room_.get();
+    }
+
+  private:
+    Array<int32_t> room_;
+    size_t size_ = 0;
+};
+
+// Sums over a set of rows, by lane, and of their squares.
+struct Total {
+    double* sums;
+    Squares* squares;
+};
+
 // Features in groups whose bins fit the second cache, and at least as many groups as there are threads: the first of each, closed by d.
 inline std::vector<size_t> feature_groups(const Table& table, size_t threads) {
     const size_t budget = 384 * 1024 / (sizeof(int32_t) * static_cast<size_t>(table.lanes.width));
@@ -51,25 +74,32 @@ inline std::vector<size_t> feature_groups(const Table& table, size_t threads) {
     return groups;
 }
 
-// The histogram of a set of rows over features f0 .. f1, which begins at the first bin of f0.
-inline void build_group(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, double* histogram, const Flag& cancel) {
+// The histogram of a set of rows over features f0 .. f1, which begins at the first bin of f0. The rows are added to `total`, too, if it
+// is there: a few at a time, while they are in the first cache.
+inline void build_group(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, ShortSums& shorts, double* histogram, const Total* total,
+                        const Flag& cancel) {
     const size_t width = static_cast<size_t>(table.lanes.width), bins = table.first_bin[f1] - table.first_bin[f0];
-    std::vector<int32_t> part(bins * width, 0);
+    int32_t* part = shorts.get(bins * width);
     std::fill(histogram, histogram + bins * width, 0.0);
-    constexpr size_t block = 1 << 16;
+    const size_t block = total ? 1024 : size_t{1} << 16;
     for (size_t a = 0; a < count; a += block) {
-        stop_if(cancel);
-        hot.add_rows(table, order + a, std::min(block, count - a), f0, f1, part.data(), histogram);
+        if (a % (size_t{1} << 16) == 0) stop_if(cancel);
+        const size_t rows = std::min(block, count - a);
+        if (total) hot.sum_rows(table, order + a, rows, total->sums, total->squares);
+        hot.add_rows(table, order + a, rows, f0, f1, part, histogram);
     }
-    hot.add_part(table.lanes, part.data(), bins, histogram);
+    hot.add_part(table.lanes, part, bins, histogram);
 }
 
-// The histogram of a set of rows over all features; `team` shares the groups.
-inline void build_histogram(const Table& table, const uint32_t* order, size_t count, Team* team, const Flag& cancel, double* histogram) {
+// The histogram of a set of rows over all features; `team` shares the groups. shorts(thread) are a thread's own.
+template <class Shorts>
+void build_histogram(const Table& table, const uint32_t* order, size_t count, const Shorts& shorts, Team* team, const Flag& cancel, double* histogram,
+                     const Total* total = nullptr) {
     const std::vector<size_t> groups = feature_groups(table, team ? static_cast<size_t>(team->size()) : 1);
-    auto work = [&](int task, int) {
+    auto work = [&](int task, int thread) {
         const size_t f0 = groups[static_cast<size_t>(task)], f1 = groups[static_cast<size_t>(task) + 1];
-        build_group(table, order, count, f0, f1, histogram + table.first_bin[f0] * static_cast<size_t>(table.lanes.width), cancel);
+        build_group(table, order, count, f0, f1, shorts(thread), histogram + table.first_bin[f0] * static_cast<size_t>(table.lanes.width),
+                    task == 0 ? total : nullptr, cancel);
     };
     const int tasks = static_cast<int>(groups.size()) - 1;
     if (team) team->run(tasks, work);

@@ -12,7 +12,7 @@ namespace TT_ISA {
 TT_SCALAR static void gather_codes(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out) {
     const uint32_t* codes = table.codes + feature * table.n;
     for (size_t i = 0; i < count; ++i) {
-        if (i + 32 < count) __builtin_prefetch(codes + order[i + 32]);
+        if (i + ahead < count) fetch(codes + order[i + ahead]);
         out[i] = codes[order[i]];
     }
 }

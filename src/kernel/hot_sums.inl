@@ -12,11 +12,12 @@ template <int NV>
 TT_INLINE void sum_rows_impl(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares) {
     const int nv = NV ? NV : table.lanes.vectors, plain = table.lanes.plain, targets = table.lanes.targets;
     const size_t width = static_cast<size_t>(nv) * 8;
-    V8 local[NV ? NV : 1] = {};
+    V8 local[NV ? NV : 1];
     L8 square[NV ? NV : 1] = {};
+    for (int j = 0; j < NV; ++j) local[j] = load(sums + 8 * j);
     for (size_t i = 0; i < count; ++i) {
-        if (i + 16 < count)
-            for (size_t k = 0; k < width; k += 16) __builtin_prefetch(table.rows + order[i + 16] * width + k);
+        if (i + ahead < count)
+            for (size_t k = 0; k < width; k += 16) fetch(table.rows + order[i + ahead] * width + k);
         const int32_t* y = table.rows + order[i] * width;
         for (int j = 0; j < NV; ++j) {
             local[j] += widen(y + 8 * j);
@@ -53,7 +54,7 @@ static void sum_weighted(const Table& table, const uint32_t* order, size_t count
     }
 }
 
-// Sums of some rows by lane, and their squares, plain and derivative; all must be zero before.
+// Adds up some rows by lane, and their squares, plain and derivative.
 static void sum_rows(const Table& table, const uint32_t* order, size_t count, double* sums, Squares* squares) {
     if (table.lanes.weighted) return sum_weighted(table, order, count, sums, squares);
     if (table.lanes.fine) square_second(table, order, count, squares);
@@ -75,26 +76,28 @@ static void add_record(int vectors, int32_t* part, double* record) {
 
 template <int NV>
 TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
-    const int nv = NV ? NV : table.lanes.vectors, lane_rows = table.lanes.rows();
+    using Vector = typename Ints<NV && NV % 2 == 0>::Vector;
+    constexpr int size = sizeof(Vector) / sizeof(int32_t);
+    const int nv = NV ? NV : table.lanes.vectors, nw = nv * 8 / size, lane_rows = table.lanes.rows();
     const size_t width = static_cast<size_t>(nv) * 8, d = table.d;
     const uint32_t *first = table.first_bin.data(), from = first[f0];
     const uint16_t* bins = table.bins;
     const int32_t* rows = table.rows;
     for (size_t i = 0; i < count; ++i) {
         const size_t row = order[i];
-        if (i + 16 < count) {
-            const size_t ahead = order[i + 16];
-            for (size_t k = 0; k < width; k += 16) __builtin_prefetch(rows + ahead * width + k);
-            __builtin_prefetch(bins + ahead * d + f0);
+        if (i + ahead < count) {
+            const size_t later = order[i + ahead];
+            for (size_t k = 0; k < width; k += 16) fetch(rows + later * width + k);
+            fetch(bins + later * d + f0);
         }
         const int32_t* y = rows + row * width;
-        I8 v[NV ? NV : 1];
-        for (int j = 0; j < NV; ++j) v[j] = load(y + 8 * j);
+        Vector v[NV ? NV : 1];
+        for (int j = 0; j < nw && NV; ++j) v[NV ? j : 0] = load_ints<Vector>(y + size * j);
         for (size_t f = f0; f < f1; ++f) {
             const size_t bin = first[f] - from + bins[row * d + f];
             int32_t* sums = part + bin * width;
             if (__builtin_expect(sums[lane_rows] == short_sum, 0)) add_record(nv, sums, histogram + bin * width);
-            for (int j = 0; j < nv; ++j) store(sums + 8 * j, load(sums + 8 * j) + (NV ? v[NV ? j : 0] : load(y + 8 * j)));
+            for (int j = 0; j < nw; ++j) store(sums + size * j, load_ints<Vector>(sums + size * j) + (NV ? v[NV ? j : 0] : load_ints<Vector>(y + size * j)));
         }
     }
 }

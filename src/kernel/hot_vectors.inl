@@ -23,6 +23,7 @@ typedef double V8 __attribute__((vector_size(64)));
 typedef double V4 __attribute__((vector_size(32)));
 typedef double V2 __attribute__((vector_size(16)));
 typedef int32_t I8 __attribute__((vector_size(32)));
+typedef int32_t I16 __attribute__((vector_size(64)));
 typedef uint64_t L8 __attribute__((vector_size(64)));
 
 TT_INLINE V8 load(const double* p) {
@@ -35,6 +36,26 @@ TT_INLINE I8 load(const int32_t* p) {
     std::memcpy(&v, p, sizeof v);
     return v;
 }
+// Asks for what will be needed so many steps later. Into the second cache: it can wait for several times as many lines as the first.
+constexpr size_t ahead = 64;
+TT_INLINE void fetch(const void* p) { __builtin_prefetch(p, 0, 2); }
+
+// The largest vectors that rows of NV times eight integers consist of.
+template <bool EVEN>
+struct Ints {
+    using Vector = I8;
+};
+template <>
+struct Ints<true> {
+    using Vector = I16;
+};
+template <class Vector>
+TT_INLINE Vector load_ints(const int32_t* p) {
+    Vector v;
+    std::memcpy(&v, p, sizeof v);
+    return v;
+}
+TT_INLINE void store(int32_t* p, I16 v) { std::memcpy(p, &v, sizeof v); }
 TT_INLINE void store(double* p, V8 v) { std::memcpy(p, &v, sizeof v); }
 TT_INLINE void store(int32_t* p, I8 v) { std::memcpy(p, &v, sizeof v); }
 

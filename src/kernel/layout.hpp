@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 namespace tripletree {
@@ -20,6 +21,21 @@ constexpr int short_sum = 255;
 
 // So many neighbours are added up at a time.
 constexpr size_t run_length = 16;
+
+// Numbers that begin where a cache line does, so that no eight of them lie across two.
+template <class T>
+struct Aligned {
+    using value_type = T;
+    static constexpr std::align_val_t line{64};
+    Aligned() = default;
+    template <class Other>
+    Aligned(const Aligned<Other>&) {}
+    T* allocate(size_t size) { return static_cast<T*>(::operator new(size * sizeof(T), line)); }
+    void deallocate(T* data, size_t) { ::operator delete(data, line); }
+    bool operator==(const Aligned&) const { return true; }
+    bool operator!=(const Aligned&) const { return false; }
+};
+using Doubles = std::vector<double, Aligned<double>>;
 
 // Aligned scratch for rows too wide to stay in registers.
 struct alignas(64) Block {
@@ -65,9 +81,9 @@ struct WideLanes {
 struct Centre {
     double n = 0, nd = 0;  // samples, or their weight
     bool weighted = false;
-    double rows = 0, least = 1;                          // with weights: samples, and the smallest weight of any
-    bool two_groups = false;                             // some sample of the node lacks a derivative
-    std::vector<double> whole, rest, plain, derivative;  // by lane; the last two are 0/1 masks (one group: all plain)
+    double rows = 0, least = 1;              // with weights: samples, and the smallest weight of any
+    bool two_groups = false;                 // some sample of the node lacks a derivative
+    Doubles whole, rest, plain, derivative;  // by lane; the last two are 0/1 masks (one group: all plain)
     double rest_length = 0;
 };
 
@@ -97,12 +113,12 @@ struct Table {
 
 // Scratch for one scan over the bins of a feature.
 struct Scan {
-    std::vector<double> prefix;                         // record width for each bin: centred sums before it
-    std::vector<double> before, count, uu, ss;          // plain group: samples before, in it; |U|^2 before (one more than bins); s
-    std::vector<double> before_d, count_d, uu_d, ss_d;  // derivative group
-    std::vector<double> rows;                           // with weights: rows before each bin, and after the last
-    std::vector<double> hope;                           // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
-    std::vector<uint32_t> marked;                       // the bins where it is not
+    Doubles prefix;                         // record width for each bin: centred sums before it
+    Doubles before, count, uu, ss;          // plain group: samples before, in it; |U|^2 before (one more than bins); s
+    Doubles before_d, count_d, uu_d, ss_d;  // derivative group
+    Doubles rows;                           // with weights: rows before each bin, and after the last
+    Doubles hope;                           // not 0 where a cut at the end of the bin (1) or inside it (2) may be good enough
+    std::vector<uint32_t> marked;           // the bins where it is not
     void reserve(size_t bins, size_t width) {
         if (hope.size() > bins && prefix.size() >= (bins + 1) * width) return;
         prefix.resize((bins + 1) * width);

@@ -19,7 +19,7 @@ struct PassColumns {
     LogRows log;
 };
 
-constexpr size_t pass_block = size_t{1} << 16;  // rows of a task
+constexpr size_t pass_block = size_t{1} << 13;  // rows of a task
 constexpr size_t pass_numbers = 4096;           // made at a time: they stay in the first cache
 
 // Calls work(thread, first row, rows, numbers, row stride, column stride) for blocks that together cover all rows.

@@ -37,7 +37,8 @@ struct Search {
     Scan scan;
     std::vector<Item> items;
     std::vector<Hope> hopes;
-    std::vector<double> bases, hope_bases, sums, zero;
+    Doubles bases, hope_bases, sums, zero;
+    ShortSums shorts;
     std::vector<uint32_t> ids, id_values;  // rows of the items, and what tells their values apart
     std::vector<uint32_t> hopeful;         // rows of the hopeful bins of a feature
     std::vector<uint32_t> node_codes;      // of a large node's rows, along `gathered`
@@ -189,7 +190,7 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
         if (f == groups[group + 1]) ++group;
         if (!histogram && f == groups[group]) {
             s.sums.resize(std::max(s.sums.size(), (table.first_bin[groups[group + 1]] - first) * width));
-            build_group(table, order, count, f, groups[group + 1], s.sums.data(), cancel);
+            build_group(table, order, count, f, groups[group + 1], s.shorts, s.sums.data(), nullptr, cancel);
         }
         const double* sums = histogram ? histogram + first * width : s.sums.data() + (first - table.first_bin[groups[group]]) * width;
         s.scan.reserve(bins, width);
