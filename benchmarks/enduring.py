@@ -79,9 +79,19 @@ def children(pid: int) -> set[int]:
     return found - {pid}
 
 
+def alive(pid: int) -> bool:
+    """Tell whether a process is there and no zombie, which has ended and waits for its parent to notice."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def interrupted(script: Path, folder: Path, home: Path, executor: str, after: float) -> dict[str, Any]:
     """Start a fit, send Ctrl-C after some seconds, and tell what it was at and how it ended."""
     command = [sys.executable, str(script), executor, str(folder), "-", "no"]
+    # Where this runs in the background of a shell, Ctrl-C is ignored, by the fit as well.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with tempfile.TemporaryFile("w+") as told:
         fit = subprocess.Popen(
             command,
@@ -106,10 +116,10 @@ def interrupted(script: Path, folder: Path, home: Path, executor: str, after: fl
         seconds = time.perf_counter() - begin
     while below and time.perf_counter() - begin < max(LIMIT, seconds + 0.5):
         time.sleep(0.05)
-        below = {pid for pid in below if (Path("/proc") / str(pid)).exists()}
+        below = {pid for pid in below if alive(pid)}
     stray = [path.name for path in home.rglob("*") if path.is_file() and not path.name.startswith("log-")]
     at = passes[-1] if passes else "starting"
-    return {"over": over, "at": at, "seconds": seconds, "orphans": len(below), "stray": len(stray)}
+    return {"over": over, "at": at, "seconds": seconds, "orphans": len(below), "stray": stray}
 
 
 def interrupts(script: Path, folder: Path, place: Path, executor: str, expected: str) -> dict[str, Any]:
@@ -138,7 +148,7 @@ def interrupts(script: Path, folder: Path, place: Path, executor: str, expected:
         "median": statistics.median(end["seconds"] for end in heard),
         "late": sum(end["seconds"] > LIMIT for end in heard),
         "orphans": sum(end["orphans"] for end in ends),
-        "stray files": sum(end["stray"] for end in ends) + left,
+        "stray files": sum(len(end["stray"]) for end in ends) + left,
         "were over": len(ends) - len(heard),
         "passes": len({end["at"] for end in heard}),
     }

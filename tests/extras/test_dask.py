@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.scale.folders import differences, random_columns, write_folder
+from tests.scale.full_disk import grow_on_small_disk, write_log
 from tests.scale.test_fit import pieces_of
 from tripletree import TripleTree, open_log, read_log
 from tripletree.cli import main
@@ -63,6 +64,15 @@ def test_small_random_logs(executor, tmp_path, monkeypatch):
         )  # what is told stays here
         there = TripleTree(**options).fit(log)
         assert differences(TripleTree(**options).fit(read_log(folder)), there) == []
+
+
+@pytest.mark.parametrize("kilobytes", [3_000, 16_000], ids=["reading", "binning"])
+def test_a_full_disk_that_workers_find_is_one_line(kilobytes, tmp_path):
+    code, told, left = grow_on_small_disk(write_log(tmp_path / "log"), tmp_path, kilobytes, "dask")
+    assert code == 1, told
+    assert sum("disk of the cache" in line for line in told.splitlines()) == 1, told
+    assert "Traceback" not in told
+    assert left == []
 
 
 def test_a_scheduler_that_is_gone_is_one_clear_error(tmp_path):

@@ -6,7 +6,9 @@ import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
 
-from tripletree.scale.executors import Threads
+import pytest
+
+from tripletree.scale.executors import Threads, close_workers
 
 
 def test_threads_are_stopped_between_pieces():
@@ -43,3 +45,18 @@ def test_threads_that_nobody_stops_do_all_pieces():
     found = sorted(workers.map(lambda common, pieces: sum(pieces) + common, 10, [[1, 2], [3], [4, 5, 6]]))
     workers.close()
     assert found == [13, 13, 25]
+
+
+def test_ctrl_c_while_workers_finish_ends_them_at_once():
+    closed = []
+
+    class Slow(Threads):
+        def close(self, *, at_once: bool = False) -> None:
+            closed.append(at_once)
+            super().close(at_once=at_once)
+            if not at_once:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        close_workers(Slow(1), at_once=False)
+    assert closed == [False, True]

@@ -125,9 +125,10 @@ class Cache:
         return head, begin
 
     def forget(self, kind: str) -> None:
-        """Remove the files of one kind."""
-        for path in Path(self.path).glob(f"{kind}-*"):
-            path.unlink(missing_ok=True)
+        """Remove the files of one kind, and what killed workers did not finish of any kind."""
+        for pattern in (f"{kind}-*", ".*-*"):
+            for path in Path(self.path).glob(pattern):
+                path.unlink(missing_ok=True)
 
     def size(self) -> int:
         """Return the bytes on disk."""
@@ -164,12 +165,14 @@ def open_cache(disk: DiskLog, rows: int, folder: str | os.PathLike[str] | None) 
 
 
 def _full(path: str, error: OSError) -> Exception:
-    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return LogError(f"The cache in {shown(path)} cannot be written: {reason(error)}.")
+    full = "may not have files as large as it needs" if error.errno == errno.EFBIG else "is full"
     return DiskFullError(
         Message(
-            "The disk of the cache ({}) is full. Make room, or name a folder on another disk: {}.",
+            "The disk of the cache ({}) {}. Make room, or name a folder on another disk: {}.",
             shown(path),
+            full,
             Option("cache", "..."),
         )
     )

@@ -151,7 +151,7 @@ class DaskWorkers:
                     n_workers=number,
                     threads_per_worker=1,
                     host="127.0.0.1",
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     worker_dashboard_address=None,
                     silence_logs=50,
                 )
@@ -193,6 +193,12 @@ class DaskWorkers:
 
     def close(self, *, at_once: bool = False) -> None:
         """Leave the cluster, and end it if it is ours."""
+        if at_once and self._cluster is not None:
+            # Asked to end, workers would first finish what they are at.
+            for nanny in list(self._cluster.workers.values()):
+                with suppress(Exception):
+                    nanny.close_gracefully()  # nobody comes in its place
+                    os.kill(nanny.pid, signal.SIGKILL)
         for part in (getattr(self, "_client", None), self._cluster):
             if part is not None:
                 with suppress(Exception):
@@ -208,6 +214,15 @@ def make_workers(kind: str, number: int, scheduler: str | None = None) -> Worker
     if kind == "processes":
         return Processes(number)
     raise ParameterError(Message("{} must be one of {}; got {!r:.40}.", Option("executor"), ", ".join(KINDS), kind))
+
+
+def close_workers(workers: Workers, *, at_once: bool) -> None:
+    """Let workers go; at once, too, if Ctrl-C comes while they finish."""
+    try:
+        workers.close(at_once=at_once)
+    except KeyboardInterrupt:
+        workers.close(at_once=True)
+        raise
 
 
 def groups_of(items: Sequence[Item], number: int) -> list[list[Item]]:

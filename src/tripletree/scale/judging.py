@@ -32,7 +32,7 @@ from tripletree.model.evaluate import check_same_schema, known_codes
 from tripletree.model.fit import available_cores
 from tripletree.model.fitted import Fitted
 from tripletree.scale import passes
-from tripletree.scale.executors import make_workers
+from tripletree.scale.executors import close_workers, make_workers
 from tripletree.scale.pieces import Settled, Span, Work
 from tripletree.scale.session import Session, merged
 from tripletree.tree.parts import Measured, Model
@@ -211,7 +211,7 @@ def write_predictions(fitted: Fitted, disk: DiskLog, folder: str | os.PathLike[s
                 disk.how.progress("predicting", done, disk.n_rows, 0, f"{workers.number} workers")
         finished = True
     finally:
-        workers.close(at_once=not finished)
+        close_workers(workers, at_once=not finished)
     return [out / Path(file.path).name for file in disk.files]
 
 

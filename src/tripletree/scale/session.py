@@ -23,7 +23,7 @@ from tripletree.log.runs import Index, join_runs
 from tripletree.model.fit import ROWS_SORTED
 from tripletree.scale import passes
 from tripletree.scale.cache import Cache, DiskFullError, open_cache
-from tripletree.scale.executors import Workers, groups_of, make_workers, said
+from tripletree.scale.executors import Workers, close_workers, groups_of, make_workers, said
 from tripletree.scale.pieces import LOG, ROWS, Import, Span, Surveyed, Work, import_pieces, survey_pieces
 from tripletree.scale.plan import shares_of
 
@@ -83,11 +83,13 @@ class Session:
                 warnings.warn(f"{text} there. If you do not want to, remove it.", TripleTreeWarning, stacklevel=5)
             raise
         finally:
-            if workers is not None and theirs is None:
-                workers.close(at_once=not finished)
-            cache.forget(ROWS)
-            if finished and not cache.kept:
-                cache.remove()
+            try:
+                if workers is not None and theirs is None:
+                    close_workers(workers, at_once=not finished)
+            finally:
+                cache.forget(ROWS)
+                if finished and not cache.kept:
+                    cache.remove()
 
     def work(self, gamma: float) -> Work:
         """Return what passes need, with the values that cut episodes go on with."""
