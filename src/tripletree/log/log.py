@@ -477,9 +477,9 @@ class Log:
         starts = np.append(0, np.cumsum(lengths))
         rows = np.arange(starts[-1]) + np.repeat(self.starts[chosen] - starts[:-1], lengths)
         return Log(
-            freeze(self.states[rows]),
-            freeze(self.actions[rows]),
-            freeze(self.rewards[rows]),
+            freeze(self.states.take(rows, axis=0)),
+            freeze(self.actions.take(rows, axis=0)),
+            freeze(self.rewards.take(rows)),
             starts,
             self.final_states[chosen],
             self.endings[chosen],

@@ -70,6 +70,8 @@ def guesses(leftovers: Leftovers, rows: I64, starts: I64, places: F64, apart: F6
 
 def _difference(leftovers: Leftovers, unit: I64, hold: float) -> F64:
     """Return half the difference between two modes in every row's state, by other folds; its sign is arbitrary."""
+    from scipy.linalg import eigh  # SciPy takes long to import, and few who import this need it
+
     first = np.flatnonzero(np.append(True, np.diff(unit) != 0))
     size, width = leftovers.basis.shape[1], leftovers.left.shape[1]
     turned = (leftovers.basis[:, :, None] * leftovers.left[:, None, :]).reshape(len(unit), -1)
@@ -80,7 +82,8 @@ def _difference(leftovers: Leftovers, unit: I64, hold: float) -> F64:
         some = own[others[first]]
         alike = some.reshape(len(some), -1) @ (matrix @ some).reshape(len(some), -1).T
         np.fill_diagonal(alike, 0)
-        side = np.linalg.eigh((alike + alike.T) / 2)[1][:, -1]
+        largest = len(alike) - 1
+        side = eigh((alike + alike.T) / 2, subset_by_index=(largest, largest))[1][:, 0]
         side /= np.abs(side).max()
         for _ in range(ROUNDS):
             side = np.tanh(alike @ side / noise)
