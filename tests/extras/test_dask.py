@@ -14,7 +14,7 @@ from tests.scale.full_disk import grow_on_small_disk, write_log
 from tests.scale.test_fit import pieces_of
 from tripletree import TripleTree, open_log, read_log
 from tripletree.cli import main
-from tripletree.scale.executors import WorkersLostError
+from tripletree.scale.executors import QUIET, WorkersLostError
 
 pytest.importorskip("distributed")
 
@@ -49,6 +49,15 @@ def test_a_worker_killed_in_every_pass_changes_nothing(executor, tmp_path, monke
     assert {"reading", "growing", "describing leaves"} <= set(killer.killed)
     assert executor == "processes" or {"measuring ranges", "measuring spreads", "binning"} <= set(killer.killed)
     assert multiprocessing.active_children() == []
+
+
+def test_what_a_cluster_does_without_is_called_so_by_dask():
+    import dask
+    import distributed
+
+    default = {"distributed": dask.config.get("distributed")}
+    unknown = [name for name in QUIET if dask.config.get(name, None, config=default) is None]
+    assert unknown == ["distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_"], distributed.__version__
 
 
 @pytest.mark.parametrize("executor", ["processes", "dask"])

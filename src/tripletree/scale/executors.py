@@ -36,6 +36,20 @@ KINDS = ("threads", "processes", "dask")
 TRIES = 5
 """How often a task is given to another worker before it is taken for the task's own fault."""
 
+QUIET = {
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.system-monitor.disk": False,
+    "distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_": 2**25,
+    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 2**27,
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.scheduler.work-stealing": False,
+    "distributed.worker.memory.monitor-interval": "10s",
+    "distributed.worker.profile.enabled": False,
+}
+"""What a small cluster of ours does without: looking at itself all the time, which takes a tenth of a core, and giving
+memory back after every array, to get it again, cleared, for the next."""
+
 
 class WorkersLostError(TripleTreeError):
     """The workers, or the scheduler that leads them, are gone."""
@@ -147,14 +161,15 @@ class DaskWorkers:
         dask.config.set({"distributed.comm.timeouts.connect": "10s", "distributed.scheduler.allowed-failures": TRIES})
         try:
             if scheduler is None:
-                self._cluster = distributed.LocalCluster(
-                    n_workers=number,
-                    threads_per_worker=1,
-                    host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0",
-                    worker_dashboard_address=None,
-                    silence_logs=50,
-                )
+                with dask.config.set(QUIET):
+                    self._cluster = distributed.LocalCluster(
+                        n_workers=number,
+                        threads_per_worker=1,
+                        host="127.0.0.1",
+                        dashboard_address="127.0.0.1:0",
+                        worker_dashboard_address=None,
+                        silence_logs=50,
+                    )
             self._client: Any = distributed.Client(self._cluster or scheduler, timeout="10s", set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             self._client = None
