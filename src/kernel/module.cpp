@@ -17,6 +17,7 @@
 #include "grow.hpp"
 #include "leaf_sums.hpp"
 #include "linear.hpp"
+#include "middle.hpp"
 #include "packing.hpp"
 #include "passes.hpp"
 #include "resolution.hpp"
@@ -324,6 +325,27 @@ std::tuple<Out1<double>, Out1<int64_t>> tally_column(In1<double> column, int mos
             values.push_back(value), counts.push_back(count);
     }
     return {to_array(values), to_array(counts)};
+}
+
+// The lower and the upper one of the numbers in the middle of each column.
+std::tuple<Out1<double>, Out1<double>> middle_of(Columns columns) {
+    const size_t m = columns.shape(0), n = columns.shape(1);
+    require(n > 0 && n < (size_t{1} << 32), "columns must have rows, and fewer than 2^32");
+    std::vector<double> lower(m), upper(m);
+    {
+        nb::gil_scoped_release released;
+        constexpr size_t together = 8;  // those of a cache line
+        std::vector<std::vector<double>> some(std::min(m, together));
+        for (size_t k0 = 0; k0 < m; k0 += together) {
+            const size_t width = std::min(together, m - k0);
+            for (size_t k = 0; k < width; ++k) some[k].resize(n);
+            for (size_t i = 0; i < n; ++i)
+                for (size_t k = 0; k < width; ++k)
+                    some[k][i] = columns.data()[static_cast<int64_t>(k0 + k) * columns.stride(0) + static_cast<int64_t>(i) * columns.stride(1)];
+            for (size_t k = 0; k < width; ++k) std::tie(lower[k0 + k], upper[k0 + k]) = middle(some[k]);
+        }
+    }
+    return {to_array(lower), to_array(upper)};
 }
 
 void widen_ranges(const Source& source, InOut<1> lowest, InOut<1> highest, int threads) {
@@ -1055,6 +1077,7 @@ NB_MODULE(_kernel, m) {
         .def(nb::init<Columns>(), "columns"_a)
         .def(nb::init<In2<double>, In1<int64_t>, In2<double>, In1<double>, In1<double>>(), "states"_a, "starts"_a, "final_states"_a, "periods"_a, "dt"_a);
     m.def("tally", &tally_column, "column"_a, "most"_a);
+    m.def("middle", &middle_of, "columns"_a);
     m.def("widen_ranges", &widen_ranges, "source"_a, "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a = 1);
     m.def("add_sums", &add_sums, "source"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert(), "threads"_a = 1);
     m.def("quantise", &quantise_array, "source"_a, "kept"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a, "fine"_a = false,

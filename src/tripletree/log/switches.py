@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.log.derive import derivatives
 from tripletree.log.log import Log
 
@@ -163,14 +164,19 @@ class Sample:
         """What changes may be explained by (state, actions, their squares and products), and which is made of which."""
         x = np.clip(self.scaled, -4, 4)
         d, one = len(x) - 1, np.eye(len(x), dtype=bool)
-        terms, made_of = [np.ones((1, x.shape[1])), x], [np.zeros((1, len(x)), bool), one]
+        made_of = [np.zeros((1, len(x)), bool), one]
         if 1 + d * (d + 3) // 2 <= MOST_TERMS:
-            terms += [x[k:] * x[k] for k in range(len(x))]
             made_of += [one[k:] | one[k] for k in range(len(x))]
         elif 2 * d < MOST_TERMS:
-            terms.append(x * x)
             made_of.append(one)
-        return np.concatenate(terms), np.concatenate(made_of)
+        parts = np.concatenate(made_of)
+        terms = np.ones((len(parts), x.shape[1]))
+        # Each is one column, or two of them, or one twice.
+        first, last = parts.argmax(axis=1), len(x) - 1 - parts[:, ::-1].argmax(axis=1)
+        terms[1 : len(x) + 1] = x
+        for k in range(len(x) + 1, len(terms)):
+            np.multiply(x[last[k]], x[first[k]], out=terms[k])
+        return terms, parts
 
     @cached_property
     def products(self) -> tuple[F64, F64]:
@@ -193,9 +199,10 @@ def _search(sample: Sample, dimension: int, reach: float) -> tuple[Switch, ...]:
     action = action[order] / reach
     columns, kept = sample.without(dimension)
     products, with_changes = (part[kept] for part in sample.products)
-    terms = sample.terms[0] if kept.all() else sample.terms[0][kept]
-    explained = _solved(products[:, kept], with_changes, len(action)).T @ terms
-    residual = _scaled(_clipped(sample.usual - explained))[:, order]
+    terms = sample.terms[0]
+    weights = np.zeros((len(sample.usual), len(terms)))
+    weights[:, kept] = _solved(products[:, kept], with_changes, len(action)).T
+    residual = _scaled(_clipped(sample.usual - weights @ terms)).take(order, axis=1, mode="clip")
     # At numbers with few digits, about hundredths of the largest action.
     power = 10.0 ** math.floor(math.log10(reach / GRID))
     step = power * next(k for k in (1, 2, 5, 10) if k * power * GRID >= 0.9 * reach)
@@ -212,11 +219,12 @@ def _search(sample: Sample, dimension: int, reach: float) -> tuple[Switch, ...]:
         if not score.size or score[c, f] < SURE:
             break
         free &= np.abs(cuts - cuts[c]) > WIDTHS[1]
-        known = sample.scaled[columns][:, order].T if known is None else known
+        known = sample.scaled[columns].take(order, axis=1, mode="clip") if known is None else known
         for near in _roundest(cuts, score[:, f], int(c)):
             cut, size = float(cuts[near]), float(jump[near, f])
             if _holds(action, residual[f], known, cut, size):
-                design = np.concatenate([terms[:, order], action[None]]) if design is None else design
+                if design is None:
+                    design = np.concatenate([terms[kept].take(order, axis=1, mode="clip"), action[None]])
                 place = int(np.searchsorted(action, cut))
                 below, above = (
                     _slope(design[:, side], residual[f, side]) / size for side in (slice(place), slice(place, None))
@@ -283,11 +291,17 @@ def _solved(square: F64, right: F64, samples: int) -> F64:
 
 def _clipped(columns: F64) -> F64:
     """Return columns within four robust deviations of their medians: one crash must not outweigh a flight."""
-    middle = np.median(columns, axis=1, keepdims=True)
+    middle = _medians(columns)
     off = np.abs(columns - middle)
-    spread = np.maximum(1.4826 * np.median(off, axis=1, keepdims=True), off.mean(axis=1, keepdims=True))
+    spread = np.maximum(1.4826 * _medians(off), off.mean(axis=1, keepdims=True))
     clipped: F64 = np.clip(columns, middle - 4 * spread, middle + 4 * spread)
     return clipped
+
+
+def _medians(columns: F64) -> F64:
+    """Return the median of each column as (columns, 1)."""
+    lower, upper = _kernel.middle(columns)
+    return ((lower + upper) / 2)[:, None]
 
 
 def _jumps(action: F64, residual: F64, cuts: F64) -> tuple[F64, F64]:
@@ -299,7 +313,8 @@ def _jumps(action: F64, residual: F64, cuts: F64) -> tuple[F64, F64]:
     shape = (len(cuts), len(residual))
     jump, sure = np.zeros(shape), np.zeros(shape)
     steady, enough = np.ones(shape, bool), np.zeros(shape, bool)
-    sums = _Sums.of(action, residual)
+    edges = np.concatenate([cuts, *(cuts + sign * width for width in WIDTHS for sign in (-1, 1))])
+    sums = _Sums.of(action, residual, np.unique(np.searchsorted(action, edges)))
     for width in WIDTHS:
         low = _line(action, sums, cuts, cuts - width, cuts)
         high = _line(action, sums, cuts, cuts, cuts + width)
@@ -328,8 +343,9 @@ class _Line(NamedTuple):
 
 
 class _Sums(NamedTuple):
-    """Sums before each sample and after the last: of action, its square, residuals, their products and squares."""
+    """Sums before some places: of action, its square, residuals, their products and squares."""
 
+    places: I64
     action: F64
     square: F64
     residual: F64
@@ -337,14 +353,24 @@ class _Sums(NamedTuple):
     residual_square: F64
 
     @classmethod
-    def of(cls, action: F64, residual: F64) -> _Sums:
+    def of(cls, action: F64, residual: F64, places: I64) -> _Sums:
+        """Sum up to places, which ascend; only what lies between two of them is added up number by number."""
+        begins = np.append(0, places[places < len(action)])
+
         def summed(columns: F64) -> F64:
-            sums = np.zeros((*columns.shape[:-1], columns.shape[-1] + 1))
-            np.cumsum(columns, axis=-1, out=sums[..., 1:])
-            return sums
+            between = np.add.reduceat(columns, begins, axis=-1) * (np.diff(begins, append=len(action)) > 0)
+            sums = np.zeros((*columns.shape[:-1], len(begins) + 1))
+            np.cumsum(between, axis=-1, out=sums[..., 1:])
+            # Before the first of the places there is a sum already, after the last there is one more.
+            return sums[..., 1 : len(places) + 1]
 
         parts = action, action * action, residual, residual * action, residual * residual
-        return cls(*map(summed, parts))
+        return cls(places, *map(summed, parts))
+
+    def between(self, first: I64, last: I64) -> list[F64]:
+        """Return all sums from one place to another, for many such pairs."""
+        begin, end = np.searchsorted(self.places, first), np.searchsorted(self.places, last)
+        return [(part[..., end] - part[..., begin]).T for part in self[1:]]
 
 
 def _line(action: F64, sums: _Sums, cuts: F64, begin: F64, end: F64) -> _Line:
@@ -352,7 +378,7 @@ def _line(action: F64, sums: _Sums, cuts: F64, begin: F64, end: F64) -> _Line:
     first, last = np.searchsorted(action, begin), np.searchsorted(action, end)
     n = (last - first).astype(np.float64)
     safe = np.maximum(n, 1.0)
-    mean_action, square, level, product, residual_square = ((part[..., last] - part[..., first]).T for part in sums)
+    mean_action, square, level, product, residual_square = sums.between(first, last)
     mean = mean_action / safe
     spread = np.maximum(square / safe - mean * mean, 0.0)
     level = level / safe[:, None]
@@ -377,33 +403,37 @@ def _holds(action: F64, residual: F64, known: F64, cut: float, jump: float) -> b
     low = slice(*np.searchsorted(action, (cut - near, cut)))
     high = slice(*np.searchsorted(action, (cut, cut + near)))
     below, above = (low, high) if low.stop - low.start >= high.stop - high.start else (high, low)
-    some = slice(None, None, -(-(above.stop - above.start) // PAIRS))
-    away, other = _nearest(known[below], known[above][some])
+    sign = math.copysign(1.0, jump)
+    # Next to the cut, too: a gait that passes the ground at one number or another is smeared out there.
+    few = max(LEAST // 2, min(low.stop - low.start, high.stop - high.start) // 5)
+    beside = residual[high.start : high.start + few].mean() - residual[low.stop - few : low.stop].mean()
+    if beside * sign < 0.5 * abs(jump):
+        return False
+    some = slice(above.start, above.stop, -(-(above.stop - above.start) // PAIRS))
+    away, other = _nearest(known[:, below], known[:, some])
     close = away <= np.median(away)
-    difference = (residual[above][some] - residual[below][other])[close] * math.copysign(1.0, jump)
+    difference = (residual[some] - residual[below][other])[close] * sign
     if below is high:
         difference = -difference
     error = difference.std() / math.sqrt(max(len(difference), 1))
     if difference.mean() < max(0.4 * abs(jump), MATCHED * error):
         return False
-    # Next to the cut, too: a gait that passes the ground at one number or another is smeared out there.
-    few = max(LEAST // 2, min(low.stop - low.start, high.stop - high.start) // 5)
-    beside = residual[high.start : high.start + few].mean() - residual[low.stop - few : low.stop].mean()
-    if beside * math.copysign(1.0, jump) < 0.5 * abs(jump):
-        return False
     window = slice(low.start, high.stop)
     by_action = _parted(residual[window], low.stop - low.start)
-    return all(_best_parted(residual[window], column) <= by_action / RATHER for column in known[window].T)
+    return all(_best_parted(residual[window], column) <= by_action / RATHER for column in known[:, window])
 
 
 def _nearest(points: F64, states: F64) -> tuple[F64, I64]:
-    """Return how far the nearest point is from each state, and which it is."""
-    # They are few, and a tree of them would cost the import of SciPy.
-    size = (points * points).sum(axis=1)
-    parts = [size - 2 * (states[i : i + 256] @ points.T) for i in range(0, len(states), 256)]
-    nearest = np.concatenate([part.argmin(axis=1) for part in parts])
-    apart = states - points[nearest]
-    return np.sqrt((apart * apart).sum(axis=1)), nearest
+    """Return how far the nearest point is from each state, and which it is; both are columns of features."""
+    # They are few, and a tree of them would cost the import of SciPy. What differs from point to point of the squared
+    # distance is one product, a few states at a time, so that it stays in the cache.
+    size = (points * points).sum(axis=0, keepdims=True)
+    left = np.ascontiguousarray(np.concatenate([-2 * states, np.ones((1, states.shape[1]))]).T)
+    right, step = np.concatenate([points, size]), max(2**17 // max(points.shape[1], 1), 1)
+    parts = [(left[i : i + step] @ right).argmin(axis=1) for i in range(0, len(left), step)]
+    nearest = np.concatenate(parts)
+    apart = states - points[:, nearest]
+    return np.sqrt((apart * apart).sum(axis=0)), nearest
 
 
 def _parted(numbers: F64, place: int) -> float:
@@ -415,7 +445,7 @@ def _parted(numbers: F64, place: int) -> float:
 
 def _best_parted(numbers: F64, column: F64) -> float:
     """Return how much variance it explains to part numbers in two where a column passes its best threshold."""
-    order = np.argsort(column, kind="stable")
+    order = np.argsort(column)  # those that are equal stay together, in whatever order
     n = len(numbers)
     summed = np.cumsum((numbers - numbers.mean())[order])[:-1]
     below = np.arange(1, n)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tripletree import __version__
+from tripletree import __version__, _kernel
 from tripletree.checks import listing
 from tripletree.errors import TripleTreeWarning
 from tripletree.graph.markov import count_transitions
@@ -239,7 +239,8 @@ def _medians(log: Log, weighing: Weighing) -> dict[str, list[float]]:
     # A value that occurs, so that whole numbers stay whole; of a long log, every k-th row will do.
     some = slice(None, None, -(-log.n_samples // ROWS_SORTED))
     if weighing.counts is None:
-        return {"medians": np.quantile(weighing.take(log.states)[some], 0.5, axis=0, method="lower").tolist()}
+        rows = log.states[some] if weighing.rows is None else log.states[weighing.rows[some]]
+        return {"medians": _kernel.middle(np.ascontiguousarray(rows).T)[0].tolist()}
     rows = weighing.take(log.states)[some]
     order = np.argsort(rows, axis=0)
     until = np.cumsum(weighing.counts[some][order], axis=0)
