@@ -327,6 +327,38 @@ std::tuple<Out1<double>, Out1<int64_t>> tally_column(In1<double> column, int mos
     return {to_array(values), to_array(counts)};
 }
 
+void check_children(const In1<int32_t>& left) {
+    const size_t nodes = left.shape(0);
+    for (size_t j = 0; j < nodes; ++j)
+        require(left(j) < 0 || (left(j) > static_cast<int64_t>(j) && static_cast<size_t>(left(j)) + 1 < nodes), "children must come after their parents");
+}
+
+// Adds to the row of every inner node those of its children, which are complete by then.
+template <class T>
+void add_up_tree(In1<int32_t> left, nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> totals) {
+    const size_t nodes = left.shape(0), width = totals.shape(1);
+    require(totals.shape(0) == nodes, "totals must have one row per node");
+    check_children(left);
+    for (size_t node = nodes; node-- > 0;) {
+        if (left(node) < 0) continue;
+        T *own = totals.data() + node * width, *a = totals.data() + static_cast<size_t>(left(node)) * width, *b = a + width;
+        for (size_t k = 0; k < width; ++k) own[k] += a[k] + b[k];
+    }
+}
+
+// The nodes of the leaves, from left to right.
+Out1<int64_t> leaves_in_order(In1<int32_t> left) {
+    check_children(left);
+    std::vector<int64_t> leaves, way(left.shape(0) ? 1 : 0, 0);
+    while (!way.empty()) {
+        const int64_t node = way.back(), child = left(static_cast<size_t>(node));
+        way.pop_back();
+        if (child < 0) leaves.push_back(node);
+        else way.push_back(child + 1), way.push_back(child);
+    }
+    return to_array(leaves);
+}
+
 // The lower and the upper one of the numbers in the middle of each column.
 std::tuple<Out1<double>, Out1<double>> middle_of(Columns columns) {
     const size_t m = columns.shape(0), n = columns.shape(1);
@@ -751,8 +783,7 @@ FinishedArrays finish_leaves_array(In1<int32_t> left, In1<int64_t> leaf_node, In
     for (size_t l = 0; l < leaves; ++l)
         require(leaf_node(l) >= 0 && static_cast<size_t>(leaf_node(l)) < nodes && left(static_cast<size_t>(leaf_node(l))) < 0,
                 "leaf_node must be that of a leaf");
-    for (size_t k = 0; k < nodes; ++k)
-        require(left(k) < 0 || (left(k) > static_cast<int64_t>(k) && static_cast<size_t>(left(k)) + 1 < nodes), "children must come after their parents");
+    check_children(left);
     nb::capsule owners[4];
     const size_t n_labels = labels.shape(1);
     int64_t *all = allocate<int64_t>(nodes * 4, owners[0]), *all_labels = allocate<int64_t>(nodes * n_labels * 2, owners[1]);
@@ -777,8 +808,7 @@ LinearArrays linear_arrays(In2<double> states, In1<int64_t> starts, In2<double> 
     require(k == plain || k == plain + d, "sigma must have one entry per target");
     require(origin.shape(0) == nodes && origin.shape(1) == d && mean.shape(0) == nodes && mean.shape(1) == k, "origin and mean must have a row for each node");
     require(per_span.shape(0) == d, "per_span must have one entry per feature");
-    for (size_t j = 0; j < nodes; ++j)
-        require(left(j) < 0 || (left(j) > static_cast<int64_t>(j) && static_cast<size_t>(left(j)) + 1 < nodes), "children must come after their parents");
+    check_children(left);
     for (size_t i = 0; i < n; ++i) {
         require(fold.data()[i] < folds, "fold must lie below folds");
         require(left.data()[node.data()[i]] < 0, "node must be that of a leaf");
@@ -1077,6 +1107,9 @@ NB_MODULE(_kernel, m) {
         .def(nb::init<Columns>(), "columns"_a)
         .def(nb::init<In2<double>, In1<int64_t>, In2<double>, In1<double>, In1<double>>(), "states"_a, "starts"_a, "final_states"_a, "periods"_a, "dt"_a);
     m.def("tally", &tally_column, "column"_a, "most"_a);
+    m.def("add_up", &add_up_tree<double>, "left"_a, "totals"_a.noconvert());
+    m.def("add_up", &add_up_tree<int64_t>, "left"_a, "totals"_a.noconvert());
+    m.def("leaves_in_order", &leaves_in_order, "left"_a);
     m.def("middle", &middle_of, "columns"_a);
     m.def("widen_ranges", &widen_ranges, "source"_a, "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a = 1);
     m.def("add_sums", &add_sums, "source"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert(), "threads"_a = 1);

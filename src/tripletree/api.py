@@ -227,6 +227,7 @@ class TripleTree:
         self.progress = progress
 
     @classmethod
+    @functools.cache
     def _defaults(cls) -> dict[str, Any]:
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
         return {parameter.name: parameter.default for parameter in parameters}

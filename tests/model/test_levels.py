@@ -81,7 +81,7 @@ def test_a_trial_counts_what_a_leaf_says_in_other_episodes():
     levels = np.array([0, 0, 1, 1, 1, 0, 0, 1, 1, 1])
     trial = Trial(train, np.array([0, 0, 0, 1, 1, 1]), test, np.array([0, 0, 1, 1]))
     assert commonest(trial.train_leaf, levels[train], 2).tolist() == [0, 1]
-    assert trial.agreement(levels, 2) == 0.75
+    assert trial.agreement(levels.astype(float), [0.5]) == 0.75
     assert level_of(np.array([-1.0, 0.0, 1.0]), [0.0]).tolist() == [0, 1, 1]
 
 

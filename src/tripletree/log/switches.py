@@ -53,13 +53,13 @@ class Switch(NamedTuple):
     ----------
     at : float
         The action.
-    answers : pair of floats
+    answers : pair of floats, or None
         How much the change depends on the action below and above it, the state being the same: the slope, as jumps for
-        an action of full strength. Where an engine is off, that is nothing.
+        an action of full strength. Where an engine is off, that is nothing. None where a dimension has more switches.
     """
 
     at: float
-    answers: tuple[float, float]
+    answers: tuple[float, float] | None = None
 
 
 def find_switches(log: Log, dimension: int, answers: Answers | None = None) -> tuple[Switch, ...]:
@@ -210,9 +210,9 @@ def _search(sample: Sample, dimension: int, reach: float) -> tuple[Switch, ...]:
     # An action at its limit has nothing beyond it to compare with.
     cuts = cuts[(cuts >= action[0] + WIDTHS[1]) & (cuts <= action[-1] - WIDTHS[1])]
     jump, sure = _jumps(action, residual, cuts)
-    found: list[Switch] = []
+    found: list[tuple[float, int, float]] = []
     free = np.ones(len(cuts), bool)
-    known = design = None
+    known = None
     while len(found) < MOST_CUTS:
         score = np.where(free[:, None], sure, 0.0)
         c, f = np.unravel_index(int(score.argmax()), score.shape) if score.size else (0, 0)
@@ -223,15 +223,16 @@ def _search(sample: Sample, dimension: int, reach: float) -> tuple[Switch, ...]:
         for near in _roundest(cuts, score[:, f], int(c)):
             cut, size = float(cuts[near]), float(jump[near, f])
             if _holds(action, residual[f], known, cut, size):
-                if design is None:
-                    design = np.concatenate([terms[kept].take(order, axis=1, mode="clip"), action[None]])
-                place = int(np.searchsorted(action, cut))
-                below, above = (
-                    _slope(design[:, side], residual[f, side]) / size for side in (slice(place), slice(place, None))
-                )
-                found.append(Switch(float(f"{round(cut * reach / step) * step:.6g}") + 0.0, (below, above)))
+                found.append((cut, int(f), size))
                 break
-    return tuple(sorted(found))
+    switches = [Switch(float(f"{round(cut * reach / step) * step:.6g}") + 0.0) for cut, _, _ in found]
+    if len(found) != 1:
+        return tuple(sorted(switches))
+    ((cut, f, size),) = found
+    design = np.concatenate([terms[kept].take(order, axis=1, mode="clip"), action[None]])
+    place = int(np.searchsorted(action, cut))
+    below, above = (_slope(design[:, side], residual[f, side]) / size for side in (slice(place), slice(place, None)))
+    return (switches[0]._replace(answers=(below, above)),)
 
 
 def limit_of(action: F64) -> float:

@@ -223,13 +223,14 @@ def levels_of(log: Log, grown: Grown, parameters: Mapping[str, Any], threads: in
     options = {**parameters, "max_leaves": min(parameters["max_leaves"], TRIAL_LEAVES), "progress": None}
 
     def grow_on(part: Log) -> tuple[Tree, npt.NDArray[np.int64]]:
-        part = part.weighted(None)  # what numbers mean does not depend on how much each counts
+        # What numbers mean does not depend on how much each counts.
+        part = part if part.weights is None else part.weighted(None)
         small = grow_settled(
             part, encode(part, options["mode"], options["bins"], threads, None, options["thresholds"]), options, threads
         )
         return small.tree, small.tree.leaf_number[small.node].astype(np.int64)
 
-    return {"levels": to_json(find_levels(log, trial_of(log, grow_on)), log, grown.tree, grown.node)}
+    return {"levels": to_json(find_levels(log, lambda: trial_of(log, grow_on)), log, grown.tree, grown.node)}
 
 
 def _medians(log: Log, weighing: Weighing) -> dict[str, list[float]]:

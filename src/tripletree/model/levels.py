@@ -8,7 +8,8 @@ it has not seen. What was found is kept with the model, as JSON types.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -77,11 +78,11 @@ class Trial(NamedTuple):
     test: I64
     test_leaf: I64
 
-    def agreement(self, levels: I64, count: int) -> float:
+    def agreement(self, action: F64, edges: Sequence[float]) -> float:
         """Return how often the commonest level of a leaf is the level in unseen episodes."""
-        said = commonest(self.train_leaf, levels[self.train], count)
+        said = commonest(self.train_leaf, level_of(action[self.train], edges), len(edges) + 1)
         known = self.test_leaf < len(said)
-        right = said[np.where(known, self.test_leaf, 0)] == levels[self.test]
+        right = said[np.where(known, self.test_leaf, 0)] == level_of(action[self.test], edges)
         return float((right & known).mean())
 
 
@@ -92,23 +93,24 @@ def commonest(leaf: I64, levels: I64, count: int) -> I64:
     return found
 
 
-def find_levels(log: Log, trial: Trial | None) -> list[Found]:
+def find_levels(log: Log, trial: Callable[[], Trial | None]) -> list[Found]:
     """Return the levels of each dimension of a continuous action.
 
     Parameters
     ----------
     log : Log
         The log.
-    trial : Trial or None
-        To judge them with; None where a log has too few episodes for that.
+    trial : function
+        Returns what to judge them with, if there is any; None where a log has too few episodes for that.
     """
+    trial = cache(trial)
     given = log.schema.action.levels or ((),) * log.actions.shape[1]
     answers = Answers(log)
     return [_levels(log, k, ends, trial, answers) for k, ends in enumerate(given)]
 
 
-def _levels(log: Log, k: int, given: GivenLevels, trial: Trial | None, answers: Answers) -> Found:
-    action = log.actions[:, k]
+def _levels(log: Log, k: int, given: GivenLevels, trial: Callable[[], Trial | None], answers: Answers) -> Found:
+    action = np.ascontiguousarray(log.actions[:, k])
     if given:
         edges, names = split_given(given)
         return _judged(Found(edges, names or level_words(edges, action), "given"), action, trial)
@@ -126,13 +128,14 @@ def _levels(log: Log, k: int, given: GivenLevels, trial: Trial | None, answers: 
     return _merged(found, action, trial)
 
 
-def _judged(found: Found, action: F64, trial: Trial | None) -> Found:
-    if trial is None or not found.edges:
+def _judged(found: Found, action: F64, trial: Callable[[], Trial | None]) -> Found:
+    judge = trial() if found.edges else None
+    if judge is None:
         return found
-    return found._replace(agreement=trial.agreement(level_of(action, found.edges), len(found.names)))
+    return found._replace(agreement=judge.agreement(action, found.edges))
 
 
-def _merged(found: Found, action: F64, trial: Trial | None) -> Found:
+def _merged(found: Found, action: F64, trial: Callable[[], Trial | None]) -> Found:
     """Return levels with fewer edges, until the tree can tell them apart; none where it never can."""
     found = _judged(found, action, trial)
     # Where the world answers differently, a level less would hide it.
@@ -258,8 +261,8 @@ def switch_words(switches: Sequence[Switch], action: F64) -> tuple[str, ...]:
     words = list(level_words(edges, action))
     if len(edges) == 2 and edges[0] < 0 < edges[1]:
         words[1] = "off"
-    elif len(edges) == 1:
-        below, above = (abs(part) for part in switches[0].answers)
+    elif len(edges) == 1 and (answers := switches[0].answers) is not None:
+        below, above = map(abs, answers)
         if min(below, above) < DEPENDS and max(below, above) > 2 * DEPENDS:
             words = ["off", "on"] if below < above else ["on", "off"]
     return tuple(words)
@@ -360,10 +363,7 @@ def to_json(found: Sequence[Found], log: Log, tree: Tree, node: npt.NDArray[np.i
         size = len(one.edges) + 1
         table = np.bincount(node * size + level_of(log.actions[:, k], one.edges), minlength=tree.n_nodes * size)
         table = table.reshape(-1, size)
-        for level in range(size):
-            column = table[:, level].copy()
-            tree.add_up(column)
-            table[:, level] = column
+        tree.add_up(table)
         kept[name] = {**one._asdict(), "nodes": "".join(map(str, table.argmax(axis=1)))}
         kept[name] |= {"edges": list(one.edges), "names": list(one.names)}
     return kept

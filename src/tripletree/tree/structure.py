@@ -75,15 +75,7 @@ class Tree:
     @cached_property
     def leaf_nodes(self) -> npt.NDArray[np.int64]:
         """Node number of each leaf, leaves counted from left to right: leaf ``i`` is node ``leaf_nodes[i]``."""
-        below = (self.left < 0).astype(np.int64)
-        self.add_up(below)
-        first = np.zeros(self.n_nodes, np.int64)  # rank of the leftmost leaf below each node
-        for nodes in self.levels:
-            left = self.left[nodes]
-            first[left] = first[nodes]
-            first[left + 1] = first[nodes] + below[left]
-        leaves = np.flatnonzero(self.left < 0)
-        return leaves[np.argsort(first[leaves])]
+        return _kernel.leaves_in_order(self.left)
 
     @cached_property
     def depth(self) -> npt.NDArray[np.int64]:
@@ -94,10 +86,8 @@ class Tree:
         return depth
 
     def add_up(self, totals: npt.NDArray[Any]) -> None:
-        """Add to the row of every inner node the rows of all nodes below it, in place."""
-        for nodes in reversed(self.levels):
-            left = self.left[nodes]
-            totals[nodes] += totals[left] + totals[left + 1]
+        """Add to the row of every inner node the rows of all nodes below it, in place; they are float64 or int64."""
+        _kernel.add_up(self.left, totals[:, None] if totals.ndim == 1 else totals)
 
     def check_size(self, n_leaves: int) -> None:
         """Raise ParameterError unless ``n_leaves`` is a size that growth passed through."""
