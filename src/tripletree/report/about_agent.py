@@ -108,7 +108,8 @@ def _effects(case: Case) -> Markup:
     scenes = [scene for row in sheet.rows for scene in row][:MOST_CURVES]
     pictures = tag("div", *(case.draw.figure(scene, 320, 220) for scene in scenes), class_="figures three")
     legend = case.draw.legend(sheet.legend) if sheet.legend else Markup()
-    return fold("How it moves with each feature, all else fixed", paragraphs(str(found).splitlines()), pictures, legend)
+    told = [*str(found).splitlines(), *words.drawn_by(found.samples, case.log)]
+    return fold("How it moves with each feature, all else fixed", paragraphs(told), pictures, legend)
 
 
 def _attribution(case: Case) -> list[Markup]:

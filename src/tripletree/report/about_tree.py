@@ -133,7 +133,7 @@ def made_section(case: Case) -> Section:
     versions = [(name, made[name]) for name in ("tripletree", "numpy") if name in made]
     options = [(name.replace("_", " "), words.option(value)) for name, value in fitted.options.items()]
     content = [
-        paragraphs([f"{words.size_of_tree(fitted)}. {words.SEEDS} {words.DRAWS}"]),
+        paragraphs([f"{words.size_of_tree(fitted)}. {words.SEEDS} {words.DRAWS}", *words.sampled(case.log)]),
         fold(
             "Log, versions and options",
             table("Log and versions", ("what", "which"), [*log, *versions]),

@@ -19,6 +19,9 @@ from tripletree.language.numbers import all_of, estimate, exact, measured, perce
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
+from tripletree.questions.criticality import LARGEST as CRITICAL_STEPS
+from tripletree.questions.study import GLANCED
+from tripletree.questions.world import ROWS as WORLD_ROWS
 from tripletree.text import count
 from tripletree.tree.costs import in_words
 
@@ -372,6 +375,23 @@ ONLY_TYPICAL = "Only the typical episode is drawn, because the lines of several 
 
 
 SEEDS = "Growth draws no random numbers: the same log and options give the same tree."
+
+
+def drawn_by(states: int, log: Log) -> list[str]:
+    """Return how many states curves are drawn by, where these are not all."""
+    some = f"The curves are drawn by {states:,} of the {log.n_samples:,} states, taken evenly."
+    return [some] if states < log.n_samples else []
+
+
+def sampled(log: Log) -> list[str]:
+    """Return which answers come from random episodes, where the log is so long that not all of it is looked at."""
+    looks = (
+        (WORLD_ROWS, "what the world is like"),
+        (GLANCED, "whether anything repeats"),
+        (CRITICAL_STEPS, "where the choice matters"),
+    )
+    told = [f"{what} (up to {most:,} steps)" for most, what in looks if log.n_samples > most]
+    return [f"Of a log this long, whole random episodes tell {all_of(told)}."] if told else []
 
 
 DRAWS = "Intervals of probabilities and the choice of held-out episodes use the random seed 0."
