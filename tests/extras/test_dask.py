@@ -75,7 +75,7 @@ def test_small_random_logs(executor, tmp_path, monkeypatch):
         assert differences(TripleTree(**options).fit(read_log(folder)), there) == []
 
 
-@pytest.mark.parametrize("kilobytes", [3_000, 16_000], ids=["reading", "binning"])
+@pytest.mark.parametrize("kilobytes", [3_000, 14_000], ids=["reading", "binning"])
 def test_a_full_disk_that_workers_find_is_one_line(kilobytes, tmp_path):
     code, told, left = grow_on_small_disk(write_log(tmp_path / "log"), tmp_path, kilobytes, "dask")
     assert code == 1, told
