@@ -42,7 +42,8 @@ def grow_on_small_disk(folder: Path, place: Path, kilobytes: int, executor: str)
     cache = place / "small"
     cache.mkdir()
     grow = [sys.executable, "-m", "tripletree", "grow", str(folder), "-o", str(place / "m.tripletree")]
-    grow += ["--cache", str(cache), "--memory", "410MB", "--workers", "2", "--executor", executor, "--validation", "none"]
+    grow += ["--validation", "none", "--memory", "410MB", "--workers", "2", "--executor", executor]
+    grow += ["--cache", str(cache)]
     limited = f"mount -t tmpfs -o size={kilobytes}k tmpfs {cache}" if mounts() else f"ulimit -f {kilobytes // 4}"
     script = f'{limited} || exit 99; "$@"; code=$?; echo LEFT; find {cache} -type f; exit $code'
     shell = [*(MOUNT if mounts() else ()), "sh", "-c", script, "sh"]
