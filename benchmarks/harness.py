@@ -190,7 +190,7 @@ def machine() -> dict[str, Any]:
     facts = {name.strip(): value.strip() for name, value in facts.items()}
     flags = set(facts.get("flags", "").split())
     versions = {"python": platform.python_version()}
-    for name in ("tripletree", "numpy", "scikit-learn", "xgboost"):
+    for name in ("tripletree", "numpy", "scikit-learn", "xgboost", "lightgbm", "dask"):
         try:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import operator
 import warnings
 
 import numpy as np
@@ -14,7 +15,7 @@ from tests.scale.full_disk import grow_on_small_disk, write_log
 from tests.scale.test_fit import pieces_of
 from tripletree import TripleTree, open_log, read_log
 from tripletree.cli import main
-from tripletree.scale.executors import QUIET, WorkersLostError
+from tripletree.scale.executors import QUIET, DaskWorkers, WorkersLostError
 
 pytest.importorskip("distributed")
 
@@ -82,6 +83,15 @@ def test_a_full_disk_that_workers_find_is_one_line(kilobytes, tmp_path):
     assert sum("disk of the cache" in line for line in told.splitlines()) == 1, told
     assert "Traceback" not in told
     assert left == []
+
+
+def test_workers_that_dask_does_not_replace_are_asked_for_again():
+    workers = DaskWorkers(1, None)
+    try:
+        workers._cluster.scale(0)
+        assert sorted(workers.map(operator.add, 1, [1, 2, 3])) == [2, 3, 4]
+    finally:
+        workers.close(at_once=True)
 
 
 def test_a_scheduler_that_is_gone_is_one_clear_error(tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -35,6 +36,8 @@ Result = TypeVar("Result")
 KINDS = ("threads", "processes", "dask")
 TRIES = 5
 """How often a task is given to another worker before it is taken for the task's own fault."""
+PAUSE, PAUSES = 0.02, 100
+"""Seconds between looks at whether Dask has a result, and how many of them are between looks at its workers."""
 
 QUIET = {
     "distributed.admin.tick.interval": "1s",
@@ -186,7 +189,10 @@ class DaskWorkers:
         try:
             # What is common goes with every task: a worker that comes in place of a lost one must have it, too.
             futures = [self._client.submit(task, common, item, pure=False, retries=TRIES) for item in items]
-            for future, result in self._distributed.as_completed(futures, loop=self._client.loop, with_results=True):
+            done = self._distributed.as_completed(futures, loop=self._client.loop, with_results=True)
+            while not done.is_empty():
+                self._wait(done)
+                future, result = next(done)
                 yield result
                 future.release()
         except (OSError, TimeoutError) as error:
@@ -205,6 +211,15 @@ class DaskWorkers:
                     "work goes on from its cache."
                 ) from None
             raise
+
+    def _wait(self, done: Any) -> None:
+        """Wait for a result. A worker that dies while it starts is not replaced by Dask: then another is asked for."""
+        waited = 0
+        while not done.has_ready():
+            time.sleep(min(0.001 * 2**waited, PAUSE))
+            waited += 1
+            if self._cluster is not None and not waited % PAUSES and len(self._cluster.workers) < self.number:
+                self._cluster.scale(self.number)
 
     def close(self, *, at_once: bool = False) -> None:
         """Leave the cluster, and end it if it is ours."""
