@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from tests.scale.every_executor import run
 from tests.scale.folders import differences, random_columns, write_folder
 from tests.scale.full_disk import grow_on_small_disk, write_log
 from tests.scale.test_fit import pieces_of
@@ -61,19 +62,8 @@ def test_what_a_cluster_does_without_is_called_so_by_dask():
     assert unknown == ["distributed.nanny.pre-spawn-environ.MALLOC_MMAP_THRESHOLD_"], distributed.__version__
 
 
-@pytest.mark.parametrize("executor", ["processes", "dask"])
-def test_small_random_logs(executor, tmp_path, monkeypatch):
-    warnings.simplefilter("ignore")
-    for seed in range(2):
-        rng = np.random.default_rng(seed)
-        folder = write_folder(tmp_path / f"log{seed}", random_columns(rng), rng, int(rng.choice([1, 7, 50])))
-        pieces_of(monkeypatch, int(rng.choice([5, 64])))
-        options = {"mode": "histogram", "max_leaves": 20, "priority": "gain"}
-        log = open_log(
-            folder, executor=executor, workers=2, cache=tmp_path / "cache", progress=lambda *_: None
-        )  # what is told stays here
-        there = TripleTree(**options).fit(log)
-        assert differences(TripleTree(**options).fit(read_log(folder)), there) == []
+def test_small_random_logs_on_every_executor_in_turn():
+    assert run(18) == {"threads": 6, "processes": 6, "dask": 6}
 
 
 @pytest.mark.parametrize("kilobytes", [3_000, 14_000], ids=["reading", "binning"])

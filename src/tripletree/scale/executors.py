@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import (
     FIRST_COMPLETED,
@@ -214,9 +213,9 @@ class DaskWorkers:
 
     def _wait(self, done: Any) -> None:
         """Wait for a result. A worker that dies while it starts is not replaced by Dask: then another is asked for."""
-        waited = 0
+        waited, never = 0, Event()
         while not done.has_ready():
-            time.sleep(min(0.001 * 2**waited, PAUSE))
+            never.wait(PAUSE if waited > 4 else 0.001 * 2**waited)
             waited += 1
             if self._cluster is not None and not waited % PAUSES and len(self._cluster.workers) < self.number:
                 self._cluster.scale(self.number)
