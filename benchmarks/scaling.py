@@ -22,9 +22,11 @@ TITLE = "Logs on disk: 8 features, 2 continuous actions, 500 leaves, beside the 
 LENGTH = 250
 """Steps in an episode; files end where they end, in the middle of one."""
 SIZES = (10**5, 10**6, 10**7, 4 * 10**7)
+DOUBLES = (10**6, 10**7)
+"""Rows of the logs that are written and scanned in double precision, too: most logs are."""
 FILES = 50
 BLOCK = 10**6
-METHODS = ("scan", "memory", "threads", "processes", "dask")
+METHODS = ("scan", "scan of doubles", "memory", "threads", "processes", "dask")
 
 # What one case does, in a process of its own so that memory is its own; prints one line of JSON.
 CASE = """
@@ -38,7 +40,7 @@ def progress(what, done, total, size, who):
         most[0] = sum(path.stat().st_size for path in Path(cache).rglob("*-*") if path.is_file())
 start = time.process_time(), time.perf_counter()
 found = {"method": method, "priority": priority, "digests": {}}
-if method == "scan":
+if method.startswith("scan"):
     import pyarrow.parquet as parquet
     for file in sorted(Path(folder).iterdir()):
         with parquet.ParquetFile(file) as opened:
@@ -68,8 +70,8 @@ print(json.dumps(found))
 """
 
 
-def write(folder: Path, rows: int, files: int, seed: int = 0) -> None:
-    """Write a log of an agent that steers eight numbers towards 0 with two thrusters, in single precision."""
+def write(folder: Path, rows: int, files: int, seed: int = 0, kind: type[np.floating[Any]] = np.float32) -> None:
+    """Write a log of an agent that steers eight numbers towards 0 with two thrusters, in the encoding that is usual."""
     import pyarrow
     from pyarrow import parquet
 
@@ -88,8 +90,8 @@ def write(folder: Path, rows: int, files: int, seed: int = 0) -> None:
         main = np.where(states[:, 1] < -0.1, 1.0, np.clip(-states[:, 1] - states[:, 3], 0, 1))
         side = np.clip(-2 * states[:, 0] - states[:, 2] * (states[:, 4] > 0), -1, 1)
         reward = -np.abs(states[:, :4]).sum(axis=1) - 0.1 * main
-        columns = {f"s{k}": states[:, k].astype(np.float32) for k in range(8)}
-        columns |= {"action_0": main.astype(np.float32), "action_1": side.astype(np.float32), "reward": reward}
+        columns = {f"s{k}": states[:, k].astype(kind) for k in range(8)}
+        columns |= {"action_0": main.astype(kind), "action_1": side.astype(kind), "reward": reward}
         columns |= {"episode": place // LENGTH, "step": step, "terminated": step == LENGTH - 1}
         table = pyarrow.table(columns)
         while at < begin + n:
@@ -116,7 +118,9 @@ def cases(options: Options) -> Iterator[tuple[int, str, str]]:
     """Yield rows, who works and priority of all cases that are asked for, such as ``--only "10000000 threads"``."""
     for rows in SIZES[:1] if options.quick else SIZES:
         for method in METHODS:
-            for priority in ("impurity", "gain") if rows <= 10**6 and method != "scan" else ("impurity",):
+            if method == "scan of doubles" and rows not in DOUBLES:
+                continue
+            for priority in ("impurity", "gain") if rows <= 10**6 and "scan" not in method else ("impurity",):
                 if options.wants(f"{rows} {method} {priority}"):
                     yield rows, method, priority
 
@@ -137,7 +141,14 @@ def run(options: Options, report: Report) -> None:
             write(folder, rows, files_of(rows))
             for _, method, priority in some:
                 say(f"  {rows:,} rows: {method}, {priority}")
-                found.append(measured(method, folder, Path(place) / "cache", priority) | {"rows": rows})
+                if method == "scan of doubles":
+                    twice = Path(place) / "doubles"
+                    twice.mkdir()
+                    write(twice, rows, files_of(rows), kind=np.float64)
+                    found.append(measured(method, twice, Path(place) / "cache") | {"rows": rows})
+                    shutil.rmtree(twice)
+                else:
+                    found.append(measured(method, folder, Path(place) / "cache", priority) | {"rows": rows})
                 tell(report, found)
 
 
@@ -157,11 +168,11 @@ def tell(report: Report, found: Sequence[dict[str, Any]]) -> None:
                 "processor s": got["processor"],
                 "wall s": got["wall"],
                 "times a scan": got["processor"] / scan["processor"] if scan else None,
-                "times memory": got["processor"] / memory["processor"] if memory and method != "scan" else None,
+                "times memory": got["processor"] / memory["processor"] if memory and "scan" not in method else None,
                 "MB of memory": got["memory"],
                 "MB a worker": got["worker memory"],
                 "bytes a row on disk": got["cache"] / rows if got["cache"] else None,
-                "same": "" if method == "scan" else "yes" if got["digests"] == same[0]["digests"] else "NO",
+                "same": "" if "scan" in method else "yes" if got["digests"] == same[0]["digests"] else "NO",
                 "tree": got["digests"].get("Tree", ""),
             }
         )
@@ -173,5 +184,13 @@ def tell(report: Report, found: Sequence[dict[str, Any]]) -> None:
             report.notes.append(
                 f"{who}: from {a:,} to {b:,} rows, time grows like n^{math.log(second / first, b / a):.2f}."
             )
+    most = max((one for one in found if one["method"] == "threads"), key=lambda one: int(one["rows"]), default=None)
+    if most is not None:
+        each, size = most["processor"] / most["rows"], most["cache"] / most["rows"]
+        report.notes.append(
+            f"On paper, at {1e6 * each:.2f} microseconds and {size:.0f} bytes a step (threads, {most['rows']:,} rows): "
+            f"a billion steps take {1e9 * each / 3600:.1f} core-hours and {size:.0f} GB of cache, a hundred billion "
+            f"{1e11 * each / 3600:.0f} core-hours and {size / 10:.1f} TB. Not tried."
+        )
     digest = hashlib.sha256(CASE.encode()).hexdigest()[:8]
     report.notes.append(f"Processor seconds of the process and its children; the case is {digest}.")
