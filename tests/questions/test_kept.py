@@ -10,6 +10,7 @@ import pytest
 from tests.logs import random_log
 from tests.test_api import quietly_fitted
 from tripletree import TripleTree
+from tripletree.model import fit
 from tripletree.questions import judge, kept
 
 LENGTHS = (20, 30, 25) * 4
@@ -26,11 +27,11 @@ def parts(answer):
 @pytest.fixture
 def grown(monkeypatch):
     """How often a second tree was grown."""
-    number, fit = [0], judge.fit
+    number, grow = [0], judge.fit
 
     def counted(*arguments, **options):
         number[0] += 1
-        return fit(*arguments, **options)
+        return grow(*arguments, **options)
 
     monkeypatch.setattr(judge, "fit", counted)
     return number
@@ -133,3 +134,10 @@ def test_of_very_many_calibrations_only_the_losses_are_kept(grown, monkeypatch):
     measured = tree.held_out(log)
     assert tree.fitted_.judged == measured.judged
     assert kept.NAME not in tree.fitted_.provenance
+
+
+def test_a_second_tree_is_not_asked_about_its_own_log(monkeypatch):
+    log = random_log(12, LENGTHS)
+    tree = quietly_fitted(log, max_leaves=6)
+    monkeypatch.setattr(fit, "linear_training_curve", None)
+    assert tree.held_out(log).how == "regrown"

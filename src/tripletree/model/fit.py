@@ -163,7 +163,8 @@ def describe_grown(
     """Return a grown tree with what its nodes predict and its losses on the log, but not yet how the log moves.
 
     ``attributes`` are those of a larger log, of which this one is a part. ``remembers=False`` leaves out which log and
-    which episodes it was, for a tree that only judges.
+    which episodes it was, for a tree that only judges; its losses on its own log, which nobody asks for, are those of
+    means, which need no pass over it.
     """
     tree, scales, weighing = grown.tree, grown.scales, grown.weighing
     costs = cost_matrix(parameters["costs"], log.schema.action.labels)
@@ -181,7 +182,7 @@ def describe_grown(
         )
     else:
         parameters = {**parameters, "leaf_model": "mean"}
-    if linear is not None and parameters["leaf_model"] == "linear":
+    if linear is not None and parameters["leaf_model"] == "linear" and remembers:
         curve = linear_training_curve(tree, attributes, linear, squares, log, threads, weighing, costs)
     else:
         curve = training_curve(tree, attributes, action_scale, scales.derivative.std, costs)
