@@ -29,6 +29,8 @@ class Played:
     lengths: npt.NDArray[np.int64]
     seen: F64
     """The states that it acted on: old ones where it is late."""
+    lag: int
+    """How many steps old they are."""
     bit: Bool
     """Whether it acted by its second policy."""
     before: Any
@@ -139,7 +141,8 @@ def play(kind: str, seed: int, episodes: int = EPISODES, wander: bool = False) -
     kept = np.arange(steps) < lengths[:, None]
     parts = (states, actions, olds, bits, [actions[0], *actions[:-1]])
     done, said, old, other_mode, before = (np.stack(part, axis=1)[kept] for part in parts)
-    return Played(done, said, lengths, old, other_mode, before, again if kind in HELD else 0.0, (act, other))
+    late, held_back = (lag if kind == "delay" else 0), (again if kind in HELD else 0.0)
+    return Played(done, said, lengths, old, late, other_mode, before, held_back, (act, other))
 
 
 def switched(kind: str, bit: Bool, column: F64, half: float, rng: np.random.Generator) -> Bool:

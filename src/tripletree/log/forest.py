@@ -12,6 +12,8 @@ I64 = npt.NDArray[np.int64]
 
 BINS = 64
 LEAVES, DEPTH = 150, 30
+OF_A_LEAF = 10
+"""Rows that a leaf has on average, where that gives more leaves."""
 SHARE = 0.7
 """Of the other folds' episodes, what each tree sees."""
 GRID = 2.0**14
@@ -73,7 +75,7 @@ def _tree(
         lanes,
         n_plain=targets.shape[1],
         n_derivative=0,
-        max_leaves=min(LEAVES, len(columns)),
+        max_leaves=min(max(LEAVES, len(columns) // OF_A_LEAF), len(columns)),
         max_depth=DEPTH,
         min_samples_leaf=min(least, len(columns)),
         min_gain=0.0,

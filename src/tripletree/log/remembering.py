@@ -1,8 +1,8 @@
 """Does what an agent does depend on what came before? Whether the past tells something that the state does not.
 
 The past helps to predict any agent: no model of what it does in a state is perfect, and its errors last for several
-steps. So the state gets two models that err in different ways, one on top of the other: bagged trees, and a Gaussian
-process with their prediction among its columns. Clues from the past lose what the state tells of them, too; what is
+steps. So the state gets models that err in different ways, one on top of the other: bagged trees, logistic regressions,
+and a Gaussian process with their prediction among its columns. Clues from the past lose what the state tells of them, too; what is
 left of both must go together, in episode after episode, always judged by what other episodes taught. A delay is told by
 the whole state some steps ago: of an agent without memory, that never tells more than the state now.
 """
@@ -21,6 +21,7 @@ from tripletree.log.leftovers import Leftovers, Told
 from tripletree.log.log import Log
 from tripletree.log.modes import guesses
 from tripletree.log.process import Process
+from tripletree.log.straight import straight
 from tripletree.log.telling import Case, case_of, ranks, targets_of
 from tripletree.text import count
 
@@ -28,7 +29,7 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Bool = npt.NDArray[np.bool_]
 
-ROWS, QUICK_ROWS = 3_000, 2_000
+ROWS, QUICK_ROWS = 6_000, 2_000
 """Steps that are judged, at most; those of whole episodes, thinned out where they are many."""
 PLACES, QUICK_PLACES = 500, 350
 """Steps that the Gaussian process learns from, spread along the ways."""
@@ -41,18 +42,18 @@ GLANCE = 4
 MOST_EPISODES, QUICK_EPISODES = 200, 60
 LAGS = (1, 2, 3, 5, 8, 13, 21)
 DELAYS = (1, 2, 3, 4, 5, 6, 8, 10)
-FAR = 2.0
-"""For a mode, an episode's past counts from so many times the distance to other episodes on: errors of a model last."""
 FUNCTIONS = 100
 """Functions of the state that tell what it says of a clue."""
 TOO_RARE = 1e-3
 """Of a clue that varies by less, beyond the state, nothing can be said."""
-LEVEL = 0.025
-"""How often chance alone may do as well, all families counted."""
-LEAST = {"action": 0.02, "state": 0.03, "mode": 0.01, "event": 0.01, "clock": 0.02}
+LEVELS = {"action": 0.005, "state": 0.05, "mode": 0.001, "event": 0.01, "clock": 0.01}
+"""How often chance alone may do as well: of agents without memory, the state some steps ago hardly ever tells more."""
+LEAST = {"action": 0.02, "state": 0.03, "mode": 0.01, "event": 0.01, "clock": 0.01}
 """Shares of the variation that count as memory."""
-PART = 0.03
+PART = 0.02
 """Share of what the state leaves that counts, too."""
+POSSIBLE = 1.05
+"""Of what few trees leave of the state now, what they may leave of the state some steps ago, if that is to be tried."""
 CLEARLY = 0.9
 """The state some steps ago must leave less than this share of what the state now leaves."""
 DELAYED, SPECIFIC = 0.9, 0.4
@@ -79,7 +80,7 @@ class Clue:
         Share of the variation of the actions that it explains on unseen episodes, beyond the state; of a repeat, the
         share of the steps.
     p : float
-        How often chance alone does as well, over the kinds that were tried.
+        How often chance alone does as well, over the kinds that were tried, each with its share of the level.
     lag : int
         How many steps ago; 0 where that is not the point.
     feature : int
@@ -144,8 +145,7 @@ def _look(log: Log, quick: bool, seed: int) -> Evidence | None:
         return None
     agent = Agent(case, acts.columns, quick, seed)
     clues = {kind: clue for kind, clue in agent.clues() if clue is not None}
-    least = {kind: max(share, PART * agent.unexplained) for kind, share in LEAST.items()}
-    shown = {kind: clue for kind, clue in clues.items() if clue.gain >= least[kind] and clue.p < LEVEL}
+    shown = {kind: clue for kind, clue in clues.items() if agent.shows(kind, clue.gain, clue.p)}
     if agent.unexplained > BLIND and agent.thin():
         shown = {}
     first = None if "state" in shown else agent.repeats()
@@ -184,8 +184,7 @@ class Agent:
         self.episode = case.episode[case.rows]
         self.whole = float((self.known**2).sum())
         self._scores = np.stack([_scores(column) for column in case.states.T], axis=1)
-        now = self._forest(case.states[case.rows], self.known, OF_ACTIONS)
-        predicted, process, places = self._model(0, now)
+        predicted, process, places = self._model(0)
         left = self.known - predicted
         self.unexplained = float((left**2).sum()) / self.whole
         self._left = left
@@ -195,12 +194,16 @@ class Agent:
         self._where = process.stretched(plain)
         self._apart = self._to_others(self._where[case.rows])
 
-    def _forest(self, columns: F64, targets: F64, least: int, trees: int | None = None) -> F64:
-        return forest(columns, targets, self.case.fold, self.episode, trees or self._trees, least, self._seed)
+    def _opinion(self, lag: int, trees: int | None = None) -> F64:
+        """Return what trees, and regressions where these know better, say of the state so many steps ago."""
+        case, states = self.case, self.case.states[self.case.before(lag)]
+        rough = forest(states, self.known, case.fold, self.episode, trees or self._trees, OF_ACTIONS, self._seed)
+        plain = straight(states, self.known, case.log.schema.action.kind == "discrete", case.fold)
+        return rough + _shrunk(plain - rough, self.known - rough)
 
-    def _model(self, lag: int, opinion: F64) -> tuple[F64, Process, F64]:
+    def _model(self, lag: int) -> tuple[F64, Process, F64]:
         """Return what the state so many steps ago tells of each judged row, by other episodes."""
-        before, case = self.case.before(lag), self.case
+        before, case, opinion = self.case.before(lag), self.case, self._opinion(lag)
         # What hardly varies, such as a label that is rare, must not count as much as what does.
         spread = np.maximum(opinion.std(axis=0), 0.01)
         places = np.concatenate([np.clip(case.states[before], -6, 6), self._scores[before], opinion / spread], axis=1)
@@ -235,13 +238,17 @@ class Agent:
         sums: F64 = np.bincount(self.episode, (left**2).sum(axis=1), number).astype(np.float64)
         return sums
 
+    def shows(self, family: str, gain: float, p: float) -> bool:
+        """Return whether so large a gain, with such a p over all families, counts as memory."""
+        return gain >= max(LEAST[family], PART * self.unexplained) and p < sum(LEVELS.values())
+
     def clues(self) -> Iterator[tuple[str, Clue | None]]:
         """Return what each family of clues tells."""
         yield "state", self.delay()
         actions = list(self._earlier_actions())
         yield "action", self._clue(self.leftovers.by_guesses([hint.columns for hint in actions]), actions)
         case = self.case
-        modes = guesses(self.leftovers, case.rows, case.starts, self._where[case.rows], FAR**2 * self._apart)
+        modes = guesses(self.leftovers, case.rows, case.starts, self._where[case.rows], self._apart)
         mode = Hint("mode", FAMILIES["mode"], modes[0])
         yield "mode", self._clue(self.leftovers.by_guesses(modes), [mode] * len(modes))
         yield "event", self._of_columns(list(events(case)))
@@ -261,27 +268,26 @@ class Agent:
         """Return what was told, named after the clue that most folds chose."""
         best = hints[int(np.bincount(told.chosen).argmax())]
         gain = min(told.gain, self.unexplained)
-        return Clue(best.kind, best.text, gain, min(told.p * len(FAMILIES), 1.0), best.lag, best.feature)
+        return Clue(best.kind, best.text, gain, _over_all(_family(best.kind), told.p), best.lag, best.feature)
 
     def delay(self) -> Clue:
         """Return by how much the whole state some steps ago tells more than the state now."""
         errors = {}
         for lag in (0, *DELAYS):
-            told = self._forest(self.case.states[self.case.before(lag)], self.known, OF_ACTIONS, GLANCE)
-            errors[lag] = float(((self.known - told) ** 2).sum())
+            errors[lag] = float(((self.known - self._opinion(lag, GLANCE)) ** 2).sum())
         now = errors.pop(0)
-        best = Clue("state", FAMILIES["state"], 0.0, 1.0)
-        # Trees are quick, but coarse: what they think possible is looked at with the better model.
-        for lag in sorted(errors, key=lambda lag: errors[lag])[: 1 if self._quick else 2]:
-            if errors[lag] > 1.05 * now:
-                continue
-            told = self._forest(self.case.states[self.case.before(lag)], self.known, OF_ACTIONS)
-            before, after = self._per_episode(self._left), self._per_episode(self.known - self._model(lag, told)[0])
-            gain = float((before - after).sum()) / self.whole
-            if gain > best.gain:
-                p = _chance(before, after) if after.sum() < CLEARLY * before.sum() else 1.0
-                best = Clue("state", f"the state {count(lag, 'step')} ago", gain, min(p * len(FAMILIES), 1.0), lag)
-        return best
+        # Few trees are quick, but coarse: what they think possible is looked at with the better model.
+        likely = sorted(errors, key=lambda lag: errors[lag])[: 1 if self._quick else 2]
+        found = [self.late(lag) for lag in likely if errors[lag] <= POSSIBLE * now]
+        best = max(found, key=lambda clue: clue.gain, default=None)
+        return best if best is not None and best.gain > 0 else Clue("state", FAMILIES["state"], 0.0, 1.0)
+
+    def late(self, lag: int) -> Clue:
+        """Return by how much the whole state so many steps ago tells more than the state now."""
+        before, after = self._per_episode(self._left), self._per_episode(self.known - self._model(lag)[0])
+        gain = float((before - after).sum()) / self.whole
+        p = _chance(before, after) if after.sum() < CLEARLY * before.sum() else 1.0
+        return Clue("state", f"the state {count(lag, 'step')} ago", gain, _over_all("state", p), lag)
 
     def thin(self) -> bool:
         """Return whether other episodes are further away than an episode comes in some steps."""
@@ -328,6 +334,11 @@ FAMILIES = {
     "clock": CLOCK,
 }
 """What clues of a family are about."""
+
+
+def _over_all(family: str, p: float) -> float:
+    """Return how often chance does as well in some family: each has a share of the level, as its false alarms allow."""
+    return min(p * sum(LEVELS.values()) / LEVELS[family], 1.0)
 
 
 def _chance(before: F64, after: F64) -> float:
