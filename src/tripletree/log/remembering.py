@@ -2,9 +2,10 @@
 
 The past helps to predict any agent: no model of what it does in a state is perfect, and its errors last for several
 steps. So the state gets models that err in different ways, one on top of the other: bagged trees, logistic regressions,
-and a Gaussian process with their prediction among its columns. Clues from the past lose what the state tells of them, too; what is
-left of both must go together, in episode after episode, always judged by what other episodes taught. A delay is told by
-the whole state some steps ago: of an agent without memory, that never tells more than the state now.
+and a Gaussian process with their prediction among its columns. Clues from the past lose what the state tells of them,
+too; what is left of both must go together, in episode after episode, always judged by what other episodes taught. A
+delay is told by the whole state some steps ago: of an agent without memory, that hardly ever tells more than the state
+now.
 """
 
 from __future__ import annotations
