@@ -30,6 +30,7 @@ struct Hot {
                      const double* mean, const double* scale, int32_t* out, size_t width, size_t second);
     void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* scale, const double* low, const double* per_step, uint32_t* keys,
                       size_t apart);
+    uint64_t (*hash_rows)(const double* rows, size_t n, size_t d, const uint64_t* keys, uint64_t before);
     void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
     void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram);
     void (*add_part)(const Lanes& lanes, int32_t* part, size_t bins, double* histogram);

@@ -1,4 +1,4 @@
-// Keys of states, which encoding sorts.
+// Keys of states, which encoding sorts, and hashes of them.
 #pragma once
 
 #include "hot_vectors.inl"
@@ -29,6 +29,29 @@ static void make_keys(const double* x, size_t n, size_t stride, size_t features,
         const I8 key = __builtin_convertvector(y - middle, I8);
         for (size_t k = 0; k < 8; ++k) keys[k * apart + i] = static_cast<uint32_t>(key[k]) ^ 0x80000000u;
     }
+}
+
+// A well-mixed image of 64 bits, one to one (the finaliser of splitmix64: Steele, Lea and Flood 2014).
+TT_INLINE uint64_t mixed(uint64_t bits) {
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
+
+// The sum of the hashes of numbers, by column and by step, of which `before` came before.
+static uint64_t hash_rows(const double* rows, size_t n, size_t d, const uint64_t* keys, uint64_t before) {
+    uint64_t sum = 0;
+    for (size_t t = 0; t < n; ++t) {
+        const double* row = rows + t * d;
+        const uint64_t step = 0x9e3779b97f4a7c15u * (before + t);
+        for (size_t f = 0; f < d; ++f) {
+            const double number = row[f] + 0.0;  // -0 and 0 are the same number
+            uint64_t bits;
+            std::memcpy(&bits, &number, sizeof bits);
+            sum += mixed(mixed(bits ^ keys[f]) + step);
+        }
+    }
+    return sum;
 }
 
 }  // namespace TT_ISA

@@ -57,6 +57,9 @@ class LinearLeaves {
     }
 
   private:
+    struct Room;
+    static constexpr size_t some = 64;  // rows at a time
+
     // Of the rows of a node: a block (see hot_linear.inl) for each fold, and a second one for its rows without a derivative where the log has
     // such. A block has the products of (state, 1) with (state, 1, targets), all of them relative to the node's means.
     struct Sums {
@@ -155,8 +158,8 @@ class LinearLeaves {
                 Sums first = std::move(waiting.back());
                 waiting.pop_back();
                 const bool swapped = rows_[a] < rows_[b];
-                move(first, swapped ? b : a, node);
-                move(second, swapped ? a : b, node);
+                move(first, swapped ? b : a, node, room);
+                move(second, swapped ? a : b, node, room);
                 hot.add_up(first.blocks.data(), second.blocks.data(), first.blocks.size());
                 for (size_t c = 0; c < width_; ++c) {
                     first.low[c] = std::min(first.low[c], second.low[c]);
@@ -164,7 +167,7 @@ class LinearLeaves {
                 }
                 waiting.push_back(std::move(first));
             } else {
-                waiting.push_back(of_leaf(node));
+                waiting.push_back(of_leaf(node, room));
             }
             regress(node, waiting.back(), room);
         }
@@ -181,14 +184,15 @@ class LinearLeaves {
     // The columns of a row, as they are in the log; what it lacks is the mean.
     void put_row(size_t i, const double* means, double* into) const {
         const LeafColumns& from = in_.rows;
-        std::copy_n(from.log.states + i * in_.d, in_.d, into);
+        const double* state = from.log.states + i * in_.d;
+        for (size_t f = 0; f < in_.d; ++f) into[f] = state[f];  // so few that a call would take longer
         into[in_.d] = 1.0;
         double* target = into + left_;
         if (from.labels) {
             std::fill_n(target, from.n_labels, 0.0);
             target[from.labels[i]] = 1.0;
         } else {
-            std::copy_n(from.actions + i * from.n_actions, from.n_actions, target);
+            for (size_t c = 0; c < from.n_actions; ++c) target[c] = from.actions[i * from.n_actions + c];
         }
         target[in_.plain - 1] = from.values[i];
         if (in_.plain == in_.k) return;
@@ -196,13 +200,12 @@ class LinearLeaves {
         else std::copy_n(means + left_ + in_.plain, in_.d, target + in_.plain);
     }
 
-    Sums of_leaf(size_t node) const {
+    Sums of_leaf(size_t node, Room& room) const {
         Sums sums;
         sums.blocks.assign(sets() * block_size(), 0.0);
         sums.low.assign(width_, std::numeric_limits<double>::infinity());
         sums.high.assign(width_, -std::numeric_limits<double>::infinity());
-        constexpr size_t some = 64;
-        std::vector<double> rows(some * width_, 0.0), means(width_);
+        std::vector<double>&rows = room.batch, &means = room.by;
         put_means(node, means.data());
         for (size_t set = 0; set < sets(); ++set) {
             const size_t known = left_ + (kinds_ == 2 && set % 2 == 1 ? in_.plain : in_.k);
@@ -224,13 +227,12 @@ class LinearLeaves {
     }
 
     // Makes the sums of a child relative to the means of its parent.
-    void move(Sums& sums, size_t child, size_t parent) const {
-        std::vector<double> by(width_), other(width_);
+    void move(Sums& sums, size_t child, size_t parent, Room& room) const {
+        std::vector<double>&by = room.by, &plain_only = room.plain_only;
         put_means(child, by.data());
-        put_means(parent, other.data());
-        for (size_t j = 0; j < width_; ++j) by[j] = (by[j] - other[j]) * per_unit_[j];
-        std::vector<double> plain_only = by;
-        std::fill(plain_only.begin() + static_cast<std::ptrdiff_t>(left_ + in_.plain), plain_only.end(), 0.0);
+        put_means(parent, plain_only.data());
+        for (size_t j = 0; j < width_; ++j) by[j] = (by[j] - plain_only[j]) * per_unit_[j];
+        for (size_t j = 0; j < width_; ++j) plain_only[j] = j < left_ + in_.plain ? by[j] : 0.0;
         for (size_t set = 0; set < sets(); ++set) {
             if (count(sums, set) == 0) continue;
             const double* away = kinds_ == 2 && set % 2 == 1 ? plain_only.data() : by.data();
@@ -243,12 +245,13 @@ class LinearLeaves {
         explicit Room(const LinearLeaves& of)
             : total(of.block_size()), train(of.block_size()), ready(of.left_ * of.apart_), rows(ready.size()), told(of.columns_),
               errors((of.in_.penalties + 1) * of.columns_), deviation(of.in_.d), mean(of.in_.d), scale(of.in_.d), usable(of.in_.d), choice(of.in_.k),
-              some(of.in_.k) {}
+              some(of.in_.k), batch(LinearLeaves::some * of.width_), by(of.width_), plain_only(of.width_) {}
         std::vector<double> total, train;
         std::vector<double> ready, rows;  // equations (see hot_linear.inl), and below them what is told at the mean state; to be solved, and solved
         std::vector<double> told, errors, deviation, mean, scale;
         std::vector<uint8_t> usable;
         std::vector<size_t> choice, some;
+        std::vector<double> batch, by, plain_only;  // rows, and means of columns
     };
 
     void regress(size_t node, const Sums& sums, Room& room) const {

@@ -157,13 +157,6 @@ Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double g
     return Out1<double>(values, {n}, owner);
 }
 
-// A well-mixed image of 64 bits, one to one (the finaliser of splitmix64: Steele, Lea and Flood 2014).
-uint64_t mixed(uint64_t bits) {
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    return bits ^ (bits >> 31);
-}
-
 // Adds to each episode's hash those of its numbers, by column and by step. A sum, so that the order of the columns, each
 // of which has a key of its own, does not matter. `before` steps of the first episode came before.
 void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> sums,
@@ -174,18 +167,8 @@ void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb
     for (size_t e = 0; e < episodes; ++e) require(starts(e) <= starts(e + 1), "starts must ascend");
     nb::gil_scoped_release released;
     for (size_t e = 0; e < episodes; ++e) {
-        uint64_t sum = sums.data()[e];
-        for (int64_t t = starts.data()[e]; t < starts.data()[e + 1]; ++t) {
-            const double* row = columns.data() + t * d;
-            const uint64_t step = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(t - starts.data()[e] + (e ? 0 : before));
-            for (size_t f = 0; f < d; ++f) {
-                const double number = row[f] + 0.0;  // -0 and 0 are the same number
-                uint64_t bits;
-                std::memcpy(&bits, &number, sizeof bits);
-                sum += mixed(mixed(bits ^ keys.data()[f]) + step);
-            }
-        }
-        sums.data()[e] = sum;
+        const auto a = static_cast<size_t>(starts.data()[e]), b = static_cast<size_t>(starts.data()[e + 1]);
+        sums.data()[e] += hot.hash_rows(columns.data() + a * d, b - a, d, keys.data(), static_cast<uint64_t>(e ? 0 : before));
     }
 }
 

@@ -275,10 +275,7 @@ def level_words(edges: Sequence[float], action: F64) -> tuple[str, ...]:
     if not edges:
         return ()
     borders = [-math.inf, *edges, math.inf]
-    inside = [action[(action >= begin) & (action < end)] for begin, end in pairwise(borders)]
-    words = [
-        _word(begin, end, part, limit, low, high) for (begin, end), part in zip(pairwise(borders), inside, strict=True)
-    ]
+    words = [_word(begin, end, action, limit, low, high) for begin, end in pairwise(borders)]
     for word in ("negative", "positive"):
         same = [i for i, one in enumerate(words) if one == word]
         if len(same) == 2:
@@ -295,7 +292,7 @@ def level_words(edges: Sequence[float], action: F64) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _word(begin: float, end: float, part: F64, limit: float, low: float, high: float) -> str:
+def _word(begin: float, end: float, action: F64, limit: float, low: float, high: float) -> str:
     if begin == -math.inf and end == math.inf:
         return ""
     width = min(end, high) - max(begin, low)
@@ -306,9 +303,11 @@ def _word(begin: float, end: float, part: F64, limit: float, low: float, high: f
         return "at its minimum"
     if begin <= 0 < end and max(-max(begin, low), min(end, high)) <= 0.3 * limit and begin != 0.0:
         return "near 0"
-    if len(part) and width <= 1.5 * NARROW * (high - low) and -math.inf < begin and end < math.inf:
-        places = 3 - math.ceil(math.log10(high - low))
-        return f"about {round(float(np.median(part)), places):.6g}"
+    if width <= 1.5 * NARROW * (high - low) and -math.inf < begin and end < math.inf:
+        part = action[(action >= begin) & (action < end)]
+        if len(part):
+            places = 3 - math.ceil(math.log10(high - low))
+            return f"about {round(float(np.median(part)), places):.6g}"
     if signed and end <= 0:
         return "negative"
     if signed and begin >= 0:
