@@ -57,7 +57,7 @@ def ours(threads: int, exact: bool, by_gain: bool = False) -> Grower:
         if exact:
             codes = _kernel.encode(states, exact_bins(*states.shape), threads)
         else:
-            found = find_edges(states, TripleTree().bins)
+            found = find_edges(states, TripleTree().bins, threads=threads)
             edges = {"edges": found.numbers, "first_edge": found.first}
             codes = _kernel.encode_edges(states, found.numbers, found.first, threads)
         rows = kernel_rows(targets, threads)

@@ -14,6 +14,58 @@ namespace tripletree {
 // Of the edges between two bins the one in the middle: bins `below` and `above` hold samples, those between them do not.
 inline size_t middle_edge(size_t below, size_t above) { return below + (above - below - 1) / 2; }
 
+// The values of a feature from small to large.
+inline void sort_column(const double* x, size_t n, size_t stride, Words& room, double* out, const Flag& cancel) {
+    std::vector<double> values(n);
+    double lo = *x, hi = *x;
+    bool finite = true;
+    for (size_t i = 0; i < n; ++i) {
+        const double v = values[i] = x[i * stride];
+        finite &= v - v == 0;
+        lo = std::min(lo, v), hi = std::max(hi, v);
+    }
+    if (!finite) throw std::invalid_argument("states must be finite");
+    const Column column = make_column(values.data(), n, 1, lo, hi);
+    const double per_step = column.per_step();
+    std::vector<uint32_t> keys(n);
+    hot.make_keys(values.data(), n, 1, 1, &column.scale, &column.low, &per_step, keys.data(), n);
+    uint64_t* const words = room.words.get();
+    sort_keys(keys.data(), n, words, words + n, cancel);
+    for (size_t i = 0; i < n; ++i) out[i] = values[words[i] & 0xffffffffu];
+    for (size_t i = 1; i < n; ++i) {  // values that share a key may be in any order
+        if (out[i - 1] <= out[i]) continue;
+        size_t a = i - 1, b = i + 1;
+        while (a > 0 && words[a - 1] >> 32 == words[i] >> 32) --a;
+        while (b < n && words[b] >> 32 == words[i] >> 32) ++b;
+        std::sort(out + a, out + b);
+        i = b - 1;
+    }
+}
+
+// The values of a column that are not among the sorted `known`, from small to large.
+inline std::vector<double> other_values(const double* x, size_t n, int64_t stride, const double* known, size_t count) {
+    std::vector<double> found;
+    const auto tidy = [&] {
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+    };
+    double last = known[0];  // flags stay as they are for a while
+    for (size_t i = 0, full = 4096; i < n; ++i, x += stride) {
+        if (*x == last) continue;
+        const double* at = std::lower_bound(known, known + count, *x);
+        if (at < known + count && *at == *x) {
+            last = *x;
+            continue;
+        }
+        found.push_back(*x);
+        if (found.size() < full) continue;
+        tidy();
+        full = std::max<size_t>(4096, 2 * found.size());
+    }
+    tidy();
+    return found;
+}
+
 // The edges between at most `bins` bins of about equally many of the sorted values. Near-equal values share a bin, as do codes in exact
 // mode, and a value that repeats a lot has one of its own. An edge may move by up to a quarter of the bins beside it, which leaves room
 // for short numbers; beside a bin of one value it stays in the gap. A value equal to an edge belongs to the bin above.
@@ -22,9 +74,12 @@ inline std::vector<double> choose_edges(const double* sorted, size_t n, size_t b
     while (outer > 0 && sorted[outer] == sorted[n - 1 - outer]) outer /= 2;
     const double equal = sorted[n - 1 - outer] * equal_share - sorted[outer] * equal_share;
     std::vector<uint32_t> starts{0};  // of each cluster of near-equal values
+    starts.reserve(n + 1);
+    double first = sorted[0], reach = std::max(equal, own_share * std::fabs(first));
     for (size_t i = 1; i < n; ++i) {
-        const double first = sorted[starts.back()];
-        if (sorted[i] - first > std::max(equal, own_share * std::fabs(first))) starts.push_back(static_cast<uint32_t>(i));
+        if (!(sorted[i] - first > reach)) continue;
+        first = sorted[i], reach = std::max(equal, own_share * std::fabs(first));
+        starts.push_back(static_cast<uint32_t>(i));
     }
     const size_t k = starts.size();
     starts.push_back(static_cast<uint32_t>(n));

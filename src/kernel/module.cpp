@@ -202,10 +202,59 @@ void require_edges(const In1<double>& edges, const In1<int64_t>& first, size_t d
     }
 }
 
-Out1<double> choose_edges_array(In1<double> sorted, int bins, bool midpoint) {
-    require(sorted.shape(0) > 0 && bins >= 2 && bins <= 1024, "there must be values, and between 2 and 1024 bins");
-    for (size_t i = 1; i < sorted.shape(0); ++i) require(sorted.data()[i - 1] <= sorted.data()[i], "values must be sorted");
-    return to_array(choose_edges(sorted.data(), sorted.shape(0), static_cast<size_t>(bins), midpoint));
+// The columns of a matrix as rows, each from small to large.
+Out2<double> sort_columns(In2<double> states, int threads) {
+    const size_t n = states.shape(0), d = states.shape(1);
+    require(n > 0 && n < (size_t{1} << 29), "there must be rows, and fewer than 2^29 of them");
+    nb::capsule owner;
+    double* sorted = allocate<double>(n * d, owner);
+    const bool small = n * d <= small_log;
+    std::vector<Words> room;
+    for (int t = 0; t < (small ? 1 : useful_threads(threads)); ++t) room.emplace_back(n);
+    run_interruptibly(
+        small,
+        [&](const Flag& cancel) {
+            Team team(small ? 1 : useful_threads(threads));
+            team.run(static_cast<int>(d), [&](int task, int thread) {
+                const auto f = static_cast<size_t>(task);
+                sort_column(states.data() + f, n, d, room[static_cast<size_t>(thread)], sorted + f * n, cancel);
+            });
+        },
+        [] {});
+    return Out2<double>(sorted, {d, n}, owner);
+}
+
+Out1<double> other_values_array(nb::ndarray<const double, nb::ndim<1>, nb::device::cpu> column, In1<double> known) {
+    require(known.shape(0) > 0 && std::is_sorted(known.data(), known.data() + known.shape(0)), "known values must be sorted, and there must be some");
+    std::vector<double> found;
+    {
+        nb::gil_scoped_release released;
+        found = other_values(column.data(), column.shape(0), column.stride(0), known.data(), known.shape(0));
+    }
+    return to_array(found);
+}
+
+// Edges by the first counts[f] numbers of each row of `sorted`: one feature after the other, and where those of each begin.
+std::tuple<Out1<double>, Out1<int64_t>> choose_edges_array(In2<double> sorted, In1<int64_t> counts, int bins, bool midpoint, int threads) {
+    const size_t d = sorted.shape(0), n = sorted.shape(1);
+    require(counts.shape(0) == d && bins >= 2 && bins <= 1024, "there must be a count for each row, and between 2 and 1024 bins");
+    for (size_t f = 0; f < d; ++f) {
+        const double* row = sorted.data() + f * n;
+        require(counts(f) > 0 && counts(f) <= static_cast<int64_t>(n) && std::is_sorted(row, row + counts(f)), "values must be sorted, and there must be some");
+    }
+    std::vector<std::vector<double>> found(d);
+    {
+        nb::gil_scoped_release released;
+        Team team(n * d <= small_log ? 1 : useful_threads(threads));
+        team.run(static_cast<int>(d), [&](int task, int) {
+            const auto f = static_cast<size_t>(task);
+            found[f] = choose_edges(sorted.data() + f * n, static_cast<size_t>(counts(f)), static_cast<size_t>(bins), midpoint);
+        });
+    }
+    std::vector<double> numbers;
+    std::vector<int64_t> first{0};
+    for (const auto& edges : found) numbers.insert(numbers.end(), edges.begin(), edges.end()), first.push_back(static_cast<int64_t>(numbers.size()));
+    return {to_array(numbers), to_array(first)};
 }
 
 // Bins of rows, n x d: row after row as 16 bits, or feature after feature as codes for growth.
@@ -1083,7 +1132,9 @@ NB_MODULE(_kernel, m) {
     m.def("pack_states", &pack_states, "states"_a, "rows"_a, "finals"_a, "cuts"_a, "first_cut"_a, "bins"_a, "spare"_a, "threads"_a);
     m.def("settle", &settle_array, "region"_a, "starts"_a, "cost"_a);
     m.def("encode", &encode_array, "states"_a, "bins"_a, "threads"_a);
-    m.def("choose_edges", &choose_edges_array, "ordered"_a, "bins"_a, "midpoint"_a);
+    m.def("sort_columns", &sort_columns, "states"_a, "threads"_a);
+    m.def("other_values", &other_values_array, "column"_a, "known"_a);
+    m.def("choose_edges", &choose_edges_array, "ordered"_a, "counts"_a, "bins"_a, "midpoint"_a, "threads"_a);
     m.def("bin_rows", &bin_rows, "states"_a, "edges"_a, "first"_a);
     m.def("encode_edges", &encode_edges, "states"_a, "edges"_a, "first"_a, "threads"_a);
     nb::class_<Source>(m, "Source")

@@ -44,18 +44,17 @@ class Edges:
         return np.diff(self.first) + 1
 
 
-def find_edges(states: F64, bins: int, thresholds: str = "short") -> Edges:
+def find_edges(states: F64, bins: int, thresholds: str = "short", threads: int = 1) -> Edges:
     """Return the edges for states in memory."""
     n = len(states)
-    sample = states[sampled(0, n, n)]
-    more: Sequence[F64] = ()
-    if len(sample) < n:
-        known = few_values(sample, bins)
-        more = [
-            np.empty(0) if values is None else unknown(column, values)
-            for column, values in zip(states.T, known, strict=True)
-        ]
-    return choose_edges(sample, more, bins, thresholds)
+    if n <= SAMPLE:
+        return choose_edges(states, (), bins, thresholds, threads)
+    ordered = _kernel.sort_columns(states[sampled(0, n, n)], threads)
+    more = [
+        np.empty(0) if values is None else unknown(column, values)
+        for column, values in zip(states.T, _few(ordered, bins), strict=True)
+    ]
+    return _choose(ordered, more, bins, thresholds, threads)
 
 
 def sampled(start: int, stop: int, total: int) -> I64:
@@ -76,24 +75,38 @@ def sampled(start: int, stop: int, total: int) -> I64:
 
 def few_values(sample: F64, bins: int) -> list[F64 | None]:
     """Return the values of each feature in the sample, from small to large; None where there are more than bins."""
-    found = [np.unique(column) for column in sample.T]
-    return [values if len(values) <= bins else None for values in found]
+    return _few(_kernel.sort_columns(sample, 1), bins)
+
+
+def _few(ordered: F64, bins: int) -> list[F64 | None]:
+    """Return the same of columns that are sorted already, each of them a row."""
+    found: list[F64 | None] = []
+    for numbers in ordered:
+        first = np.append(True, numbers[1:] != numbers[:-1])
+        found.append(numbers[first] if np.count_nonzero(first) <= bins else None)
+    return found
 
 
 def unknown(column: F64, known: F64) -> F64:
     """Return the values of a column that are not among those known, from small to large."""
-    place = np.minimum(np.searchsorted(known, column), len(known) - 1)
-    return np.unique(column[known[place] != column])
+    return _kernel.other_values(column, known)
 
 
-def choose_edges(sample: F64, more: Sequence[F64], bins: int, thresholds: str) -> Edges:
+def choose_edges(sample: F64, more: Sequence[F64], bins: int, thresholds: str, threads: int = 1) -> Edges:
     """Return the edges by a sample of rows and, for features with few values in it, the other values of the log."""
-    found = []
-    for f in range(sample.shape[1]):
-        numbers = np.sort(sample[:, f])
-        first = np.append(True, numbers[1:] != numbers[:-1])
-        if np.count_nonzero(first) <= bins:
-            every = np.union1d(numbers[first], more[f]) if len(more) else numbers[first]
-            numbers = every if len(every) <= bins else numbers
-        found.append(_kernel.choose_edges(numbers, bins, thresholds == "midpoint"))
-    return Edges(np.concatenate(found), np.append(0, np.cumsum([len(edges) for edges in found])).astype(np.int64))
+    return _choose(_kernel.sort_columns(sample, threads), more, bins, thresholds, threads)
+
+
+def _choose(ordered: F64, more: Sequence[F64], bins: int, thresholds: str, threads: int) -> Edges:
+    """Return the edges by sorted columns, each of them a row; these are changed."""
+    counts = np.full(len(ordered), ordered.shape[1])
+    for f, values in enumerate(_few(ordered, bins)):
+        if values is None:
+            continue
+        every = np.union1d(values, more[f]) if len(more) else values
+        if len(every) <= bins:
+            counts[f] = len(every)
+            if len(every) > ordered.shape[1]:  # more bins than rows
+                ordered = np.pad(ordered, ((0, 0), (0, len(every) - ordered.shape[1])))
+            ordered[f, : len(every)] = every
+    return Edges(*_kernel.choose_edges(ordered, counts, bins, thresholds == "midpoint", threads))

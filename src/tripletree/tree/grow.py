@@ -47,7 +47,7 @@ def encode(
     states = log.states if weighing is None else weighing.take(log.states)
     if mode == "exact":
         return Encoded(_kernel.encode(states, exact_bins(*states.shape), threads))
-    edges = find_edges(states, bins, thresholds)
+    edges = find_edges(states, bins, thresholds, threads)
     return Encoded(_kernel.encode_edges(states, edges.numbers, edges.first, threads), edges)
 
 
