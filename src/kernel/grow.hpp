@@ -189,6 +189,8 @@ class Grower {
         pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : usual_pool);
         const size_t most = n > pool_limit_ ? size_t{1} << (32 - offset_bits) : 0;
         table_.bins = bins_;
+        table_.groups.assign(d, {});
+        if (most && options_.edges && (n < 1'000'000 || d >= 32)) group_bins();
         std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
         team_.run(static_cast<int>(blocks), [&](int task, int thread) {
             stop_if(cancel_);
@@ -218,12 +220,46 @@ class Grower {
         nodes_.push_back(std::move(root));
     }
 
+    // Histogram mode has more bins than histograms of large nodes should have, unless the log is long and to open a bin costs as much.
+    // Neighbours share one, as values do in exact mode, and are told apart where a better cut may hide: the tree is the same.
+    void group_bins() {
+        const size_t n = table_.n, enough = table_.d >= 32 ? 128 : 256;
+        team_.run(static_cast<int>(table_.d), [&](int task, int) {
+            const auto f = static_cast<size_t>(task);
+            const auto bins = static_cast<size_t>(options_.first_edge[f + 1] - options_.first_edge[f]) + 1;
+            if (bins <= enough) return;
+            std::vector<uint32_t> starts(bins + 1, 0);  // samples before each bin
+            const uint32_t* codes = table_.codes + f * n;
+            in_steps(n, cancel_, [&](size_t a, size_t b) {
+                for (size_t i = a; i < b; ++i) ++starts[(codes[i] >> offset_bits) + 1];
+            });
+            for (size_t bin = 0; bin < bins; ++bin) starts[bin + 1] += starts[bin];
+            const std::vector<size_t> firsts = divide_clusters(starts.data(), bins, heavy_clusters(starts.data(), bins, enough), enough);
+            Groups& groups = table_.groups[f];
+            for (size_t g = 0; g + 1 < firsts.size(); ++g) {
+                groups.of.resize(firsts[g + 1], static_cast<uint16_t>(g));
+                groups.last.push_back(static_cast<uint16_t>(firsts[g + 1] - 1));
+                size_t used = 0;
+                for (size_t bin = firsts[g]; bin < firsts[g + 1]; ++bin) used += starts[bin] < starts[bin + 1];
+                groups.kind.push_back(used > 1 ? 2 : 1);
+            }
+        });
+    }
+
     // Bins of rows a .. b, row after row. seen[f * most + bin] becomes 1 for a bin that holds a single code, 2 for others: offsets
     // are 0 for all samples of a bin, or for none.
     void note_bins(size_t a, size_t b, size_t most, uint8_t* seen) {
         const size_t d = table_.d;
         for (size_t f = 0; f < d; ++f, seen += most) {
             const uint32_t* codes = table_.codes + f * table_.n;
+            if (const Groups& groups = table_.groups[f]; !groups.of.empty()) {
+                for (size_t i = a; i < b; ++i) {
+                    const uint16_t group = groups.of[codes[i] >> offset_bits];
+                    bins_[i * d + f] = group;
+                    seen[group] = groups.kind[group];
+                }
+                continue;
+            }
             for (size_t i = a; i < b; ++i) {
                 bins_[i * d + f] = static_cast<uint16_t>(codes[i] >> offset_bits);
                 seen[codes[i] >> offset_bits] = codes[i] & offset_mask ? 2 : 1;

@@ -94,11 +94,18 @@ struct Squares {
     Wide rest = 0;       // what the second halves add, modulo 2^128; with weights all of it
 };
 
+// Neighbouring bins of a feature in groups, which serve as its bins in a search; none: they are as they are.
+struct Groups {
+    std::vector<uint16_t> of;    // the group of each bin
+    std::vector<uint16_t> last;  // the last bin of each group
+    std::vector<uint8_t> kind;   // of each group: 1 where a single bin of it has samples, else 2
+};
+
 // The log as the search sees it.
 struct Table {
     const double* states;
     const uint32_t* codes;  // d x n: feature after feature
-    const uint16_t* bins;   // n x d: of the codes, row after row; only where there are histograms
+    const uint16_t* bins;   // n x d: of the codes, or their groups, row after row; only where there are histograms
     int32_t* rows;          // n x lanes.width; growth fills in the count and the squares
     size_t n, d;
     Lanes lanes;
@@ -108,7 +115,12 @@ struct Table {
     std::vector<uint8_t> one_value;   // by bin: holds a single code, so there is nothing to open
     double least;                     // smallest weight, 1 without
     const Wide* weighted_squares;     // with weights: of each row, plain and derivative; else nullptr
+    std::vector<Groups> groups{};     // of each feature
     size_t all_bins() const { return first_bin.back(); }
+    // The last code that may be in a bin of the histogram.
+    uint32_t last_code(size_t feature, size_t bin) const {
+        return static_cast<uint32_t>(groups[feature].of.empty() ? bin : groups[feature].last[bin]) << offset_bits | offset_mask;
+    }
 };
 
 // Scratch for one scan over the bins of a feature.

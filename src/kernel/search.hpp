@@ -199,7 +199,7 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
             const double gain = hot.bin_gain(b, s.centre, s.min_leaf, s.scan);
-            if (gain > 0) s.best.offer(gain, static_cast<int>(f), s.rows_after(b), static_cast<uint32_t>(b) << offset_bits | offset_mask);
+            if (gain > 0) s.best.offer(gain, static_cast<int>(f), s.rows_after(b), table.last_code(f, b));
         }
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
@@ -226,6 +226,11 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
         fill.push_back(static_cast<uint32_t>(rows));
         opened.push_back(&h);
         rows += h.count;
+    }
+    if (const Groups& groups = table.groups[feature]; !groups.of.empty()) {
+        std::vector<uint32_t> apart(groups.of.size());
+        for (size_t bin = 0; bin < apart.size(); ++bin) apart[bin] = groups.of[bin] < slot.size() ? slot[groups.of[bin]] : UINT32_MAX;
+        slot = std::move(apart);
     }
     s.hopeful.resize(std::max(s.hopeful.size(), rows));
     gather(table, s, static_cast<int>(feature), order, count, team, cancel);
