@@ -30,7 +30,7 @@ inline void sort_column(const double* x, size_t n, size_t stride, Words& room, d
     std::vector<uint32_t> keys(n);
     hot.make_keys(values.data(), n, 1, 1, &column.scale, &column.low, &per_step, keys.data(), n);
     uint64_t* const words = room.words.get();
-    sort_keys(keys.data(), n, words, words + n, cancel);
+    sort_keys(keys.data(), n, words, room.spare, cancel);
     for (size_t i = 0; i < n; ++i) out[i] = values[words[i] & 0xffffffffu];
     for (size_t i = 1; i < n; ++i) {  // values that share a key may be in any order
         if (out[i - 1] <= out[i]) continue;

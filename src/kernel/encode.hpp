@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "common.hpp"
 #include "hot.hpp"
@@ -17,6 +20,46 @@ constexpr double equal_share = 0x1p-31;  // of the range of the middle samples
 constexpr double own_share = 0x1p-50;    // of a value itself
 constexpr size_t outer_part = 16;        // one sample in so many lies below the middle ones, and one above
 
+// Writes eight words, the first of which begins a cache line: past the caches, where that can be said.
+inline void write_line(uint64_t* to, const uint64_t* line) {
+#if defined(__SSE2__)
+    for (int k = 0; k < 4; ++k) _mm_stream_si128(reinterpret_cast<__m128i*>(to) + k, _mm_load_si128(reinterpret_cast<const __m128i*>(line) + k));
+#else
+    std::memcpy(to, line, 8 * sizeof(uint64_t));
+#endif
+}
+
+// Puts word(0) .. word(n - 1) into buckets, of which next[bucket(word)] is the place of the next word. In a long log the caches cannot hold
+// a line of memory for every bucket until it is full; so each is collected here, and written as a whole.
+constexpr size_t long_list = size_t{1} << 19;
+template <class Word, class Bucket>
+void scatter(size_t n, const Word& word, const Bucket& bucket, std::vector<uint32_t>& next, uint64_t* to, const Flag& cancel) {
+    if (n < long_list)
+        return in_steps(n, cancel, [&](size_t a, size_t b) {
+            for (size_t i = a; i < b; ++i) to[next[bucket(word(i))]++] = word(i);
+        });
+    const std::vector<uint32_t> start = next;
+    const Array<uint64_t> lines = make_array<uint64_t>(8 * next.size());
+    in_steps(n, cancel, [&, next = next.data(), start = start.data(), lines = lines.get()](size_t a, size_t b) {
+        for (size_t i = a; i < b; ++i) {
+            const uint64_t here = word(i);
+            const size_t k = bucket(here);
+            const uint32_t at = next[k]++;
+            lines[8 * k + at % 8] = here;
+            if (at % 8 < 7) continue;
+            if (at - 7 >= start[k]) write_line(to + at - 7, lines + 8 * k);
+            else std::copy(lines + 8 * k + start[k] % 8, lines + 8 * k + 8, to + start[k]);
+        }
+    });
+    for (size_t k = 0; k < next.size(); ++k) {
+        const uint32_t from = std::max(start[k], next[k] / 8 * 8);
+        std::copy(lines.get() + 8 * k + from % 8, lines.get() + 8 * k + from % 8 + (next[k] - from), to + from);
+    }
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
 // Words of key << 32 | place, sorted by key: two passes over its upper 22 bits, then the few that share those bits.
 inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t* spare, const Flag& cancel) {
     auto word = [=](size_t i) { return static_cast<uint64_t>(keys[i]) << 32 | i; };
@@ -26,8 +69,8 @@ inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t*
         return;
     }
     constexpr int bits = 11, buckets = 1 << bits, low = 64 - 2 * bits, high = 64 - bits;
-    std::vector<uint32_t> count(2 * buckets, 0);
-    uint32_t *count_low = count.data(), *count_high = count.data() + buckets;
+    std::vector<uint32_t> places_low(buckets, 0), places_high(buckets, 0);
+    uint32_t *count_low = places_low.data(), *count_high = places_high.data();
     in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) ++count_low[keys[i] >> (low - 32) & (buckets - 1)], ++count_high[keys[i] >> (high - 32)];
     });
@@ -36,12 +79,8 @@ inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t*
         std::swap(count_low[b], at_low), at_low += count_low[b];
         std::swap(count_high[b], at_high), at_high += count_high[b];
     }
-    in_steps(n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; ++i) spare[count_low[keys[i] >> (low - 32) & (buckets - 1)]++] = word(i);
-    });
-    in_steps(n, cancel, [=](size_t a, size_t b) {
-        for (size_t i = a; i < b; ++i) words[count_high[spare[i] >> high]++] = spare[i];
-    });
+    scatter(n, word, [=](uint64_t word) { return word >> low & (buckets - 1); }, places_low, spare, cancel);
+    scatter(n, [=](size_t i) { return spare[i]; }, [=](uint64_t word) { return word >> high; }, places_high, words, cancel);
     for (size_t i = 1, runs = 0; i < n; ++i) {
         if (words[i - 1] >> 32 <= words[i] >> 32) continue;
         size_t a = i - 1, b = i + 1;
@@ -194,7 +233,8 @@ inline std::vector<size_t> heavy_clusters(const uint32_t* starts, size_t k, size
 struct Words {
     Array<uint64_t> words;
     bool fresh = true;
-    explicit Words(size_t n) : words(make_array<uint64_t>(2 * n + 1)) {}
+    uint64_t* spare;  // the second half; both begin where a cache line does
+    explicit Words(size_t n) : words(make_array<uint64_t>(2 * n + 8)), spare(words.get() + (n + 7) / 8 * 8) {}
 };
 
 // Whether a feature has two values only, the first of them with key 0, the other with the last.
@@ -216,7 +256,7 @@ inline void encode_feature(uint32_t* codes, size_t n, const Column& column, doub
         return in_steps(n, cancel, [=](size_t a, size_t b) {
             for (size_t i = a; i < b; ++i) codes[i] = codes[i] ? 1u << offset_bits : 0;
         });
-    uint64_t *const words = room.words.get(), *const spare = words + n;
+    uint64_t *const words = room.words.get(), *const spare = room.spare;
     // Memory is given when first touched, which may take long: a step of the sort would touch all of it.
     if (room.fresh)
         in_steps(2 * n, cancel, [=](size_t a, size_t b) {

@@ -186,10 +186,9 @@ class Grower {
         table_.missing = table_.lanes.plain < table_.lanes.targets && root->sums[static_cast<size_t>(table_.lanes.with_derivative())] < weight(*root);
         table_.square_unit = std::max(1.0, largest / (1 << 23) / (table_.lanes.fine ? limb : 1.0));
         weigh(*root);
-        pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : usual_pool);
+        pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : width > 32 ? usual_pool / 2 : usual_pool);
         const size_t most = n > pool_limit_ ? size_t{1} << (32 - offset_bits) : 0;
         table_.bins = bins_;
-        table_.groups.assign(d, {});
         if (most && options_.edges && (n < 1'000'000 || d >= 32)) group_bins();
         std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
         team_.run(static_cast<int>(blocks), [&](int task, int thread) {
@@ -224,6 +223,7 @@ class Grower {
     // Neighbours share one, as values do in exact mode, and are told apart where a better cut may hide: the tree is the same.
     void group_bins() {
         const size_t n = table_.n, enough = table_.d >= 32 ? 128 : 256;
+        table_.groups.assign(table_.d, {});
         team_.run(static_cast<int>(table_.d), [&](int task, int) {
             const auto f = static_cast<size_t>(task);
             const auto bins = static_cast<size_t>(options_.first_edge[f + 1] - options_.first_edge[f]) + 1;
@@ -252,11 +252,11 @@ class Grower {
         const size_t d = table_.d;
         for (size_t f = 0; f < d; ++f, seen += most) {
             const uint32_t* codes = table_.codes + f * table_.n;
-            if (const Groups& groups = table_.groups[f]; !groups.of.empty()) {
+            if (const Groups* groups = table_.grouped(f)) {
                 for (size_t i = a; i < b; ++i) {
-                    const uint16_t group = groups.of[codes[i] >> offset_bits];
+                    const uint16_t group = groups->of[codes[i] >> offset_bits];
                     bins_[i * d + f] = group;
-                    seen[group] = groups.kind[group];
+                    seen[group] = groups->kind[group];
                 }
                 continue;
             }
@@ -363,7 +363,7 @@ class Grower {
         const auto f = static_cast<size_t>(node.feature);
         uint32_t *order = order_ + node.begin, *right = spare_ + node.begin;
         gather(table_, s, node.feature, order, count, team, cancel_);
-        const uint32_t* codes = s.node_codes.data();
+        const uint32_t* codes = s.node_codes.get();
         struct Part {
             size_t begin, lefts, rights;
             CodeRange next;

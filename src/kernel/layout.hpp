@@ -115,11 +115,13 @@ struct Table {
     std::vector<uint8_t> one_value;   // by bin: holds a single code, so there is nothing to open
     double least;                     // smallest weight, 1 without
     const Wide* weighted_squares;     // with weights: of each row, plain and derivative; else nullptr
-    std::vector<Groups> groups{};     // of each feature
+    std::vector<Groups> groups{};     // of each feature; none: no feature has any
     size_t all_bins() const { return first_bin.back(); }
+    const Groups* grouped(size_t feature) const { return groups.empty() || groups[feature].of.empty() ? nullptr : &groups[feature]; }
     // The last code that may be in a bin of the histogram.
     uint32_t last_code(size_t feature, size_t bin) const {
-        return static_cast<uint32_t>(groups[feature].of.empty() ? bin : groups[feature].last[bin]) << offset_bits | offset_mask;
+        const Groups* some = grouped(feature);
+        return static_cast<uint32_t>(some ? some->last[bin] : bin) << offset_bits | offset_mask;
     }
 };
 

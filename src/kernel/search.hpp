@@ -41,7 +41,8 @@ struct Search {
     ShortSums shorts;
     std::vector<uint32_t> ids, id_values;  // rows of the items, and what tells their values apart
     std::vector<uint32_t> hopeful;         // rows of the hopeful bins of a feature
-    std::vector<uint32_t> node_codes;      // of a large node's rows, along `gathered`
+    Array<uint32_t> node_codes;            // of a large node's rows, along `gathered`
+    size_t code_room = 0;                  // for so many
     int gathered = -1;
     size_t opened = 0;  // rows in the runs that were opened
     std::vector<uint32_t> rows, values, codes, words;
@@ -171,10 +172,10 @@ inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t
 // Codes of a large node's rows, into s.node_codes. The feature that a node is split on was as a rule the last to be opened.
 inline void gather(const Table& table, Search& s, int feature, const uint32_t* order, size_t count, Team* team, const Flag& cancel) {
     if (s.gathered == feature) return;
-    if (s.node_codes.size() < count) s.node_codes.resize(count);
+    if (s.code_room < count) s.node_codes = make_array<uint32_t>(s.code_room = count);
     in_blocks(team, count, [&](size_t a, size_t b, size_t) {
         in_steps(b - a, cancel,
-                 [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, s.node_codes.data() + a + i); });
+                 [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, s.node_codes.get() + a + i); });
     });
     s.gathered = feature;
 }
@@ -227,14 +228,14 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
         opened.push_back(&h);
         rows += h.count;
     }
-    if (const Groups& groups = table.groups[feature]; !groups.of.empty()) {
-        std::vector<uint32_t> apart(groups.of.size());
-        for (size_t bin = 0; bin < apart.size(); ++bin) apart[bin] = groups.of[bin] < slot.size() ? slot[groups.of[bin]] : UINT32_MAX;
+    if (const Groups* groups = table.grouped(feature)) {
+        std::vector<uint32_t> apart(groups->of.size());
+        for (size_t bin = 0; bin < apart.size(); ++bin) apart[bin] = groups->of[bin] < slot.size() ? slot[groups->of[bin]] : UINT32_MAX;
         slot = std::move(apart);
     }
     s.hopeful.resize(std::max(s.hopeful.size(), rows));
     gather(table, s, static_cast<int>(feature), order, count, team, cancel);
-    const uint32_t* codes = s.node_codes.data();
+    const uint32_t* codes = s.node_codes.get();
     size_t from[most_blocks], kept[most_blocks];
     const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
         size_t k = a;

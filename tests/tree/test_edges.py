@@ -62,6 +62,26 @@ def test_a_heavy_value_has_a_bin_of_its_own():
     assert np.unique(column[got == got[column == 0.25][0]]).tolist() == [0.25]
 
 
+@pytest.mark.parametrize("n", [1, 2, 600, 5_000, 600_000])
+def test_columns_are_sorted(n):
+    rng = np.random.default_rng(n)
+    states = several(rng, n, 3 if n > 5_000 else 12)
+    ordered = np.sort(states.T, axis=1)
+    for threads in (1, 2):
+        assert np.array_equal(_kernel.sort_columns(states, threads), ordered)
+    known = np.unique(ordered[0, : n // 3 + 1])
+    assert np.array_equal(_kernel.other_values(states[:, 0], known), np.setdiff1d(states[:, 0], known))
+    with pytest.raises(ValueError, match="finite"):
+        _kernel.sort_columns(np.append(states, np.full((1, states.shape[1]), np.nan), axis=0), 1)
+
+
+def test_more_bins_than_rows_in_the_sample(monkeypatch):
+    monkeypatch.setattr(module, "SAMPLE", 20)
+    column = np.arange(400.0)[:, None] // 10
+    edges = find_edges(column, 1024)
+    assert np.array_equal(_kernel.bin_rows(column, edges.numbers, edges.first), column)
+
+
 def test_a_long_log_is_sampled_and_rare_values_are_found(monkeypatch):
     monkeypatch.setattr(module, "SAMPLE", 1_000)
     rng = np.random.default_rng(2)

@@ -8,6 +8,7 @@ import pytest
 from tests.reference.columns import Grid
 from tests.reference.split import split_by_fractions
 from tests.tree.problems import Problem, check, random_problem, weighted
+from tripletree.tree.edges import find_edges
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8])
@@ -117,3 +118,15 @@ def test_equal_impurities_split_the_older_leaf_first():
             rows[:, 2:] = 0
             states = np.stack([np.repeat(np.arange(4.0), n), np.tile(rng.normal(size=n), 4)], axis=1)
             check(Problem(np.ascontiguousarray(states), Grid(rows, 2, 0, 1.0), {"by_gain": by_gain}))
+
+
+@pytest.mark.parametrize(("features", "bins"), [(3, 1024), (3, 400), (1, 700), (33, 300)])
+def test_more_bins_than_histograms_of_nodes_have(features, bins):
+    # Neighbouring bins share one, and are told apart where a better cut may hide.
+    rng = np.random.default_rng(features * bins)
+    for threads in (1, 2):
+        problem = random_problem(rng, 4_000, features, 10)
+        problem.states[:, 0] = rng.normal(size=4_000)
+        edges = find_edges(problem.states, bins)
+        assert edges.bins.max() > (256 if features < 32 else 128)
+        check(problem, threads=threads, edges=edges)
