@@ -56,7 +56,8 @@ def explained(kind: str, seed: int, wander: bool) -> float:
         none = float(((full[1] - full[0]) ** 2)[unseen].sum()) + float(((usual[1] - usual[0]) ** 2)[unseen].sum())
         left -= none / 2
     acted = _columns(played.actions[some], labels)[unseen]
-    return max(left, 0.0) / float(((acted - acted.mean(axis=0)) ** 2).sum())
+    varied = float(((acted - acted.mean(axis=0)) ** 2).sum())
+    return max(left, 0.0) / varied if varied else 0.0  # some agents do the same all the time
 
 
 def _average(played: Played, some: npt.NDArray[np.int64], labels: Any, rng: np.random.Generator) -> F64:

@@ -39,7 +39,7 @@ RIGHT = {
 }
 """Kinds of clue that name the memory rightly."""
 TRAINED = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCar-v0", "LunarLander-v3")
-LOGS = {"states that wander": (12, 4, 40), "random world": (40, 6, 110), "trained agent": (5, 5, 10)}
+LOGS = {"states that wander": (10, 3, 30), "random world": (35, 5, 100), "trained agent": (5, 5, 10)}
 """Logs of each kind of memory that the bar is about, of other kinds, and without memory; in each kind of world."""
 RARE = ("hysteresis",)
 """Kinds that mostly explain little in random worlds: twice the logs."""
@@ -150,22 +150,33 @@ def _log(states: F64, actions: Any, lengths: list[int]) -> Any:
 def run(options: Options, report: Report) -> None:
     """Ask logs of agents without memory, and of agents with some."""
     asked: dict[tuple[str, str], list[Asked]] = {}
-    with ProcessPoolExecutor() as pool:
-        for kind, where in itertools.product(KINDS, LOGS):
-            if not options.wants(f"{where} {kind}"):
-                continue
-            say(f"{where}, {kind}")
-            asked_for, other, without = LOGS[where]
-            usual = without if kind == "none" else asked_for if kind in ASKED_FOR else other
-            usual *= 2 if kind in RARE and where == RANDOM else 1
-            first = 120_000 + 1_000 * list(KINDS).index(kind) + options.seed
-            seeds = range(first, first + options.repetitions(usual))
-            asked[where, kind] = list(pool.map(functools.partial(ask, where, kind, options.quick), seeds))
-            report.rows += rows(where, kind, asked[where, kind])
-    for kind in ASKED_FOR:
-        both = [one for (_, which), some in asked.items() for one in some if which == kind]
-        report.rows += rows("all", kind, both)[:1]
     report.notes += NOTES
+    try:
+        with ProcessPoolExecutor() as pool:
+            for kind, where in itertools.product(KINDS, LOGS):
+                if options.wants(f"{where} {kind}"):
+                    one_kind = functools.partial(ask, where, kind, options.quick)
+                    asked[where, kind] = list(pool.map(one_kind, seeds(where, kind, options)))
+                    table = rows(where, kind, asked[where, kind])
+                    say(
+                        "\n".join(
+                            str({name: value for name, value in row.items() if value is not None}) for row in table
+                        )
+                    )
+                    report.rows += table
+    finally:  # Ctrl-C keeps what was measured until then
+        for kind in ASKED_FOR:
+            both = [one for (_, which), some in asked.items() for one in some if which == kind]
+            report.rows += rows("all", kind, both)[:1] if both else []
+
+
+def seeds(where: str, kind: str, options: Options) -> range:
+    """Return the seeds of the logs of one kind."""
+    asked_for, other, without = LOGS[where]
+    usual = without if kind == "none" else asked_for if kind in ASKED_FOR else other
+    usual *= 2 if kind in RARE and where == RANDOM else 1
+    first = 120_000 + 1_000 * list(KINDS).index(kind) + options.seed
+    return range(first, first + options.repetitions(usual))
 
 
 @dataclass(frozen=True)
