@@ -20,15 +20,17 @@ SIZES = (10**6, 10**7)
 UNSEEN = 10**5
 FILES = (50, 7)
 LEAVES = 500
-HANGS = 900
-"""Seconds after which a run is given up."""
+TARGETS = ("value", "action_0", "action_1")
+HANGS = 300, 6e-5
+"""Seconds after which a run is given up, and more for each row."""
 METHODS = ("tripletree", "tripletree, value and actions", "XGBoost", "XGBoost, a tree each", "LightGBM, a tree each")
 NOTES = (
-    "Targets of the others are the value, which they are given as a column, and two actions. tripletree makes the "
-    "value itself, and has eight derivatives as targets besides, the statistics of all leaves, and transitions; "
-    "'value and actions' leaves the derivatives out of the quality of splits.",
-    "XGBoost on Dask grows one tree for several targets with multi_output_tree, if it does; LightGBM has none. Neither "
-    "knows episodes: derivatives, values and transitions are not theirs.",
+    "Targets of the others are the value, which they are given as a column, and two actions; XGBoost has all of them "
+    "in units of their deviations, which it would not find by itself. tripletree makes the value itself, and has eight "
+    "derivatives as targets besides, the statistics of all leaves, and transitions; 'value and actions' leaves the "
+    "derivatives out of the quality of splits.",
+    "XGBoost grows one tree for several targets (multi_output_tree), or one for each; LightGBM has only the latter, "
+    "in a model for each. Neither knows episodes: derivatives, values and transitions are not theirs.",
     "Processor seconds of client and workers, reading included, the start of the cluster not; the largest memory of a "
     "worker and of the client. Unexplained: mean squared error / variance on 100,000 rows of other episodes. 'killed': "
     "one of the workers is killed after half the time that the first run took.",
@@ -49,20 +51,22 @@ def read(path, names):
     table = parquet.read_table(path, columns=names)
     return np.stack([table[name].to_numpy() for name in names], axis=1).astype(np.float32)
 
-def arrays(folder, names):
+def arrays(folder, names, scale=1.0):
     import dask, dask.array as da
+    import numpy as np
     from pathlib import Path
     from pyarrow import parquet
     parts = []
     for path in sorted(Path(folder).iterdir()):
         rows = parquet.ParquetFile(path).metadata.num_rows
-        parts.append(da.from_delayed(dask.delayed(read)(str(path), names), (rows, len(names)), "float32"))
+        part = da.from_delayed(dask.delayed(read)(str(path), names), (rows, len(names)), "float32")
+        parts.append(part / np.asarray(scale, np.float32))
     return da.concatenate(parts)
 
 STATES = [f"s{k}" for k in range(8)]
 TARGETS = ["value", "action_0", "action_1"]
 
-def fit(method, folder, leaves, client, cache):
+def fit(method, folder, leaves, client, cache, scale):
     if method.startswith("tripletree"):
         from tripletree import TripleTree, open_log
         theta = (1, 1, 0) if method.endswith("actions") else (1, 1, 1)
@@ -83,9 +87,9 @@ def fit(method, folder, leaves, client, cache):
             "nthread": 1, "verbosity": 0,
         }
         whole = "multi_output_tree" if method == "XGBoost" else "one_output_per_tree"
-        data = xgboost.dask.DaskQuantileDMatrix(client, states, arrays(folder, TARGETS), max_bin=256)
+        data = xgboost.dask.DaskQuantileDMatrix(client, states, arrays(folder, TARGETS, scale), max_bin=256)
         made = xgboost.dask.train(client, {**options, "multi_strategy": whole}, data, 1)["booster"]
-        return lambda given: made.predict(xgboost.DMatrix(given))
+        return lambda given: made.predict(xgboost.DMatrix(given)) * scale
     import lightgbm, numpy as np
     made = []
     for name in TARGETS:
@@ -111,7 +115,7 @@ def main():
             os.kill(sorted(before)[0], signal.SIGKILL)
         threading.Thread(target=kill, daemon=True).start()
     mine, begin = time.process_time(), time.perf_counter()
-    told = fit(asked["method"], asked["folder"], asked["leaves"], client, asked["cache"])
+    told = fit(asked["method"], asked["folder"], asked["leaves"], client, asked["cache"], asked["scale"])
     wall, own = time.perf_counter() - begin, time.process_time() - mine
     after = list(client.run(used).values())
     unseen, targets = read(asked["unseen"], STATES), read(asked["unseen"], TARGETS).astype(float)
@@ -148,7 +152,7 @@ def valued(folder: Path, rows: int, files: int, seed: int = 0) -> Path:
     return folder
 
 
-def measured(script: Path, asked: dict[str, Any]) -> dict[str, Any]:
+def measured(script: Path, asked: dict[str, Any], rows: int) -> dict[str, Any]:
     """Run one case; what hangs is ended, with all that it has started."""
     run = subprocess.Popen(
         [sys.executable, str(script), json.dumps(asked)],
@@ -158,9 +162,9 @@ def measured(script: Path, asked: dict[str, Any]) -> dict[str, Any]:
         start_new_session=True,
     )
     try:
-        out, errors = run.communicate(timeout=HANGS)
+        out, errors = run.communicate(timeout=HANGS[0] + HANGS[1] * rows)
     except subprocess.TimeoutExpired:
-        return {"failed": f"nothing after {HANGS} s"}
+        return {"failed": f"nothing after {HANGS[0] + HANGS[1] * rows:.0f} s"}
     finally:
         # Workers of a case that has ended otherwise, too.
         with suppress(ProcessLookupError):
@@ -193,15 +197,19 @@ def run(options: Options, report: Report) -> None:
 def _all_of(
     report: Report, script: Path, place: Path, folders: dict[int, Path], unseen: Path, rows: int, method: str
 ) -> None:
+    from pyarrow import parquet
+
+    columns = parquet.read_table(unseen, columns=list(TARGETS))
+    scale = [float(columns[name].to_numpy().std()) for name in TARGETS]
     first: dict[str, Any] = {}
     for case, files, killed in (("", FILES[0], False), ("other files", FILES[1], False), ("killed", FILES[0], True)):
         asked = {"method": method, "folder": str(folders[files]), "unseen": str(unseen), "leaves": LEAVES}
-        asked |= {"cache": str(place / f"cache {rows} {method} {case}"), "kill": 0}
+        asked |= {"scale": scale, "cache": str(place / f"cache {rows} {method} {case}"), "kill": 0}
         if killed:
             if "seconds" not in first:
                 continue
             asked["kill"] = first["seconds"] / 2
-        found = measured(script, asked)
+        found = measured(script, asked, rows)
         first = first or found
         row: dict[str, Any] = {"rows": rows, "method": method, "case": case or f"{files} files"}
         if "failed" in found:
@@ -209,8 +217,7 @@ def _all_of(
         else:
             row |= {"processor s": found["processor"], "wall s": found["seconds"]}
             row |= {"worker MB": found["worker"], "client MB": found["client"]}
-            names = ("value", "action_0", "action_1")
-            row |= {f"unexplained {name}": left for name, left in zip(names, found["left"], strict=True)}
+            row |= {f"unexplained {name}": left for name, left in zip(TARGETS, found["left"], strict=True)}
             same = found["digest"] == first.get("digest")
             row["result"] = "" if not case else "the same" if same else "another tree"
         say(f"  {row}")

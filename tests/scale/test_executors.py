@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from concurrent.futures import CancelledError
 from contextlib import suppress
 
 import pytest
 
-from tripletree.scale.executors import Threads, close_workers
+from tripletree.scale.executors import Processes, Threads, close_workers
 
 
 def test_threads_are_stopped_between_pieces():
@@ -60,3 +61,14 @@ def test_ctrl_c_while_workers_finish_ends_them_at_once():
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
         close_workers(Slow(1), at_once=False)
     assert closed == [False, True]
+
+
+@pytest.mark.parametrize("sent", [1, 2**24], ids=["large results", "large tasks"])
+def test_processes_end_at_once_in_the_middle_of_a_message(sent):
+    for _ in range(3):
+        workers = Processes(2)
+        # More than a pipe holds, again and again: somewhere in between, all of them are killed.
+        results = workers.map(operator.mul, b"0" * sent, [2**24 // sent] * 20)
+        next(results)
+        workers.close(at_once=True)
+        results.close()

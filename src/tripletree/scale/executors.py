@@ -147,6 +147,10 @@ class Processes:
             for process in list((getattr(self._pool, "_processes", None) or {}).values()):
                 with suppress(OSError, ValueError):
                     process.kill()
+            # Killed while it sends a result, or is sent a task, it leaves half a message: nobody waits for the rest.
+            for queue, end in (("_result_queue", "_writer"), ("_call_queue", "_reader")):
+                with suppress(AttributeError, OSError):
+                    getattr(getattr(self._pool, queue), end).close()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
