@@ -66,7 +66,7 @@ def test_small_random_logs_on_every_executor_in_turn():
     assert run(18) == {"threads": 6, "processes": 6, "dask": 6}
 
 
-@pytest.mark.parametrize("kilobytes", [3_000, 14_000], ids=["reading", "binning"])
+@pytest.mark.parametrize("kilobytes", [3_000, 13_000], ids=["reading", "binning"])
 def test_a_full_disk_that_workers_find_is_one_line(kilobytes, tmp_path):
     code, told, left = grow_on_small_disk(write_log(tmp_path / "log"), tmp_path, kilobytes, "dask")
     assert code == 1, told

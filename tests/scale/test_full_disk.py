@@ -8,7 +8,7 @@ from tests.scale.full_disk import grow_on_small_disk, write_log
 
 
 @pytest.mark.parametrize("executor", ["threads", "processes"])
-@pytest.mark.parametrize("kilobytes", [3_000, 16_000], ids=["reading", "binning"])
+@pytest.mark.parametrize("kilobytes", [3_000, 13_000], ids=["reading", "binning"])
 def test_a_full_disk_is_one_line_and_leaves_nothing(executor, kilobytes, tmp_path):
     code, told, left = grow_on_small_disk(write_log(tmp_path / "log"), tmp_path, kilobytes, executor)
     assert code == 1, told
