@@ -89,6 +89,8 @@ def growth(log: Any, leaves: int, threads: int = 1) -> Any:
 
 
 def _fits(name: str, options: Options, report: Report) -> None:
+    from threadpoolctl import threadpool_limits
+
     from tripletree import TripleTree
 
     world, rows, leaves, usual = fitting.CASES[name]
@@ -100,7 +102,9 @@ def _fits(name: str, options: Options, report: Report) -> None:
         "bare": lambda: TripleTree(leaves, threads=1, leaf_model="mean", keep="nothing").fit(log),
         "whole": lambda: TripleTree(leaves, threads=1).fit(log),
     }
-    timings, _ = interleave(jobs, options.repetitions(usual), list(vars(recording).values()))
+    # On one thread, linear algebra as well: threads that wait for each other take processor time, too.
+    with threadpool_limits(1):
+        timings, _ = interleave(jobs, options.repetitions(usual), list(vars(recording).values()))
     for method, timing in timings.items():
         grown = method == "growth"
         times = None if grown else ratio(timing.processor, timings["growth"].processor)
