@@ -83,13 +83,7 @@ inline std::vector<double> choose_edges(const double* sorted, size_t n, size_t b
     }
     const size_t k = starts.size();
     starts.push_back(static_cast<uint32_t>(n));
-    size_t want = bins;
-    std::vector<size_t> firsts = divide_clusters(starts.data(), k, heavy_clusters(starts.data(), k, want), want);
-    while (firsts.size() - 1 > bins) {  // bins for repeated values come on top: ask for fewer until all fit
-        const size_t excess = firsts.size() - 1 - bins;
-        want = want > excess ? want - excess : 1;
-        firsts = divide_clusters(starts.data(), k, heavy_clusters(starts.data(), k, want), want);
-    }
+    const std::vector<size_t> firsts = divide_at_most(starts.data(), k, bins);
     const auto cluster = [&](size_t place) { return static_cast<size_t>(std::upper_bound(starts.begin(), starts.end() - 1, place) - starts.begin()) - 1; };
     std::vector<double> edges;
     for (size_t b = 1; b + 1 < firsts.size(); ++b) {

@@ -229,6 +229,16 @@ inline std::vector<size_t> heavy_clusters(const uint32_t* starts, size_t k, size
     return heavy;
 }
 
+// The same for at most `bins` bins. Those of repeated values come on top, so fewer are asked for until all fit.
+inline std::vector<size_t> divide_at_most(const uint32_t* starts, size_t k, size_t bins) {
+    for (size_t want = bins;;) {
+        std::vector<size_t> firsts = divide_clusters(starts, k, heavy_clusters(starts, k, want), want);
+        if (firsts.size() - 1 <= bins) return firsts;
+        const size_t excess = firsts.size() - 1 - bins;
+        want = want > excess ? want - excess : 1;
+    }
+}
+
 // What a thread needs to sort n values. The thread that calls takes it, see Room in grow.hpp.
 struct Words {
     Array<uint64_t> words;
@@ -266,10 +276,14 @@ inline void encode_feature(uint32_t* codes, size_t n, const Column& column, doub
     sort_keys(codes, n, words, spare, cancel);
     auto* const starts = reinterpret_cast<uint32_t*>(spare);  // not needed any more
     const size_t k = clusters(words, n, column, cancel, starts);
-    const std::vector<size_t> firsts = divide_clusters(starts, k, heavy_clusters(starts, k, bins), bins);
+    const std::vector<size_t> firsts = divide_at_most(starts, k, bins);
+    uint32_t unit = 1u << spare_bits;  // of all offsets
+    for (size_t bin = 0; bin + 1 < firsts.size(); ++bin)
+        if (firsts[bin + 1] - firsts[bin] > offset_mask / unit) unit = 1;
     for (size_t bin = 0; bin + 1 < firsts.size(); ++bin) {
         const size_t first = firsts[bin], size = firsts[bin + 1] - first;
-        const uint32_t spread = size == 1 ? 0 : offset_mask / static_cast<uint32_t>(size), lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0);
+        const uint32_t spread = size == 1 ? 0 : offset_mask / static_cast<uint32_t>(size) / unit * unit,
+                       lowest = static_cast<uint32_t>(bin) << offset_bits | (spread > 0 ? unit : 0);
         const size_t from = starts[first], to = starts[first + size];
         if (to - from == size) {  // as a rule
             for (size_t q = from; q < to; ++q) codes[words[q] & 0xffffffffu] = lowest + static_cast<uint32_t>(q - from) * spread;

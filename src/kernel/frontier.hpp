@@ -65,7 +65,7 @@ inline Found best_split(const WideLanes& wide, const int64_t* histogram, const i
     Array<double> bins = make_array<double>(all * narrow);
     std::fill(bins.get(), bins.get() + all * narrow, 0.0);
     for (size_t b = 0; b < all; ++b) totals.put(wide, histogram + b * width, bins.get() + b * narrow);
-    Table table{nullptr, nullptr, nullptr, nullptr, static_cast<size_t>(totals.rows), d, lanes, missing, 1, {}, {}, 1, nullptr};
+    Table table{nullptr, {}, nullptr, static_cast<size_t>(totals.rows), d, lanes, missing, 1, {}, {}, 1, nullptr};
     table.first_bin.assign(first_bin, first_bin + d + 1);
     table.one_value.assign(all, 1);
     Search s;
@@ -133,23 +133,38 @@ struct Route {
     size_t nodes, slots;
 };
 
-// Puts the bins of a column, 16 bits each and `apart` bytes from one to the next; as `Bins` does it, for many.
-inline void put_bins(const Bins& of, const double* x, size_t stride, size_t count, char* to, size_t apart) {
-    const double low = of.low, per_cell = of.per_cell, most = Bins::cells - 1, *edges = of.edges.data();
-    const uint16_t* first = of.first.data();
-    for (size_t j = 0; j < count; ++j, x += stride, to += apart) {
-        const double v = *x, at = (v - low) * per_cell;
-        const auto cell = static_cast<uint32_t>(static_cast<int32_t>(std::max(0.0, std::min(at, most))));
-        uint16_t bin = first[cell];
-        if (first[cell + 1] - bin <= 2) {
-            bin = static_cast<uint16_t>(bin + (edges[bin] <= v));
-            bin = static_cast<uint16_t>(bin + (edges[bin] <= v));
-        } else {
-            bin = static_cast<uint16_t>(of(v));
-        }
-        std::memcpy(to, &bin, sizeof bin);
+// The edges of a feature for hot.put_bins: sorted, of which every 32nd is on the next level up, and so on until 32 are enough. In single
+// precision an edge is the smallest number that is not below it, so that comparisons with such numbers come out the same.
+class EdgeLadder {
+  public:
+    EdgeLadder(const double* edges, size_t n, bool single) {
+        std::vector<double> level(edges, edges + n);
+        do {
+            level.resize((level.size() / rung + 1) * rung, std::numeric_limits<double>::infinity());
+            if (single) singles_.push_back(narrowed(level));
+            else doubles_.emplace_back(level.begin(), level.end());
+            std::vector<double> above;
+            for (size_t k = rung - 1; k + rung < level.size(); k += rung) above.push_back(level[k]);
+            level.swap(above);
+        } while (!level.empty());
     }
-}
+    size_t levels() const { return std::max(singles_.size(), doubles_.size()); }
+    const void* level(size_t k) const { return doubles_.empty() ? static_cast<const void*>(singles_[k].data()) : doubles_[k].data(); }
+
+  private:
+    static constexpr size_t rung = 32;
+    std::vector<std::vector<float, Aligned<float>>> singles_;
+    std::vector<Doubles> doubles_;
+
+    static std::vector<float, Aligned<float>> narrowed(const std::vector<double>& numbers) {
+        std::vector<float, Aligned<float>> found;
+        for (const double x : numbers) {
+            const auto near = static_cast<float>(x);
+            found.push_back(static_cast<double>(near) < x ? std::nextafter(near, std::numeric_limits<float>::infinity()) : near);
+        }
+        return found;
+    }
+};
 
 // Sends rows down the tree and adds those that count to the histogram of their node. Targets and bins are made of a few rows at a time, in
 // their order, and wait as records until there are many for each histogram: it then comes into the cache once for all of them.
@@ -158,9 +173,8 @@ class RowCounter {
     RowCounter(const Making& how, const Route& route, int64_t* histograms, int64_t* lie, size_t buckets)
         : how_(how), route_(route), histograms_(histograms), lie_(lie), buckets_(buckets), d_(how.first_bin.size() - 1),
           columns_(static_cast<size_t>(how.lanes.columns())), second_(how.lanes.fine ? static_cast<size_t>(how.lanes.targets) : 0),
-          record_(columns_ + 1 + (d_ + 1) / 2), chunks_(std::max(most_words / record_ / chunk, 2 * route.slots)),
-          bins_(make_bins(how.edges, how.first_edge, d_)), idle_(route.nodes), both_(block * 2 * d_), change_(block * d_), made_(block * record_),
-          begin_(route.slots), used_(route.slots) {
+          record_(columns_ + 1 + (d_ + 1) / 2), chunks_(std::max(most_words / record_ / chunk, 2 * route.slots)), idle_(route.nodes), change_(block * d_),
+          made_(block * record_), begin_(route.slots), used_(route.slots) {
         for (size_t k = 0; k < route.nodes; ++k) idle_[k] = route.left[k] < 0 && route.slot[k] < 0;
     }
 
@@ -168,7 +182,15 @@ class RowCounter {
     // whose number is too large for it are found again.
     void add(const PieceRows& piece) {
         if (!pool_) pool_ = make_array<int32_t>(chunks_ * chunk * record_ + 64);
-        piece.states.as_typed([&](const auto* states) { send_down(piece, states); });
+        const bool single = piece.states.type == Numbers::float32;
+        if (ladders_.empty() || single != single_) {
+            single_ = single;
+            ladders_.clear();
+            for (size_t f = 0; f < d_; ++f)
+                ladders_.emplace_back(how_.edges + how_.first_edge[f], static_cast<size_t>(how_.first_edge[f + 1] - how_.first_edge[f]), single);
+        }
+        if (single) send_down(piece, static_cast<const float*>(piece.states.data));
+        else send_down(piece, static_cast<const double*>(piece.states.data));
     }
     // Adds what waits.
     void finish() {
@@ -185,47 +207,59 @@ class RowCounter {
 
   private:
     static constexpr size_t block = 64;                    // rows that are made at a time: they stay in the first cache
+    static constexpr size_t stretch = 256;                 // rows that are looked at at a time
     static constexpr size_t chunk = 64;                    // records that wait side by side
     static constexpr size_t most_words = size_t{1} << 23;  // that wait
-    static constexpr uint32_t last = uint32_t{1} << 31;    // marks the last row of an episode
     const Making how_;
     const Route route_;
     int64_t *histograms_, *lie_;  // lie: targets x buckets, how many lie in each stretch of the grid; nullptr where nobody asks
     const size_t buckets_, d_, columns_, second_, record_, chunks_;
-    const std::vector<Bins> bins_;
-    std::vector<uint8_t> idle_;                   // by node: its rows stay there, and do not count
-    std::vector<double> both_, change_, action_;  // both: the state of each row, and what follows it
-    std::vector<int32_t> made_;                   // records of a block
-    Array<int32_t> pool_;                         // chunks of records: targets, whether there is a derivative, and bins
+    std::vector<EdgeLadder> ladders_;
+    bool single_ = false;                  // whether they are in single precision, as states are
+    std::vector<uint8_t> idle_;            // by node: its rows stay there, and do not count
+    std::vector<double> change_, action_;  // of a block
+    std::vector<int32_t> made_;            // its records
+    Array<int32_t> pool_;                  // chunks of records: targets, whether there is a derivative, and bins
     size_t given_out_ = 0;
     std::vector<std::vector<uint32_t>> begin_;  // chunks of each histogram
     std::vector<size_t> used_;                  // records in its last one
 
     template <class State>
     void send_down(const PieceRows& piece, const State* states) {
-        const size_t n = piece.log.n;
+        const size_t n = piece.log.n, action_bytes = piece.actions.bytes();
+        const char* actions = static_cast<const char*>(piece.actions.data);
         const int64_t* end = piece.log.starts + 1;
-        uint32_t rows[block], slots[block];
+        uint32_t open[stretch], rows[block], slots[block];
         size_t count = 0;
-        for (size_t i = 0; i < n; ++i) {
-            size_t node = piece.at[i] < route_.nodes ? piece.at[i] : 0;
-            if (idle_[node]) continue;
-            if (route_.left[node] >= 0) {
-                const State* row = states + i * d_;
-                do {
-                    node = static_cast<size_t>(route_.left[node]) + (static_cast<double>(row[route_.feature[node]]) >= route_.threshold[node]);
-                    if (node <= UINT16_MAX) piece.at[i] = static_cast<uint16_t>(node);
-                } while (route_.left[node] >= 0);
+        for (size_t begin = 0; begin < n; begin += stretch) {
+            size_t some = 0;  // rows that go on; found without a branch, which nobody could guess
+            for (size_t i = begin; i < std::min(n, begin + stretch); ++i) {
+                open[some] = static_cast<uint32_t>(i);
+                some += !idle_[piece.at[i] < route_.nodes ? piece.at[i] : 0];
             }
-            if (route_.slot[node] < 0) continue;
-            while (*end <= static_cast<int64_t>(i)) ++end;
-            slots[count] = static_cast<uint32_t>(route_.slot[node]);
-            rows[count++] = static_cast<uint32_t>(i) | (*end == static_cast<int64_t>(i) + 1 ? last : 0);
-            if (count < block) continue;
-            make(piece, states, rows, slots, count);
-            count = 0;
+            for (size_t k = 0; k < some; ++k) __builtin_prefetch(states + open[k] * d_);
+            for (size_t k = 0; k < some; ++k) {
+                const size_t i = open[k];
+                size_t node = piece.at[i] < route_.nodes ? piece.at[i] : 0;
+                if (route_.left[node] >= 0) {
+                    const State* row = states + i * d_;
+                    do {
+                        node = static_cast<size_t>(route_.left[node]) + (static_cast<double>(row[route_.feature[node]]) >= route_.threshold[node]);
+                        if (node <= UINT16_MAX) piece.at[i] = static_cast<uint16_t>(node);
+                    } while (route_.left[node] >= 0);
+                }
+                if (route_.slot[node] < 0) continue;
+                // What its record is made of comes while others are sent down.
+                __builtin_prefetch(states + (i + 1) * d_), __builtin_prefetch(actions + i * action_bytes), __builtin_prefetch(piece.given + i * piece.n_given);
+                while (*end <= static_cast<int64_t>(i)) ++end;
+                slots[count] = static_cast<uint32_t>(route_.slot[node]);
+                rows[count++] = static_cast<uint32_t>(i) | (*end == static_cast<int64_t>(i) + 1 ? last_row : 0);
+                if (count < block) continue;
+                make(piece, rows, slots, count);
+                count = 0;
+            }
         }
-        make(piece, states, rows, slots, count);
+        make(piece, rows, slots, count);
     }
 
     // A record of the histogram's own.
@@ -237,40 +271,46 @@ class RowCounter {
         return pool_.get() + (begin_[slot].back() * chunk + used_[slot]++) * record_;
     }
 
-    template <class State>
-    void make(const PieceRows& piece, const State* states, const uint32_t* rows, const uint32_t* slots, size_t count) {
+    void make(const PieceRows& piece, const uint32_t* rows, const uint32_t* slots, size_t count) {
         const size_t d = d_, columns = columns_;
-        LogRows log = piece.log;
+        hot.take_changes(piece.states.data, single_, d, rows, count, change_.data());
         for (size_t j = 0; j < count; ++j) {
-            const size_t i = rows[j] & ~last, here = rows[j] & last ? d : 2 * d;
-            double* both = both_.data() + j * 2 * d;
-            for (size_t f = 0; f < here; ++f) both[f] = static_cast<double>(states[i * d + f]);
-            const double* after = both + d;
-            if (rows[j] & last) {
-                const int64_t* end = std::upper_bound(log.starts + 1, log.starts + log.episodes + 1, static_cast<int64_t>(i));
-                after = log.final_states + static_cast<size_t>(end - log.starts - 1) * d;
-            }
-            log.states = both;
-            const bool known = after[0] == after[0];
+            double* change = change_.data() + j * d;
+            bool known = true;
+            if (rows[j] & last_row) known = change_at_the_end(piece, rows[j] & ~last_row, change);
+            if (known) piece.log.turn(change, 1);
             made_[j * record_ + columns] = known;
-            if (known) log.derivative(0, after, change_.data() + j * d, 1);
-            else std::fill_n(change_.data() + j * d, d, __builtin_nan(""));
         }
         quantise_rows(how_.derivative, d, change_.data(), count, d, 1, made_.data() + how_.lanes.plain, record_, second_);
         if (how_.action_lanes()) make_actions(piece, rows, count);
         const size_t from = how_.action_lanes(), given = static_cast<size_t>(how_.lanes.plain) - from;
         for (size_t k = 0; k < piece.n_given; ++k) {
             int32_t* to = made_.data() + from + (k < given ? k : second_ + k - given);
-            for (size_t j = 0; j < count; ++j) to[j * record_] = piece.given[(rows[j] & ~last) * piece.n_given + k];
+            for (size_t j = 0; j < count; ++j) to[j * record_] = piece.given[(rows[j] & ~last_row) * piece.n_given + k];
         }
-        for (size_t f = 0; f < d; ++f)
-            put_bins(bins_[f], both_.data() + f, 2 * d, count, reinterpret_cast<char*>(made_.data() + columns + 1) + 2 * f, record_ * sizeof(int32_t));
-        for (size_t j = 0; lie_ && j < count; ++j) look(made_.data() + j * record_);
+        for (size_t f = 0; f < d; ++f) {
+            const EdgeLadder& of = ladders_[f];
+            const void* levels[4];  // 16 bits have no more
+            for (size_t k = 0; k < of.levels(); ++k) levels[k] = of.level(k);
+            hot.put_bins(piece.states.data, single_, d, f, rows, count, levels, of.levels(), made_.data() + columns + 1, record_);
+        }
+        if (lie_) hot.add_places(made_.data(), record_, count, how_.lanes, lie_, buckets_);
         if (given_out_ + count > chunks_) finish();
-        for (size_t j = 0; j < count; ++j) {
-            int32_t* to = next_record(slots[j]);
-            for (size_t k = 0; k < record_; ++k) to[k] = made_[j * record_ + k];
-        }
+        int32_t* to[block];
+        for (size_t j = 0; j < count; ++j) to[j] = next_record(slots[j]);
+        hot.copy_records(made_.data(), record_, count, to);
+    }
+
+    // The change from the last row of an episode to its final state; whether there is one.
+    bool change_at_the_end(const PieceRows& piece, size_t i, double* change) const {
+        const LogRows& log = piece.log;
+        const int64_t* end = std::upper_bound(log.starts + 1, log.starts + log.episodes + 1, static_cast<int64_t>(i));
+        const double* after = log.final_states + static_cast<size_t>(end - log.starts - 1) * d_;
+        const bool known = after[0] == after[0];
+        piece.states.as_typed([&](const auto* states) {
+            for (size_t f = 0; f < d_; ++f) change[f] = known ? after[f] - static_cast<double>(states[i * d_ + f]) : __builtin_nan("");
+        });
+        return known;
     }
 
     void make_actions(const PieceRows& piece, const uint32_t* rows, size_t count) {
@@ -278,7 +318,7 @@ class RowCounter {
         action_.resize(block * m);
         piece.actions.as_typed([&](const auto* actions) {
             for (size_t j = 0; j < count; ++j) {
-                const auto* from = actions + (rows[j] & ~last) * m;
+                const auto* from = actions + (rows[j] & ~last_row) * m;
                 if (!how_.labels) {
                     for (size_t k = 0; k < m; ++k) action_[j * m + k] = static_cast<double>(from[k]);
                     continue;
@@ -291,14 +331,6 @@ class RowCounter {
             }
         });
         if (!how_.labels) quantise_rows(how_.action, m, action_.data(), count, m, 1, made_.data(), record_, second_);
-    }
-
-    void look(const int32_t* record) {
-        const auto most = static_cast<int64_t>(buckets_) - 1;
-        for (size_t k = 0; k < static_cast<size_t>(record[columns_] ? how_.lanes.targets : how_.lanes.plain); ++k) {
-            const int64_t place = (int64_t{record[k]} + (1 << 23)) >> 12;
-            ++lie_[k * buckets_ + static_cast<size_t>(std::min(std::max(place, int64_t{0}), most))];
-        }
     }
 };
 

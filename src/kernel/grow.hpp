@@ -7,6 +7,7 @@
 #include <mutex>
 #include <queue>
 
+#include "codes.hpp"
 #include "edges.hpp"
 #include "pool.hpp"
 #include "weigher.hpp"
@@ -49,16 +50,20 @@ struct Node {
 // The large arrays of growth. The thread that calls takes them: it can use again what it gave back before, others cannot.
 struct Room {
     Array<uint32_t> order;         // rows of each node side by side
-    Array<uint16_t> bins;          // Table::bins
+    Array<uint16_t> groups;        // Table::row_groups
     Array<uint16_t> lists, ranks;  // of the pools
-    Room(size_t n, size_t d)
-        : order(make_array<uint32_t>(n)), bins(make_array<uint16_t>(n * d)), lists(make_array<uint16_t>(n * d)), ranks(make_array<uint16_t>(n * d)) {}
+    Room(size_t n, size_t d, bool grouped)
+        : order(make_array<uint32_t>(n)), groups(make_array<uint16_t>(grouped ? n * d : 0)), lists(make_array<uint16_t>(n * d)),
+          ranks(make_array<uint16_t>(n * d)) {}
 };
+
+// Histogram mode has more bins than histograms of large nodes should have, unless the log is long and to open a bin costs as much.
+inline bool wants_groups(size_t n, size_t d, const double* edges) { return edges && (n < 1'000'000 || d >= 32); }
 
 class Grower {
   public:
-    Grower(Table& table, const Room& room, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
-        : table_(table), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(room.order.get()), bins_(room.bins.get()),
+    Grower(Table& table, const PackedCodes& codes, const Room& room, const Options& options, Team& team, const Flag& cancel, std::atomic<int64_t>& leaves)
+        : table_(table), codes_(codes), options_(options), team_(team), cancel_(cancel), leaves_(leaves), order_(room.order.get()), groups_(room.groups.get()),
           pools_(table, room.order.get(), room.lists.get(), room.ranks.get(), cancel), searches_(static_cast<size_t>(team.size())),
           squares_(make_array<Wide>(table.lanes.weighted ? 2 * table.n : 0)) {
         table_.weighted_squares = squares_.get();
@@ -187,53 +192,52 @@ class Grower {
         table_.square_unit = std::max(1.0, largest / (1 << 23) / (table_.lanes.fine ? limb : 1.0));
         weigh(*root);
         pool_limit_ = std::min(short_list, options_.pool ? options_.pool : n <= short_log ? n : width > 32 ? usual_pool / 2 : usual_pool);
-        const size_t most = n > pool_limit_ ? size_t{1} << (32 - offset_bits) : 0;
-        table_.bins = bins_;
-        if (most && options_.edges && (n < 1'000'000 || d >= 32)) group_bins();
-        std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team_.size()), std::vector<uint8_t>(d * most, 0));
-        team_.run(static_cast<int>(blocks), [&](int task, int thread) {
+        const bool binned = n > pool_limit_;
+        if (binned && wants_groups(n, d, options_.edges)) group_bins();
+        team_.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel_);
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             hot.complete_rows(table_, a, b);
-            if (most) note_bins(a, b, most, seen[static_cast<size_t>(thread)].data());
+            if (!table_.groups.empty()) note_groups(a, b);
         });
-        if (most) {
+        if (binned) {
             table_.first_bin.assign(1, 0);
             for (size_t f = 0; f < d; ++f) {
-                size_t used = table_.one_value.size();
-                for (size_t bin = 0; bin < most; ++bin) {
-                    uint8_t kind = 0;
-                    for (const auto& part : seen) kind |= part[f * most + bin];
-                    table_.one_value.push_back(kind < 2);
-                    if (kind) used = table_.one_value.size();
-                }
-                table_.one_value.resize(used);
+                for (const uint8_t kind : table_.grouped(f) ? table_.grouped(f)->kind : codes_.kinds(f)) table_.one_value.push_back(kind < 2);
                 table_.first_bin.push_back(static_cast<uint32_t>(table_.one_value.size()));
             }
-            // As many histograms as fit a fraction of the rows' own memory; a node without one builds it anew. Where not
-            // even one fits, pools are as large as they can be.
-            const size_t room = std::max<size_t>(n * width / 2, size_t{3} << 19) / (table_.all_bins() * width * sizeof(double));
-            if (room) histograms_.make(std::max<size_t>(2, room), table_.all_bins() * width);
+            // As many histograms as fit a fraction of the rows' own memory, and a few where one does; a node without one builds it anew.
+            // Where not even one fits, pools are as large as they can be.
+            const size_t size = table_.all_bins() * width * sizeof(double), room = std::max<size_t>(n * width / 2, size_t{3} << 19) / size;
+            if (room) histograms_.make(std::max<size_t>(4, room / 2), table_.all_bins() * width);
             else if (!options_.pool) pool_limit_ = short_list;
         }
         nodes_.push_back(std::move(root));
     }
 
-    // Histogram mode has more bins than histograms of large nodes should have, unless the log is long and to open a bin costs as much.
-    // Neighbours share one, as values do in exact mode, and are told apart where a better cut may hide: the tree is the same.
+    // Neighbours share a bin, as values do in exact mode, and are told apart where a better cut may hide: the tree is the same.
     void group_bins() {
-        const size_t n = table_.n, enough = table_.d >= 32 ? 128 : 256;
-        table_.groups.assign(table_.d, {});
-        team_.run(static_cast<int>(table_.d), [&](int task, int) {
+        const size_t n = table_.n, d = table_.d, enough = d >= 32 ? 128 : 256;
+        table_.groups.assign(d, {}), table_.row_groups = groups_;
+        std::vector<size_t> first(d + 1, 0);  // bin of each feature
+        for (size_t f = 0; f < d; ++f) first[f + 1] = first[f] + codes_.kinds(f).size();
+        std::vector<std::vector<uint32_t>> counts(most_blocks);  // samples of each bin
+        const size_t blocks = in_blocks(&team_, n, [&](size_t from, size_t to, size_t block) {
+            counts[block].assign(first[d], 0);
+            in_steps(to - from, cancel_, [&](size_t a, size_t b) {
+                for (size_t i = from + a; i < from + b; ++i)
+                    for (size_t f = 0; f < d; ++f) ++counts[block][first[f] + table_.codes.bin(i * d + f)];
+            });
+        });
+        team_.run(static_cast<int>(d), [&](int task, int) {
             const auto f = static_cast<size_t>(task);
-            const auto bins = static_cast<size_t>(options_.first_edge[f + 1] - options_.first_edge[f]) + 1;
+            const size_t bins = codes_.kinds(f).size();
             if (bins <= enough) return;
             std::vector<uint32_t> starts(bins + 1, 0);  // samples before each bin
-            const uint32_t* codes = table_.codes + f * n;
-            in_steps(n, cancel_, [&](size_t a, size_t b) {
-                for (size_t i = a; i < b; ++i) ++starts[(codes[i] >> offset_bits) + 1];
-            });
-            for (size_t bin = 0; bin < bins; ++bin) starts[bin + 1] += starts[bin];
+            for (size_t bin = 0; bin < bins; ++bin) {
+                starts[bin + 1] = starts[bin];
+                for (size_t block = 0; block < blocks; ++block) starts[bin + 1] += counts[block][first[f] + bin];
+            }
             const std::vector<size_t> firsts = divide_clusters(starts.data(), bins, heavy_clusters(starts.data(), bins, enough), enough);
             Groups& groups = table_.groups[f];
             for (size_t g = 0; g + 1 < firsts.size(); ++g) {
@@ -246,25 +250,15 @@ class Grower {
         });
     }
 
-    // Bins of rows a .. b, row after row. seen[f * most + bin] becomes 1 for a bin that holds a single code, 2 for others: offsets
-    // are 0 for all samples of a bin, or for none.
-    void note_bins(size_t a, size_t b, size_t most, uint8_t* seen) {
+    // The groups of rows a .. b.
+    void note_groups(size_t a, size_t b) {
         const size_t d = table_.d;
-        for (size_t f = 0; f < d; ++f, seen += most) {
-            const uint32_t* codes = table_.codes + f * table_.n;
-            if (const Groups* groups = table_.grouped(f)) {
-                for (size_t i = a; i < b; ++i) {
-                    const uint16_t group = groups->of[codes[i] >> offset_bits];
-                    bins_[i * d + f] = group;
-                    seen[group] = groups->kind[group];
-                }
-                continue;
+        for (size_t i = a; i < b; ++i)
+            for (size_t f = 0; f < d; ++f) {
+                const size_t bin = table_.codes.bin(i * d + f);
+                const Groups* groups = table_.grouped(f);
+                groups_[i * d + f] = groups ? groups->of[bin] : static_cast<uint16_t>(bin);
             }
-            for (size_t i = a; i < b; ++i) {
-                bins_[i * d + f] = static_cast<uint16_t>(codes[i] >> offset_bits);
-                seen[codes[i] >> offset_bits] = codes[i] & offset_mask ? 2 : 1;
-            }
-        }
     }
 
     // The squares of rows a .. b: a row holds (weight x target), so that times the target itself. Also the largest, and the least weight.
@@ -343,8 +337,7 @@ class Grower {
         const auto line = pools_.along(node.member, node.feature, node.begin);
         auto state = [&](size_t i) { return table_.states[line.row(i) * d + f]; };
         if (options_.edges) {
-            const uint32_t* codes = table_.codes + f * table_.n;
-            node.threshold = edge_between(f, codes[line.row(lefts - 1)], codes[line.row(lefts)]);
+            node.threshold = edge_between(f, table_.codes.bin(line.row(lefts - 1) * d + f), table_.codes.bin(line.row(lefts) * d + f));
         } else {
             double lo = state(lefts - 1), hi = state(lefts);
             for (size_t i = lefts - 1; i > 0 && line.value(i - 1) == line.value(lefts - 1); --i) lo = std::max(lo, state(i - 1));
@@ -361,9 +354,8 @@ class Grower {
     size_t divide_rows(Node& node, uint32_t cut, Search& s, Team* team) {
         const size_t d = table_.d, count = node.size();
         const auto f = static_cast<size_t>(node.feature);
-        uint32_t *order = order_ + node.begin, *right = spare_ + node.begin;
-        gather(table_, s, node.feature, order, count, team, cancel_);
-        const uint32_t* codes = s.node_codes.get();
+        uint32_t *order = order_ + node.begin, *codes = spare_ + node.begin;
+        gather(table_, s, node.feature, order, count, team, cancel_, codes);
         struct Part {
             size_t begin, lefts, rights;
             CodeRange next;
@@ -384,7 +376,7 @@ class Grower {
                     if (code == next.hi) hi = std::min(hi, table_.states[row * d + f]);
                     const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
                     order[l] = row;
-                    right[r] = row;
+                    codes[r] = row;  // of codes that are not needed any more
                     l += goes_left;
                     r += !goes_left;
                 }
@@ -399,14 +391,16 @@ class Grower {
             lefts += part.lefts;
             lo = std::max(lo, part.lo), hi = std::min(hi, part.hi);
         }
-        for (size_t k = 0, at = lefts; k < blocks; at += parts[k++].rights) std::memcpy(order + at, right + parts[k].begin, parts[k].rights * sizeof(uint32_t));
-        node.threshold = options_.edges ? edge_between(f, next.lo, next.hi) : options_.midpoint ? midpoint(lo, hi) : short_decimal(lo, hi);
+        for (size_t k = 0, at = lefts; k < blocks; at += parts[k++].rights) std::memcpy(order + at, codes + parts[k].begin, parts[k].rights * sizeof(uint32_t));
+        node.threshold = options_.edges      ? edge_between(f, next.lo >> offset_bits, next.hi >> offset_bits)
+                         : options_.midpoint ? midpoint(lo, hi)
+                                             : short_decimal(lo, hi);
         return lefts;
     }
 
-    // The edge between two codes: of several, where the bins between are empty, the one in the middle.
-    double edge_between(size_t feature, uint32_t below, uint32_t above) const {
-        return options_.edges[options_.first_edge[feature] + static_cast<int64_t>(middle_edge(below >> offset_bits, above >> offset_bits))];
+    // The edge between two bins: of several, where the bins between are empty, the one in the middle.
+    double edge_between(size_t feature, size_t below, size_t above) const {
+        return options_.edges[options_.first_edge[feature] + static_cast<int64_t>(middle_edge(below, above))];
     }
 
     // Adds up the rows of a new node.
@@ -471,12 +465,13 @@ class Grower {
     }
 
     Table& table_;
+    const PackedCodes& codes_;
     const Options& options_;
     Team& team_;
     const Flag& cancel_;
     std::atomic<int64_t>& leaves_;
-    uint32_t *order_, *spare_ = nullptr;  // the second for the right half of a split
-    uint16_t* bins_;
+    uint32_t *order_, *spare_ = nullptr;  // the second for codes of a large node's rows, and for the right half of a split
+    uint16_t* groups_;
     Pools pools_;
     std::vector<Search> searches_;
     Array<Wide> squares_;  // Table::weighted_squares

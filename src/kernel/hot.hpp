@@ -52,6 +52,12 @@ struct Hot {
     double (*largest_square)(const Table& table, size_t a, size_t b);  // an upper bound
     void (*complete_rows)(const Table& table, size_t a, size_t b);
     void (*add_wide)(const WideLanes& lanes, const int32_t* records, size_t stride, size_t count, size_t d, const int64_t* first_bin, int64_t* histogram);
+    // Of rows of a log in parts, which lie in single or in double precision; last_row marks the last of an episode, which has no change here.
+    void (*take_changes)(const void* states, bool single, size_t d, const uint32_t* rows, size_t count, double* changes);
+    void (*put_bins)(const void* states, bool single, size_t d, size_t feature, const uint32_t* rows, size_t count, const void* const* levels, size_t height,
+                     int32_t* records, size_t stride);
+    void (*add_places)(const int32_t* records, size_t stride, size_t count, const WideLanes& lanes, int64_t* lie, size_t buckets);
+    void (*copy_records)(const int32_t* records, size_t stride, size_t count, int32_t* const* to);
     void (*standardise)(double* rows, size_t count, size_t width, size_t known, const double* origin, const double* per_unit, double* low, double* high);
     void (*add_products)(const double* rows, size_t count, size_t left, size_t width, double* sums);
     void (*move_products)(double* sums, size_t left, size_t width, const double* away);

@@ -9,8 +9,23 @@ namespace tripletree {
 namespace TT_ISA {
 
 // A feature's codes of some rows.
+template <class Bin>
+TT_SCALAR static void join_codes(const Bin* bins, size_t d, const uint16_t* offsets, const uint32_t* order, size_t count, uint32_t* out) {
+    for (size_t i = 0; i < count; ++i) {
+        if (i + ahead < count) {
+            fetch(bins + order[i + ahead] * d);
+            if (offsets) fetch(offsets + order[i + ahead]);
+        }
+        const uint32_t offset = offsets ? static_cast<uint32_t>(offsets[order[i]]) << spare_bits : 0;
+        out[i] = static_cast<uint32_t>(bins[order[i] * d]) << offset_bits | offset;
+    }
+}
 TT_SCALAR static void gather_codes(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out) {
-    const uint32_t* codes = table.codes + feature * table.n;
+    const CodeParts& parts = table.codes;
+    const uint16_t* offsets = parts.offsets ? parts.offsets + feature * table.n : nullptr;
+    if (!parts.whole && parts.narrow_bins) return join_codes(parts.narrow_bins + feature, table.d, offsets, order, count, out);
+    if (!parts.whole) return join_codes(parts.wide_bins + feature, table.d, offsets, order, count, out);
+    const uint32_t* codes = parts.whole + feature * table.n;
     for (size_t i = 0; i < count; ++i) {
         if (i + ahead < count) fetch(codes + order[i + ahead]);
         out[i] = codes[order[i]];

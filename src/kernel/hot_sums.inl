@@ -74,14 +74,13 @@ static void add_record(int vectors, int32_t* part, double* record) {
     std::memset(part, 0, static_cast<size_t>(vectors) * 8 * sizeof(int32_t));
 }
 
-template <int NV>
-TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
+template <int NV, class Bin>
+TT_INLINE void add_rows_impl(const Table& table, const Bin* bins, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
     using Vector = typename Ints<NV && NV % 2 == 0>::Vector;
     constexpr int size = sizeof(Vector) / sizeof(int32_t);
     const int nv = NV ? NV : table.lanes.vectors, nw = nv * 8 / size, lane_rows = table.lanes.rows();
     const size_t width = static_cast<size_t>(nv) * 8, d = table.d;
     const uint32_t *first = table.first_bin.data(), from = first[f0];
-    const uint16_t* bins = table.bins;
     const int32_t* rows = table.rows;
     for (size_t i = 0; i < count; ++i) {
         const size_t row = order[i];
@@ -102,17 +101,23 @@ TT_INLINE void add_rows_impl(const Table& table, const uint32_t* order, size_t c
     }
 }
 
+template <class Bin>
+static void add_rows_to(const Table& table, const Bin* bins, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
+    switch (table.lanes.vectors) {
+        case 1: return add_rows_impl<1>(table, bins, order, count, f0, f1, part, histogram);
+        case 2: return add_rows_impl<2>(table, bins, order, count, f0, f1, part, histogram);
+        case 3: return add_rows_impl<3>(table, bins, order, count, f0, f1, part, histogram);
+        case 4: return add_rows_impl<4>(table, bins, order, count, f0, f1, part, histogram);
+        case 8: return add_rows_impl<8>(table, bins, order, count, f0, f1, part, histogram);
+        default: return add_rows_impl<0>(table, bins, order, count, f0, f1, part, histogram);
+    }
+}
 // Adds the rows order[0 .. count) to the bins of features f0 .. f1: to short sums first, `part`, which move half the memory, and
 // to the histogram whenever those are full. Both begin at the first of these bins.
 static void add_rows(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
-    switch (table.lanes.vectors) {
-        case 1: return add_rows_impl<1>(table, order, count, f0, f1, part, histogram);
-        case 2: return add_rows_impl<2>(table, order, count, f0, f1, part, histogram);
-        case 3: return add_rows_impl<3>(table, order, count, f0, f1, part, histogram);
-        case 4: return add_rows_impl<4>(table, order, count, f0, f1, part, histogram);
-        case 8: return add_rows_impl<8>(table, order, count, f0, f1, part, histogram);
-        default: return add_rows_impl<0>(table, order, count, f0, f1, part, histogram);
-    }
+    const uint16_t* wide = table.row_groups ? table.row_groups : table.codes.wide_bins;
+    if (wide) add_rows_to(table, wide, order, count, f0, f1, part, histogram);
+    else add_rows_to(table, table.codes.narrow_bins, order, count, f0, f1, part, histogram);
 }
 
 // Adds what is left in the short sums of some bins.

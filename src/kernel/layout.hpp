@@ -12,9 +12,19 @@ constexpr double tie_share = 1e-9;  // gains closer than this, relative to the b
 
 // A code is (bin << offset_bits) | offset. The bins hold about equally many samples each, a value that repeats a lot has
 // a bin of its own, and the offset orders the values inside a bin: 0 if the bin holds one value only, else from 1 up,
-// spread over the whole width so that codes are nearly uniform over the samples.
-constexpr int offset_bits = 20;
+// spread over the whole width so that codes are nearly uniform over the samples. Where 16 bits are enough for the values of every bin,
+// the last bits of all offsets are 0.
+constexpr int offset_bits = 20, spare_bits = 4;
 constexpr uint32_t offset_mask = (1u << offset_bits) - 1;
+
+// Codes as growth holds them, see codes.hpp: bins are n x d, row after row; codes and offsets d x n, feature after feature.
+struct CodeParts {
+    const uint8_t* narrow_bins;  // one of these is nullptr
+    const uint16_t* wide_bins;
+    const uint32_t* whole;    // codes; nullptr: they are the bins, and
+    const uint16_t* offsets;  // these, without the spare bits; nullptr: all are 0
+    size_t bin(size_t at) const { return narrow_bins ? narrow_bins[at] : wide_bins[at]; }
+};
 
 // Targets have at most 24 bits, squares are counted in a unit that leaves them as many: so many rows add up in 32 bits.
 constexpr int short_sum = 255;
@@ -76,6 +86,8 @@ struct WideLanes {
     size_t width() const { return static_cast<size_t>(squares() + 2 * limbs() + 7) / 8 * 8; }
 };
 
+constexpr uint32_t last_row = uint32_t{1} << 31;  // marks the last row of an episode
+
 // One node seen by the search. Targets are integers, so `mean` is split into a whole part, which keeps sums exact, and a
 // rest of at most one half (0 in the second half of a row).
 struct Centre {
@@ -104,9 +116,8 @@ struct Groups {
 // The log as the search sees it.
 struct Table {
     const double* states;
-    const uint32_t* codes;  // d x n: feature after feature
-    const uint16_t* bins;   // n x d: of the codes, or their groups, row after row; only where there are histograms
-    int32_t* rows;          // n x lanes.width; growth fills in the count and the squares
+    CodeParts codes;
+    int32_t* rows;  // n x lanes.width; growth fills in the count and the squares
     size_t n, d;
     Lanes lanes;
     bool missing;                     // some derivative is missing: two groups
@@ -116,6 +127,7 @@ struct Table {
     double least;                     // smallest weight, 1 without
     const Wide* weighted_squares;     // with weights: of each row, plain and derivative; else nullptr
     std::vector<Groups> groups{};     // of each feature; none: no feature has any
+    const uint16_t* row_groups{};     // n x d: of each row's bins, if there are groups
     size_t all_bins() const { return first_bin.back(); }
     const Groups* grouped(size_t feature) const { return groups.empty() || groups[feature].of.empty() ? nullptr : &groups[feature]; }
     // The last code that may be in a bin of the histogram.

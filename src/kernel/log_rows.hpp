@@ -27,14 +27,19 @@ struct LogRows {
         }
     }
 
-    // change[f x apart] = how feature f changes from row i to `after`: angles the shorter way round, per second where the time is known.
-    void derivative(size_t i, const double* after, double* change, size_t apart) const {
-        const double* state = states + i * d;
-        for (size_t f = 0; f < d; ++f) change[f * apart] = after[f] - state[f];
+    // Changes of angles go the shorter way round.
+    void turn(double* change, size_t apart) const {
         for (size_t f = 0; angles && f < d; ++f) {
             double& moved = change[f * apart];
             if (periods[f] > 0 && std::fabs(moved) > periods[f] / 2) moved -= periods[f] * std::nearbyint(moved / periods[f]);
         }
+    }
+
+    // change[f x apart] = how feature f changes from row i to `after`: angles the shorter way round, per second where the time is known.
+    void derivative(size_t i, const double* after, double* change, size_t apart) const {
+        const double* state = states + i * d;
+        for (size_t f = 0; f < d; ++f) change[f * apart] = after[f] - state[f];
+        turn(change, apart);
         for (size_t f = 0; dt && f < d; ++f) change[f * apart] /= dt[i];
     }
 };

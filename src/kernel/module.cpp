@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <chrono>
 #include <cstring>
@@ -155,6 +156,44 @@ Out1<double> discounted_array(In1<double> rewards, In1<int64_t> starts, double g
         for (int64_t t = starts(e + 1); t-- > starts(e);) values[t] = v = rewards.data()[t] + gamma * v;
     }
     return Out1<double>(values, {n}, owner);
+}
+
+// Writes numbers in single precision, and tells whether nothing is lost; where something is, the rest is not written.
+bool narrow(In1<double> numbers, nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
+    const size_t n = numbers.shape(0), block = 1024;
+    require(out.shape(0) == n, "there must be room for every number");
+    const double* x = numbers.data();
+    float* to = out.data();
+    nb::gil_scoped_release released;
+    for (size_t a = 0; a < n; a += block) {
+        bool lost = false;
+        for (size_t i = a; i < std::min(n, a + block); ++i) {
+            to[i] = static_cast<float>(x[i]);
+            lost |= static_cast<double>(to[i]) != x[i];
+        }
+        if (lost) return false;
+    }
+    return true;
+}
+
+// Writes columns of single or double precision side by side.
+void put_columns(const std::vector<nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>>& columns,
+                 nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> out) {
+    const size_t n = out.shape(0), d = out.shape(1), block = 64;  // so few rows stay in the first cache
+    require(columns.size() == d, "there must be room for every column");
+    for (const auto& column : columns) {
+        require(column.shape(0) == n, "columns must have one length");
+        require(column.dtype() == nb::dtype<float>() || column.dtype() == nb::dtype<double>(), "columns must be float64 or float32");
+    }
+    nb::gil_scoped_release released;
+    for (size_t a = 0; a < n; a += block)
+        for (size_t f = 0; f < d; ++f) {
+            const auto put = [&](const auto* x) {
+                for (size_t i = a; i < std::min(n, a + block); ++i) out.data()[i * d + f] = static_cast<double>(x[i]);
+            };
+            if (columns[f].dtype() == nb::dtype<float>()) put(static_cast<const float*>(columns[f].data()));
+            else put(static_cast<const double*>(columns[f].data()));
+        }
 }
 
 // Adds to each episode's hash those of its numbers, by column and by step. A sum, so that the order of the columns, each
@@ -418,6 +457,15 @@ void widen_ranges(const Source& source, InOut<1> lowest, InOut<1> highest, int t
     source.run(threads, [&](Team& team, const Flag& cancel) { widen_all(source.pass, lowest.data(), highest.data(), team, cancel); });
 }
 
+// Counts where the numbers of a column lie, NaN aside: by the 16 bits after the first `done` of each, if those are `prefix`. See passes.hpp.
+void count_keys(const Source& source, int column, uint64_t prefix, int done, nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> counts,
+                int threads) {
+    require(column >= 0 && static_cast<size_t>(column) < source.pass.m, "there is no such column");
+    require(done >= 0 && done <= 48 && done % 16 == 0 && counts.shape(0) == 1 << 16, "keys are counted by 16 bits at a time");
+    source.run(threads,
+               [&](Team& team, const Flag& cancel) { count_all(source.pass, static_cast<size_t>(column), prefix, done, counts.data(), team, cancel); });
+}
+
 size_t add_sums(const Source& source, In1<double> centre, In1<double> unit, std::tuple<double, double> grids, InOut<2> sums, int threads) {
     const size_t m = source.pass.m;
     require(centre.shape(0) == m && unit.shape(0) == m, "centre and unit must have one entry per column");
@@ -455,12 +503,40 @@ Out1<uint8_t> narrow_lanes(Rows rows, int n_plain, int n_derivative, int threads
 
 using GrownArrays = std::tuple<Out1<int32_t>, Out1<double>, Out1<int32_t>, Out1<double>, Out1<int32_t>>;
 
-GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain, int n_derivative, int64_t max_leaves, int64_t max_depth,
+// Codes as growth holds them, and the array that they were made from where it is needed.
+class HeldCodes {
+  public:
+    HeldCodes(Codes codes, int threads, bool compact) : array_(codes) {
+        const size_t n = codes.shape(0), d = codes.shape(1);
+        const bool small = n * d <= small_log;
+        run_interruptibly(
+            small,
+            [&](const Flag& cancel) {
+                Team team(small ? 1 : useful_threads(threads));
+                packed_.emplace(codes.data(), n, d, compact, team, cancel);
+            },
+            [] {});
+        if (!packed_->needs_whole()) array_ = Codes();
+    }
+    HeldCodes take(In1<int64_t> rows) const {
+        for (size_t i = 0; i < rows.shape(0); ++i) require(rows(i) >= 0 && rows(i) < static_cast<int64_t>(packed_->rows()), "rows must be rows of the codes");
+        return HeldCodes(packed_->take(rows.data(), rows.shape(0)));
+    }
+    const PackedCodes& packed() const { return *packed_; }
+
+  private:
+    explicit HeldCodes(PackedCodes&& packed) : packed_(std::move(packed)) {}
+    Codes array_;
+    std::optional<PackedCodes> packed_;
+};
+
+GrownArrays grow_arrays(In2<double> states, const HeldCodes& held, Rows rows, int n_plain, int n_derivative, int64_t max_leaves, int64_t max_depth,
                         int64_t min_samples_leaf, double min_gain, bool by_gain, bool midpoint, int threads, nb::object progress, int64_t pool, bool fine,
                         bool weighted, std::optional<In1<double>> edges, std::optional<In1<int64_t>> first_edge) {
+    const PackedCodes& codes = held.packed();
     const size_t n = states.shape(0), d = states.shape(1), width = rows.shape(1);
     require(n > 0 && d > 0 && n < (size_t{1} << 29), "states must have between 1 and 2^29 rows");
-    require(codes.shape(0) == n && codes.shape(1) == d && rows.shape(0) == n, "states, codes and rows must match");
+    require(codes.rows() == n && codes.features() == d && rows.shape(0) == n, "states, codes and rows must match");
     require(n_plain >= 0 && n_derivative >= 0, "numbers of targets must not be negative");
     const size_t halves = fine ? 2 : 1;
     require(width % (8 * halves) == 0 && width / halves >= static_cast<size_t>(n_plain + n_derivative) + 4,
@@ -477,8 +553,7 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
     }
     require(total < 68719476736.0, "the sum of all weights must stay below 2^36");
     Table table{states.data(),
-                codes.data(),
-                nullptr,
+                codes.parts(),
                 rows.data(),
                 n,
                 d,
@@ -492,10 +567,8 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
     Options options{max_leaves, max_depth, min_samples_leaf, min_gain, by_gain, midpoint, static_cast<size_t>(pool)};
     if (edges && first_edge) {
         require_edges(*edges, *first_edge, d);
-        for (size_t f = 0; f < d; ++f) {
-            const auto most = static_cast<uint32_t>((*first_edge)(f + 1) - (*first_edge)(f));
-            for (size_t i = 0; i < n; ++i) require(codes.data()[f * n + i] >> offset_bits <= most, "there is no such bin");
-        }
+        for (size_t f = 0; f < d; ++f)
+            require(codes.kinds(f).size() <= static_cast<size_t>((*first_edge)(f + 1) - (*first_edge)(f)) + 1, "there is no such bin");
         options.edges = edges->data(), options.first_edge = first_edge->data();
     }
     std::atomic<int64_t> leaves{1};
@@ -506,12 +579,12 @@ GrownArrays grow_arrays(In2<double> states, Codes codes, Rows rows, int n_plain,
         if (!progress.is_none()) progress(leaves.load(std::memory_order_relaxed), max_leaves);
     };
     const bool small = n * d <= small_log;
-    const Room room(n, d);
+    const Room room(n, d, wants_groups(n, d, options.edges));
     run_interruptibly(
         small,
         [&](const Flag& cancel) {
             Team team(small ? 1 : useful_threads(threads));
-            grown = Grower(table, room, options, team, cancel, leaves).grow(node_of);
+            grown = Grower(table, codes, room, options, team, cancel, leaves).grow(node_of);
         },
         report);
     report();
@@ -559,6 +632,7 @@ class PieceArrays {
         const LogRows log{nullptr, n, d, starts.data(), final_states.data(), episodes, periods.data(), angles, nullptr};
         rows = {numbers_of(states, n), numbers_of(actions, n), log, given.data(), given.shape(1), at.data()};
         require(rows.states.width == d && states.ndim() == 2, "states must have one column for each feature");
+        require(rows.states.type == Numbers::float64 || rows.states.type == Numbers::float32, "states must be float64 or float32");
     }
     PieceRows rows;
 
@@ -1128,6 +1202,8 @@ NB_MODULE(_kernel, m) {
     m.def("csv_header", &csv_header, "data"_a, "separator"_a, "last"_a);
     m.def("csv_columns", &csv_columns, "data"_a, "separator"_a, "last"_a, "as_text"_a);
     m.def("discounted", &discounted_array, "rewards"_a, "starts"_a, "gamma"_a, "tail"_a);
+    m.def("narrow", &narrow, "numbers"_a, "out"_a.noconvert());
+    m.def("put_columns", &put_columns, "columns"_a, "out"_a.noconvert());
     m.def("add_hashes", &add_hashes, "columns"_a, "keys"_a, "starts"_a, "sums"_a.noconvert(), "before"_a = 0);
     m.def("pack_states", &pack_states, "states"_a, "rows"_a, "finals"_a, "cuts"_a, "first_cut"_a, "bins"_a, "spare"_a, "threads"_a);
     m.def("settle", &settle_array, "region"_a, "starts"_a, "cost"_a);
@@ -1147,9 +1223,14 @@ NB_MODULE(_kernel, m) {
     m.def("middle", &middle_of, "columns"_a);
     m.def("widen_ranges", &widen_ranges, "source"_a, "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a = 1);
     m.def("add_sums", &add_sums, "source"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert(), "threads"_a = 1);
+    m.def("count_keys", &count_keys, "source"_a, "column"_a, "prefix"_a, "done"_a, "counts"_a.noconvert(), "threads"_a = 1);
     m.def("quantise", &quantise_array, "source"_a, "kept"_a, "centre"_a, "unit"_a, "mean"_a, "scale"_a, "out"_a.noconvert(), "lane"_a, "fine"_a = false,
           "threads"_a = 1);
     m.def("narrow_lanes", &narrow_lanes, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "threads"_a = 1);
+    nb::class_<HeldCodes>(m, "Codes")
+        .def(nb::init<Codes, int, bool>(), "codes"_a, "threads"_a = 1, "compact"_a = false)
+        .def("take", &HeldCodes::take, "rows"_a);
+    nb::implicitly_convertible<Codes, HeldCodes>();
     m.def("grow", &grow_arrays, "states"_a, "codes"_a, "rows"_a.noconvert(), "n_plain"_a, "n_derivative"_a, "max_leaves"_a, "max_depth"_a, "min_samples_leaf"_a,
           "min_gain"_a, "by_gain"_a, "midpoint"_a, "threads"_a, "progress"_a.none(), "pool"_a = 0, "fine"_a = false, "weighted"_a = false,
           "edges"_a = nb::none(), "first_edge"_a = nb::none());

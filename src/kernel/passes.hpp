@@ -75,6 +75,24 @@ inline void widen_all(const PassColumns& in, double* lowest, double* highest, Te
         }
 }
 
+// Adds to counts[key >> (48 - done) & 0xffff] for each number of a column whose key begins with the `done` bits of `prefix`. Keys are
+// 64 bits that order numbers as they are; NaN has none.
+inline void count_all(const PassColumns& in, size_t column, uint64_t prefix, int done, int64_t* counts, Team& team, const Flag& cancel) {
+    std::vector<std::vector<int64_t>> own(static_cast<size_t>(team.size()), std::vector<int64_t>(size_t{1} << 16));
+    pass_over(in, team, cancel, [&](int thread, size_t, size_t n, const double* x, size_t row_stride, size_t column_stride) {
+        int64_t* to = own[static_cast<size_t>(thread)].data();
+        for (size_t i = 0; i < n; ++i) {
+            const double number = x[i * row_stride + column * column_stride];
+            uint64_t key;
+            std::memcpy(&key, &number, sizeof key);
+            key ^= key >> 63 ? ~uint64_t{0} : uint64_t{1} << 63;
+            if (number == number && (done == 0 || key >> (64 - done) == prefix)) ++to[key >> (48 - done) & 0xffff];
+        }
+    });
+    for (const auto& some : own)
+        for (size_t k = 0; k < some.size(); ++k) counts[k] += some[k];
+}
+
 // sums: four for each column, see hot.add_sums. They are exact, so threads may add up apart.
 inline size_t sum_all(const PassColumns& in, const double* centre, const double* unit, const double* grids, double* sums, Team& team, const Flag& cancel) {
     std::vector<std::vector<double>> own(static_cast<size_t>(team.size()), std::vector<double>(4 * in.m));

@@ -13,6 +13,7 @@ struct Member {
         bool ties;  // some rows of the pool share a value
     };
     size_t first = 0, size = 0;     // the pool's first place in the order of rows, and how many there are
+    size_t room = 0;                // rows of the pools before it in the room for lists
     std::vector<Feature> features;  // along which the node has, or may have, several values
     bool weigh_all = false;         // most runs had to be opened so far: not worth the trouble any more
     explicit operator bool() const { return size > 0; }
@@ -35,7 +36,7 @@ class Pools {
 
     void make(Member& member, size_t begin, size_t end, Search& s) {
         const size_t count = end - begin;
-        member.first = begin, member.size = count;
+        member.first = begin, member.size = count, member.room = used_.fetch_add(count);
         if (s.codes.size() < count) s.codes.resize(count);
         s.make_room(count);
         for (int f = 0; f < static_cast<int>(table_.d); ++f) {
@@ -94,7 +95,7 @@ class Pools {
     }
 
   private:
-    size_t start(const Member& member, int feature) const { return member.first * table_.d + static_cast<size_t>(feature) * member.size; }
+    size_t start(const Member& member, int feature) const { return member.room * table_.d + static_cast<size_t>(feature) * member.size; }
     Places<uint16_t> along(const Member& member, const Member::Feature& f, size_t begin) const {
         const size_t at = start(member, f.feature);
         return {order_ + member.first, lists_ + at + (begin - member.first), f.ties ? ranks_ + at : nullptr};
@@ -102,7 +103,8 @@ class Pools {
 
     const Table& table_;
     const uint32_t* order_;
-    uint16_t *lists_, *ranks_;
+    uint16_t *lists_, *ranks_;     // memory that no pool uses is never touched
+    std::atomic<size_t> used_{0};  // rows of all pools so far
     const Flag& cancel_;
 };
 

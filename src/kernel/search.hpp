@@ -39,12 +39,11 @@ struct Search {
     std::vector<Hope> hopes;
     Doubles bases, hope_bases, sums, zero;
     ShortSums shorts;
-    std::vector<uint32_t> ids, id_values;  // rows of the items, and what tells their values apart
-    std::vector<uint32_t> hopeful;         // rows of the hopeful bins of a feature
-    Array<uint32_t> node_codes;            // of a large node's rows, along `gathered`
-    size_t code_room = 0;                  // for so many
-    int gathered = -1;
-    size_t opened = 0;  // rows in the runs that were opened
+    std::vector<uint32_t> ids, id_values;     // rows of the items, and what tells their values apart
+    std::vector<uint32_t> hopeful;            // rows of the hopeful bins of a feature
+    int gathered = -1;                        // the feature along which there are codes of a large node's rows
+    std::vector<uint32_t> kept[most_blocks];  // places of rows in hopeful bins
+    size_t opened = 0;                        // rows in the runs that were opened
     std::vector<uint32_t> rows, values, codes, words;
     std::vector<uint64_t> keys;
     std::vector<uint8_t> side;
@@ -169,13 +168,11 @@ inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t
     if (line.value(0) < line.value(count - 1)) weigh_sorted(table, s, feature, line, count, base);
 }
 
-// Codes of a large node's rows, into s.node_codes. The feature that a node is split on was as a rule the last to be opened.
-inline void gather(const Table& table, Search& s, int feature, const uint32_t* order, size_t count, Team* team, const Flag& cancel) {
+// Codes of a large node's rows. The feature that a node is split on was as a rule the last to be opened.
+inline void gather(const Table& table, Search& s, int feature, const uint32_t* order, size_t count, Team* team, const Flag& cancel, uint32_t* codes) {
     if (s.gathered == feature) return;
-    if (s.code_room < count) s.node_codes = make_array<uint32_t>(s.code_room = count);
     in_blocks(team, count, [&](size_t a, size_t b, size_t) {
-        in_steps(b - a, cancel,
-                 [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, s.node_codes.get() + a + i); });
+        in_steps(b - a, cancel, [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, codes + a + i); });
     });
     s.gathered = feature;
 }
@@ -216,8 +213,8 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
     std::stable_sort(s.hopes.begin(), s.hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
 }
 
-// Opens the hopeful bins along one feature: their rows are collected, bin by bin. `spare` has room for a number for each row.
-inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* spare, Team* team, const Flag& cancel) {
+// Opens the hopeful bins along one feature: their rows are collected, bin by bin. `codes` has room for those of all rows.
+inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* codes, Team* team, const Flag& cancel) {
     std::vector<uint32_t> slot(table.first_bin[feature + 1] - table.first_bin[feature], UINT32_MAX), fill;
     std::vector<const Hope*> opened;
     size_t rows = 0;
@@ -234,22 +231,23 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
         slot = std::move(apart);
     }
     s.hopeful.resize(std::max(s.hopeful.size(), rows));
-    gather(table, s, static_cast<int>(feature), order, count, team, cancel);
-    const uint32_t* codes = s.node_codes.get();
-    size_t from[most_blocks], kept[most_blocks];
+    gather(table, s, static_cast<int>(feature), order, count, team, cancel, codes);
     const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
-        size_t k = a;
+        std::vector<uint32_t>& kept = s.kept[block];
+        kept.clear();
+        uint32_t some[4096];
         for (size_t i = a; i < b;) {
-            stop_if(cancel);
-            for (const size_t end = std::min(b, i + step); i < end; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
-                spare[k] = static_cast<uint32_t>(i);
+            if ((i - a) % step == 0) stop_if(cancel);
+            size_t k = 0;
+            for (const size_t end = std::min(b, i + 4096); i < end; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
+                some[k] = static_cast<uint32_t>(i);
                 k += slot[codes[i] >> offset_bits] != UINT32_MAX;
             }
+            kept.insert(kept.end(), some, some + k);
         }
-        from[block] = a, kept[block] = k;
     });
     for (size_t block = 0; block < blocks; ++block)
-        for (size_t k = from[block]; k < kept[block]; ++k) s.hopeful[fill[slot[codes[spare[k]] >> offset_bits]]++] = order[spare[k]];
+        for (const uint32_t i : s.kept[block]) s.hopeful[fill[slot[codes[i] >> offset_bits]]++] = order[i];
     const uint32_t* bin = s.hopeful.data();
     for (const Hope* h : opened) {
         if (h->bound >= s.best.floor()) {
@@ -261,7 +259,7 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
 }
 
 // The best split of a large node from its histogram; rows are fetched only for the bins that are opened.
-inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, uint32_t* spare, Team* team,
+inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, uint32_t* codes, Team* team,
                              const Flag& cancel) {
     s.gathered = -1;
     find_hopes(table, order, count, histogram, s, cancel);
@@ -272,7 +270,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         if (done[lead.feature]) continue;
         done[lead.feature] = true;
         stop_if(cancel);
-        open_bins(table, order, count, lead.feature, s, spare, team, cancel);
+        open_bins(table, order, count, lead.feature, s, codes, team, cancel);
     }
 }
 

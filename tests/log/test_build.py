@@ -107,10 +107,15 @@ def test_survey(data: st.DataObject, rows: int, features: int, block: int) -> No
         assert seen.integral[f] == all(value.is_integer() for value in good.tolist())
 
 
-@given(rows=st.integers(1, 30), features=st.integers(1, 4), block=st.integers(1, 9), shuffled=st.booleans())
+@given(rows=st.integers(1, 30), features=st.integers(1, 8), block=st.integers(1, 9), shuffled=st.booleans())
 def test_fill(rows: int, features: int, block: int, shuffled: bool) -> None:
     rng = np.random.default_rng(0)
-    columns = [rng.integers(9, size=rows).astype(kind) for kind in (np.float64, np.int32, bool, np.float32)[:features]]
+    kinds = (np.float64, np.int32, bool, np.float32, ">f4", np.float16)
+    columns = [rng.integers(9, size=rows).astype(kind) for kind in kinds]
+    # Every other number, and numbers that begin in the middle of a word.
+    columns.append(rng.integers(9, size=2 * rows).astype(np.float32)[::2])
+    columns.append(np.zeros(rows, [("one", "i1"), ("number", "f8")])["number"])
+    columns = columns[-features:]
     order = rng.permutation(rows) if shuffled else None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "BLOCK", block)

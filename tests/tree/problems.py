@@ -172,7 +172,7 @@ def weighted_rows(on_grid: Grid, weights: np.ndarray) -> np.ndarray:
 
 def kernel_grow(
     problem: Problem,
-    codes: np.ndarray,
+    codes: np.ndarray | _kernel.Codes,
     threads: int = 1,
     progress: Any = None,
     pool: int = 0,
@@ -235,6 +235,7 @@ def check(problem: Problem, threads: int = 1, split: Any = split_by_sums, edges:
         **({"max_leaves": len(problem.states)} | problem.options),
     )
     for pool in (1, 30, 0):
-        got = kernel_grow(problem, codes, threads, pool=pool, edges=edges)
-        assert_same(got, expected)
+        for held in (codes, _kernel.Codes(codes, threads, compact=True)):
+            got = kernel_grow(problem, held, threads, pool=pool, edges=edges)
+            assert_same(got, expected)
     return got

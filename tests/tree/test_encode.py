@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.reference.codes import codes as reference_codes
 from tests.reference.codes import dense
 from tests.reference.grow import descend
-from tests.tree.problems import Problem, check, feature, kernel_grow, random_problem
+from tests.tree.problems import Problem, assert_same, check, feature, kernel_grow, random_problem
 from tripletree import _kernel
 from tripletree.tree.edges import find_edges
 
@@ -87,6 +89,31 @@ def test_the_largest_doubles_keep_their_order():
     got = _kernel.encode(states, 256, 1)
     assert np.array_equal(dense(got), reference_codes(states))
     assert dense(got)[:, 0].tolist() == [0, 4, 1, 1, 2, 3]
+
+
+@pytest.mark.parametrize("bins", [2, 200, 1024])
+@pytest.mark.parametrize("compact", [False, True])
+def test_codes_of_some_rows_grow_the_tree_of_those_rows(bins, compact):
+    rng = np.random.default_rng(bins)
+    problem = random_problem(rng, 3_000, 4, 30)
+    rows = np.flatnonzero(rng.random(3_000) < 0.6)
+    grid = replace(problem.grid, rows=np.ascontiguousarray(problem.grid.rows[rows]))
+    some = Problem(problem.states[rows], grid, problem.options)
+    codes = _kernel.encode(problem.states, bins, 1)
+    for pool in (0, 30):
+        expected = kernel_grow(some, np.asfortranarray(codes[rows]), pool=pool)
+        assert_same(kernel_grow(some, _kernel.Codes(codes, compact=compact).take(rows), pool=pool), expected)
+    with pytest.raises(ValueError, match="rows of the codes"):
+        _kernel.Codes(codes).take(np.array([3_000]))
+
+
+def test_repeated_values_do_not_add_bins():
+    # A hundred values fill a bin each, and between them there are others.
+    rng = np.random.default_rng(0)
+    states = np.where(rng.random(40_000) < 0.7, rng.integers(0, 100, 40_000), 100 * rng.random(40_000))[:, None]
+    codes = _kernel.encode(states, 256, 1)
+    assert (codes >> 20).max() < 256
+    assert np.array_equal(dense(codes), reference_codes(states))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -130,7 +130,12 @@ def test_a_larger_budget_needs_fewer_passes():
 @for_all(st.integers(0, 2**32))
 def test_histograms_are_those_of_the_rows_one_by_one(seed):
     rng = np.random.default_rng(seed)
-    n, d, fine, labels = int(rng.integers(1, 400)), int(rng.integers(1, 5)), bool(rng.integers(2)), int(rng.integers(4))
+    n, d, fine, labels = (
+        int(rng.integers(1, 400)),
+        int(rng.integers(1, 11)),
+        bool(rng.integers(2)),
+        int(rng.integers(4)),
+    )
     states = rng.normal(size=(n, d)).astype(rng.choice([np.float32, np.float64]))
     starts = np.unique([0, *rng.integers(0, n, int(rng.integers(n))).tolist(), n])
     final = np.where(rng.random((len(starts) - 1, 1)) < 0.5, np.nan, rng.normal(size=(len(starts) - 1, d)))
@@ -218,6 +223,58 @@ def test_histograms_are_those_of_the_rows_one_by_one(seed):
             for k, column in enumerate(first.T)
         ]
         assert np.array_equal(lie, counts)
+
+
+def counted_in_bins(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many random states lie in which bin, as the kernel counts them and by the definition.
+
+    Edges are few or many, and lie at states, beside them, and between neighbours in single precision.
+    """
+    rng = np.random.default_rng(seed)
+    n, d = 200, int(rng.integers(1, 4))
+    states = (rng.normal(size=(n, d)) * rng.choice([1e-40, 1e-3, 1, 1e6])).astype(rng.choice([np.float32, np.float64]))
+    numbers = []
+    for column in states.T:
+        near = np.concatenate(
+            [column.astype(float), np.nextafter(column.astype(float), np.inf), rng.normal(size=5_000)]
+        )
+        near = np.append(near, np.nextafter(column.astype(float), -np.inf))
+        most = int(rng.choice([0, 1, 31, 32, 33, 1023, 1024, 1025, 4095]))
+        numbers.append(np.sort(rng.choice(np.unique(near), most, replace=False)))
+    edges = Edges(np.concatenate(numbers), np.append(0, np.cumsum([len(some) for some in numbers])).astype(np.int64))
+    found = no_counts(1, edges, Lanes(1, 0, False))
+    root, none = nothing_but_the_root(), np.zeros((0, 0), np.int32)
+    tree = (root.feature, root.cut, root.left, root.slot)
+    counter = _kernel.Counter(
+        edges.numbers, edges.first, recipe([]), none, recipe([]), *tree, 1, 0, False, found, NO_LIE
+    )
+    final, given = np.full((1, d), np.nan), np.ones((n, 1), np.int32)
+    starts, labels, at = np.array([0, n]), np.zeros(n, np.uint8), np.zeros(n, np.uint16)
+    counter.add(_kernel.Piece(states, starts, final, np.zeros(d), labels, given, at))
+    counter.finish()
+    expected = [
+        np.bincount(np.searchsorted(some, column.astype(float), side="right"), minlength=len(some) + 1)
+        for some, column in zip(numbers, states.T, strict=True)
+    ]
+    return found[0, :, 0], np.concatenate(expected)
+
+
+@for_all(st.integers(0, 2**32))
+def test_states_beside_edges_are_in_their_bins(seed):
+    assert np.array_equal(*counted_in_bins(seed))
+
+
+def test_states_of_a_piece_are_floating_point_numbers():
+    with pytest.raises(ValueError, match="states must be float64 or float32"):
+        _kernel.Piece(
+            np.zeros((1, 1), np.int32),
+            np.array([0, 1]),
+            np.zeros((1, 1)),
+            np.zeros(1),
+            np.zeros(1, np.uint8),
+            np.zeros((1, 1), np.int32),
+            np.zeros(1, np.uint16),
+        )
 
 
 def test_a_node_whose_number_is_too_large_to_be_kept_is_found_again():

@@ -12,7 +12,7 @@ from tests.reference.columns import Grid, middle
 from tests.tree.problems import Problem, check
 from tripletree import Log, TripleTree, TripleTreeWarning, _kernel
 from tripletree.log.derive import values
-from tripletree.tree.columns import value_column
+from tripletree.tree.columns import Columns, value_column
 from tripletree.tree.resolution import middle_spans
 from tripletree.tree.targets import make_targets
 
@@ -133,15 +133,22 @@ def test_usual_logs_stay_coarse():
     assert not make_targets(log, values(log, 0.9), (1, 1, 0), "sigma").fine
 
 
+@pytest.mark.parametrize("long", [2**20, 0], ids=["copied", "counted"])
 @pytest.mark.parametrize("seed", range(20))
-def test_spans_and_their_filter(seed):
+def test_spans_and_their_filter(seed, long, monkeypatch):
+    monkeypatch.setattr("tripletree.tree.resolution.LONG", long)
     rng = np.random.default_rng(seed)
     n = int(rng.choice([1, 2, 3, 40, 3_000]))
     wide, few = rng.normal(size=n) * 10.0 ** rng.integers(0, 6), rng.choice([0.0, 0.0, 0.0, 5.0], n)
     tail = rng.standard_t(1, n) ** 5
     for column in (wide, few, tail, np.where(rng.random(n) < 0.9, 7.0, tail)):
-        (span,) = middle_spans(value_column(column), np.array([0]), np.array([0.5]))
-        assert span == pytest.approx(middle(column) / 2, rel=1e-12)
+        for threads in (1, 2):
+            (span,) = middle_spans(value_column(column), np.array([0]), np.array([0.5]), threads)
+            assert span == pytest.approx(middle(column) / 2, rel=1e-12)
+        # What is missing does not count, wherever it is, and columns that are read in blocks are as good.
+        gaps = np.insert(column, rng.integers(0, n + 1, 5), np.nan)
+        read = Columns(n + 5, 2, lambda a, b, gaps=gaps: np.stack([np.zeros(b - a), gaps[a:b]]))
+        assert middle_spans(read, np.array([1]), np.array([9.0, 0.5])) == span
         lanes = np.zeros((n, 16), np.int32)
         lanes[:, 0] = lanes[:, 1] = np.rint(np.clip(column, -(2**23), 2**23))
         lanes[:, 2] = rng.random(n) < 0.5

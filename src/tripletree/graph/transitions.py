@@ -283,6 +283,18 @@ def find_sequences(
     return Sequences(first, source, following, last)
 
 
+def number_pairs(key: npt.NDArray[np.int64], n_leaves: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the pairs of a leaf and what follows it that there are, in order, and the number of each key's own."""
+    if n_leaves * (n_leaves + 1) > _TABLE:
+        pairs, number = np.unique(key, return_inverse=True)
+        return pairs, number
+    # Few leaves: a table of all pairs is faster than sorting.
+    pairs = np.flatnonzero(np.bincount(key))
+    place = np.empty(pairs[-1] + 1 if len(pairs) else 0, np.int64)
+    place[pairs] = np.arange(len(pairs))
+    return pairs, place[key]
+
+
 def count_sequences(
     n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording
 ) -> Transitions:
@@ -303,14 +315,7 @@ def count_sequences(
         weight, each, counts = None, np.ones(0), np.ones(len(target), bool)
     known = (target != UNKNOWN) & counts
     key = source[known].astype(np.int64) * (n_leaves + 1) + target[known]
-    if n_leaves * (n_leaves + 1) <= _TABLE:
-        # Few leaves: a table of all pairs is faster than sorting.
-        edges = np.flatnonzero(np.bincount(key))
-        place = np.empty(edges[-1] + 1 if len(edges) else 0, np.int64)
-        place[edges] = np.arange(len(edges))
-        edge = place[key]
-    else:
-        edges, edge = np.unique(key, return_inverse=True)
+    edges, edge = number_pairs(key, n_leaves)
     unknown = (target == UNKNOWN) & counts
     lost, lost_length = source[unknown], length[unknown]
     weighted: dict[str, Any] = {}

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.checks import choice
 from tripletree.errors import LogError
 from tripletree.log.actions import FINAL_ROW, read_actions
@@ -450,6 +451,8 @@ def fill(columns: Sequence[Array], order: npt.NDArray[np.int64] | None) -> F64:
     for begin in range(0, n, BLOCK):
         rows = slice(begin, begin + BLOCK)
         take = rows if order is None else order[rows]
-        for f, column in enumerate(columns):
-            out[rows, f] = column[take]
+        some = (column[take] for column in columns)
+        _kernel.put_columns(
+            [np.require(x, x.dtype if x.dtype == np.float32 else np.float64, ["C", "A"]) for x in some], out[rows]
+        )
     return out

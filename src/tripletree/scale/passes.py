@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.graph.transitions import UNKNOWN, Transitions, find_sequences, leaves_of
+from tripletree.graph.transitions import UNKNOWN, Transitions, find_sequences, leaves_of, number_pairs
 from tripletree.leaves.sums import LeafSums
 from tripletree.log.disk import DiskLog
 from tripletree.log.endings import TRUNCATED
@@ -25,6 +25,7 @@ from tripletree.tree.parts import BUCKETS, Measured, Model, Rounding
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
+I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 Chosen = dict[int, npt.NDArray[np.bool_]]
 """Which episodes of each piece count."""
@@ -256,10 +257,8 @@ class Moves:
         )
 
 
-def count_moves(tree: Tree, span: Span, log: Log) -> Moves:
-    """Count the sequences of a piece."""
-    n = tree.n_leaves
-    leaf, final = leaves_of(tree, log)
+def count_moves(n: int, span: Span, log: Log, leaf: I32, final: I32) -> Moves:
+    """Count the sequences of a piece, whose samples and final states lie in these of so many leaves."""
     first, source, target, last = find_sequences(n, leaf, final, log)
     length = np.diff(first, append=len(leaf))
     known = np.zeros(len(source), bool)
@@ -277,13 +276,13 @@ def count_moves(tree: Tree, span: Span, log: Log) -> Moves:
         if goes_on and len(source) == 1:
             tail = (head[0], -1)
     moves = (target != UNKNOWN) & counts
-    key, edge = np.unique(source[moves].astype(np.int64) * (n + 1) + target[moves], return_inverse=True)
+    key, edge = number_pairs(source[moves].astype(np.int64) * (n + 1) + target[moves], n)
     lost = (target == UNKNOWN) & counts
     starts = np.bincount(leaf[log.starts[:-1]], minlength=n)
     if span.before:
         starts[leaf[0]] -= 1
 
-    def added(group: npt.NDArray[np.int32], numbers: I64) -> I64:
+    def added(group: I32, numbers: I64) -> I64:
         return np.bincount(group, numbers, n).astype(np.int64)
 
     return Moves(
@@ -307,8 +306,9 @@ def describe_leaves(common: tuple[Work, Tree, LeafSums], spans: Sequence[Span]) 
     room = Room()
     for span in spans:
         log = work.log(span, room)
-        sums.add(log, work.values(span, log), tree.apply(log.states))
-        part = count_moves(tree, span, log)
+        leaf, final = leaves_of(tree, log)
+        sums.add(log, work.values(span, log), leaf)
+        part = count_moves(tree.n_leaves, span, log, leaf, final)
         if moves is None:
             moves = part
         else:
@@ -324,7 +324,8 @@ def count_all_moves(common: tuple[Work, Tree], spans: Sequence[Span]) -> Moves:
     moves: Moves | None = None
     room = Room()
     for span in spans:
-        part = count_moves(tree, span, work.log(span, room))
+        log = work.log(span, room)
+        part = count_moves(tree.n_leaves, span, log, *leaves_of(tree, log))
         if moves is None:
             moves = part
         else:
@@ -353,7 +354,8 @@ def gather(common: tuple[Work, dict[int, list[int]]], span: Span) -> tuple[int, 
     episodes = chosen.get(span.number)
     if not episodes:
         return None
-    log = work.log(span)
+    log = work.kept(span)
     values = work.values(span, log)
     rows = np.concatenate([np.arange(log.starts[e], log.starts[e + 1]) for e in episodes])
+    # A log of its own: in full size, and checked.
     return span.number, log.select(episodes), values[rows]

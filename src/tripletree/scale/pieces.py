@@ -73,10 +73,12 @@ def _keep(job: Import, piece: Piece, log: Log) -> int:
         "sample": log.states[chosen],
         "some": log.states[some],
     }
-    seen, final = survey(log.states), survey(log.final_states)
+    low, high = np.full(log.n_features, np.inf), np.full(log.n_features, -np.inf)
+    _kernel.widen_ranges(_kernel.Source(log.states.T), low, high)
+    final = survey(log.final_states)
     facts = {
         "schema": log.schema.to_dict(),
-        "states": [seen.low.tolist(), seen.high.tolist()],
+        "states": [low.tolist(), high.tolist()],
         "finals": [final.low.tolist(), final.high.tolist()],
         "rewards": float(np.abs(log.rewards).max()),
         "ids": log.episode_ids.tolist(),
@@ -87,9 +89,9 @@ def _keep(job: Import, piece: Piece, log: Log) -> int:
 
 def _narrow(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return numbers in half the size, if nothing is lost: most logs are written in single precision."""
-    if numbers.dtype == np.float64 and (numbers[:1_000].astype(np.float32) == numbers[:1_000]).all():
-        single = numbers.astype(np.float32)
-        return single if np.array_equal(single, numbers) else numbers
+    if numbers.dtype == np.float64:
+        single = np.empty(numbers.shape, np.float32)
+        return single if _kernel.narrow(numbers.reshape(-1), single.reshape(-1)) else numbers
     if numbers.dtype == np.int32 and len(numbers) and numbers.min() >= 0 and numbers.max() < 2**8:
         return numbers.astype(np.uint8)  # labels
     return numbers

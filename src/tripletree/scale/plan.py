@@ -25,7 +25,7 @@ LENGTH = 100
 """Steps of an episode, for a guess at how many there are."""
 USUAL = 15 * 10**8
 """Bytes of memory to work with, where nobody says otherwise: more makes little difference."""
-NANOSECONDS = 1_600
+NANOSECONDS = 1_200
 """Of a processor for each step of 8 features and 500 leaves, for a first guess; see the benchmark `scaling`."""
 
 

@@ -18,6 +18,10 @@ from tripletree.tree.weights import Weighing
 Progress = Callable[[int, int], None]
 
 NO_DEPTH_LIMIT = 2**31 - 1
+LONG = 2**25
+"""From so many codes on, memory counts more than time: 8 bits have to do for a bin, and 16 for a place inside it."""
+FEW = 60_000
+"""Samples of a bin that so many bits can tell apart, with room for bins that are larger than others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,18 +30,19 @@ class Encoded:
 
     Attributes
     ----------
-    codes : uint32 array of shape (samples, features)
-        They keep the order of the values; near-equal values share one. In histogram mode, all values of a bin do.
+    codes : _kernel.Codes
+        A number for each sample and feature, as growth holds them. They keep the order of the values; near-equal values
+        share one. In histogram mode, all values of a bin do.
     edges : Edges or None
         Between the bins, in histogram mode: thresholds are among them.
     """
 
-    codes: npt.NDArray[np.uint32]
+    codes: _kernel.Codes
     edges: Edges | None = None
 
     def take(self, rows: npt.NDArray[np.int64] | None) -> Encoded:
         """Return the same for some samples only; None: for all."""
-        return self if rows is None else Encoded(np.asfortranarray(self.codes[rows]), self.edges)
+        return self if rows is None else Encoded(self.codes.take(rows), self.edges)
 
 
 def encode(
@@ -46,16 +51,23 @@ def encode(
     """Return the codes of the samples that count. Bins hold about equally many of these, whatever their weights."""
     states = log.states if weighing is None else weighing.take(log.states)
     if mode == "exact":
-        return Encoded(_kernel.encode(states, exact_bins(*states.shape), threads))
+        codes = _kernel.encode(states, exact_bins(*states.shape), threads)
+        return Encoded(_kernel.Codes(codes, threads, states.size >= LONG))
     edges = find_edges(states, bins, thresholds, threads)
-    return Encoded(_kernel.encode_edges(states, edges.numbers, edges.first, threads), edges)
+    return Encoded(_kernel.Codes(_kernel.encode_edges(states, edges.numbers, edges.first, threads), threads), edges)
 
 
 def exact_bins(samples: int, features: int) -> int:
     """Return how many bins exact growth should start its search from: they change its speed, not the tree."""
     if features >= 32:
-        return 128  # a histogram of many features and targets must not outgrow the cache
-    return 256 if samples < 1_000_000 else 512
+        bins = 128  # a histogram of many features and targets must not outgrow the cache
+    elif samples < 1_000_000 or samples * features >= LONG:
+        bins = 256
+    else:
+        bins = 512
+    while samples > FEW * bins and bins < 1024:
+        bins *= 2
+    return bins
 
 
 def grow(

@@ -133,7 +133,7 @@ def make_targets(
 
     def steps_of(narrow: list[npt.NDArray[np.bool_]], scale: float) -> list[F64]:
         return [
-            _steps(log, g, sources[g], used[g][narrow[g]], spreads[g].per_unit, factors[g] * scale, points)
+            _steps(log, g, sources[g], used[g][narrow[g]], spreads[g].per_unit, factors[g] * scale, points, threads)
             for g in range(3)
         ]
 
@@ -233,13 +233,14 @@ def _steps(
     per_unit: F64,
     scale: F64,
     points: F64 | None,
+    threads: int,
 ) -> F64:
     """Return how many steps of the grid the middle of some columns spans."""
     if attribute == 0 and log.schema.action.kind == "discrete":
         # From one label to another, however rare they are: from 0 to 1, or as far as their points are apart.
         apart = 1.0 if points is None else np.ptp(points, axis=0)[wanted]
         return per_unit[wanted] * scale[wanted] * apart
-    return middle_spans(source, wanted, per_unit) * scale[wanted]
+    return middle_spans(source, wanted, per_unit, threads) * scale[wanted]
 
 
 def _column_names(schema: Schema, points: F64 | None) -> tuple[list[str], list[str], list[str]]:
