@@ -84,6 +84,20 @@ def test_workers_that_dask_does_not_replace_are_asked_for_again():
         workers.close(at_once=True)
 
 
+def test_python_does_not_wait_for_a_cluster_whose_end_was_interrupted(monkeypatch):
+    from distributed.core import Status
+    from distributed.deploy.spec import close_clusters
+
+    workers = DaskWorkers(1, None)
+    cluster, asked = workers._cluster, []
+    workers.close(at_once=True)
+    # As Ctrl-C in the middle of its end leaves it; this is what Dask calls when Python ends.
+    monkeypatch.setattr(cluster, "status", Status.closing)
+    monkeypatch.setattr(cluster, "close", lambda **given: asked.append(given))
+    close_clusters()
+    assert asked == []
+
+
 def test_a_scheduler_that_is_gone_is_one_clear_error(tmp_path):
     rng = np.random.default_rng(0)
     folder = write_folder(tmp_path / "log", random_columns(rng), rng, 2)

@@ -186,27 +186,24 @@ def _in_order(
 
 def add_groups(how: Judging, spans: Sequence[Span]) -> dict[int, Groups]:
     """Return the sums of each piece."""
-    found, size = {}, len(how.edges) + 1
-    for span in spans:
-        predicted, observed = how.compared(span)
-        group = np.searchsorted(how.edges, predicted, side="right")
-        found[span.number] = Groups(
-            np.bincount(group, minlength=size),
-            np.bincount(group, predicted, size).astype(np.float64),
-            np.bincount(group, observed, size).astype(np.float64),
-        )
-    return found
+    return _by_group(how, spans, lambda _, predicted, observed: (predicted, observed))
 
 
 def add_squares(how: Judging, spans: Sequence[Span]) -> dict[int, Groups]:
     """Return sums of squares of each piece: around the mean of all steps, and around the mean of their group."""
+    return _by_group(
+        how, spans, lambda group, _, observed: ((observed - how.middle) ** 2, (observed - how.mean[group]) ** 2)
+    )
+
+
+def _by_group(
+    how: Judging, spans: Sequence[Span], numbers: Callable[[I64, F64, F64], tuple[F64, F64]]
+) -> dict[int, Groups]:
+    """Add up two numbers of each step, made of its group, of what is predicted and of what is observed."""
     found, size = {}, len(how.edges) + 1
     for span in spans:
         predicted, observed = how.compared(span)
         group = np.searchsorted(how.edges, predicted, side="right")
-        found[span.number] = Groups(
-            np.bincount(group, minlength=size),
-            np.bincount(group, (observed - how.middle) ** 2, size).astype(np.float64),
-            np.bincount(group, (observed - how.mean[group]) ** 2, size).astype(np.float64),
-        )
+        one, other = (np.bincount(group, part, size).astype(np.float64) for part in numbers(group, predicted, observed))
+        found[span.number] = Groups(np.bincount(group, minlength=size), one, other)
     return found

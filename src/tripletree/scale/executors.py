@@ -6,6 +6,7 @@ with its worker is simply done again.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -227,6 +228,11 @@ class DaskWorkers:
     def close(self, *, at_once: bool = False) -> None:
         """Leave the cluster, and end it if it is ours."""
         if at_once and self._cluster is not None:
+            # Where Ctrl-C came while it was closing already, Dask would wait for that once more when Python ends.
+            self._cluster.shutdown_on_close = False
+            # What Dask says of connections to workers that are killed would hide our own line.
+            for name in ("distributed", "tornado", "asyncio"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
             # Asked to end, workers would first finish what they are at.
             for nanny in list(self._cluster.workers.values()):
                 with suppress(Exception):
