@@ -60,6 +60,37 @@ def explained(kind: str, seed: int, wander: bool) -> float:
     return max(left, 0.0) / varied if varied else 0.0  # some agents do the same all the time
 
 
+def all_known(kind: str, seed: int, wander: bool, rows: npt.NDArray[np.int64]) -> tuple[F64, F64, F64, float]:
+    """Return what the state truly leaves of the actions of some steps of a log, and what the mode tells of that.
+
+    Both as columns; then how likely the state makes the second mode, and the sum of squares of the actions. Only the
+    latter has to be learnt: from other episodes of the same agent, many times those of a log.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    played, more = play(kind, seed, EPISODES, wander), play(kind, seed, TIMES * EPISODES, wander)
+    # The first ones begin as those of the log do, and in some worlds that decides all the rest.
+    others = np.arange(int(more.lengths[:EPISODES].sum()), len(more.states))
+    others = others[:: -(-len(others) // ROWS)]
+    labels = np.unique(played.actions) if np.ndim(played.actions) == 1 else None
+    rng = np.random.default_rng(seed)
+
+    def known(states: F64) -> tuple[F64, F64]:
+        usual, other = (_mean(policy, states, labels, rng) for policy in played.policies)
+        return usual, other
+
+    usual, other = known(played.states[rows])
+    likely = np.full((len(rows), 1), float(more.bit[others].mean()))
+    if 0 < likely[0, 0] < 1:
+        model = HistGradientBoostingClassifier(max_iter=150, random_state=0, early_stopping=False)
+        model.fit(np.concatenate([more.states[others], *known(more.states[others])], axis=1), more.bit[others])
+        likely = model.predict_proba(np.concatenate([played.states[rows], usual, other], axis=1))[:, 1:]
+    acted = _columns(played.actions[rows], labels)
+    whole = float(((acted - acted.mean(axis=0)) ** 2).sum())
+    left = acted - usual - likely * (other - usual)
+    return left, (played.bit[rows, None] - likely) * (other - usual), likely, whole
+
+
 def _average(played: Played, some: npt.NDArray[np.int64], labels: Any, rng: np.random.Generator) -> F64:
     """Return what the agent does on average, given its state and its memory."""
     states, second = played.seen[some], played.bit[some]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Options, Report, say
-from benchmarks.memory_truth import TIMES, explained
+from benchmarks.memory_truth import TIMES, all_known, explained
 from benchmarks.memory_worlds import EPISODES, SWITCHED, Played, play
 
 TITLE = "Memory found in agents that have some, and in agents that have none"
@@ -58,6 +58,7 @@ NOTES = [
     f"{TIMES * EPISODES} episodes of the same agent; where the log's own leave less unexplained, it is that.",
     "Told the mode of every step, or how old the state is that it acts on, but not what it does then, the same test "
     f"should find it; where it does not, {EPISODES} episodes do not show the memory.",
+    "All known: the mode of every step, what is done on average in each mode, and how likely the state makes it.",
 ]
 
 F64 = npt.NDArray[np.float64]
@@ -175,7 +176,7 @@ def seeds(where: str, kind: str, options: Options) -> range:
     asked_for, other, without = LOGS[where]
     usual = without if kind == "none" else asked_for if kind in ASKED_FOR else other
     usual *= 2 if kind in RARE and where == RANDOM else 1
-    first = 120_000 + 1_000 * list(KINDS).index(kind) + options.seed
+    first = 141_000 + 1_000 * list(KINDS).index(kind) + options.seed
     return range(first, first + options.repetitions(usual))
 
 
@@ -193,6 +194,8 @@ class Asked:
         The kind of clue that was named.
     told : bool or None
         Whether it was found by one who was told the mode, or the delay; None where nobody was.
+    known : bool or None
+        Whether it was found by one who knows both modes, too, and how well the state tells them apart.
     changed : bool or None
         Whether a change was found; None where nobody asked.
     """
@@ -201,6 +204,7 @@ class Asked:
     found: bool
     named: str
     told: bool | None
+    known: bool | None
     changed: bool | None
 
 
@@ -217,8 +221,10 @@ def ask(where: str, kind: str, quick: bool, seed: int) -> Asked:
         # What the state tells needs no memory.
         share = min(share, answer.unexplained) if share < np.inf else share
         told = told_it(played, log) if played is not None and kind in TELLABLE and share >= LEAST else None
+        switched = played is not None and kind in SWITCHED and share >= LEAST
+        known = knows_all(kind, seed, where == WANDERING, log) if switched else None
         changed = drift(log, quick=True).found if kind == "none" else None
-        return Asked(share, answer.found, answer.clues[0].kind if answer.clues else "", told, changed)
+        return Asked(share, answer.found, answer.clues[0].kind if answer.clues else "", told, known, changed)
 
 
 def told_it(played: Played, log: Any) -> bool:
@@ -238,6 +244,22 @@ def told_it(played: Played, log: Any) -> bool:
     return told.p < TOLD and agent.shows("mode", told.gain, told.p)
 
 
+def knows_all(kind: str, seed: int, wander: bool, log: Any) -> bool:
+    """Return whether memory is found by one who knows the mode, what each does, and what the state tells of it."""
+    from tripletree.log.leftovers import Leftovers
+    from tripletree.log.remembering import LEAST as LEAST_GAIN
+    from tripletree.log.remembering import MOST_EPISODES, PART, ROWS
+    from tripletree.log.telling import case_of
+
+    case = case_of(log, ROWS, MOST_EPISODES)
+    if case is None:
+        return False
+    left, guess, likely, whole = all_known(kind, seed, wander, case.taken[case.rows])
+    basis = np.concatenate([np.ones_like(likely), likely], axis=1)
+    told = Leftovers(left, basis, case.fold, case.episode[case.rows], whole).by_guesses([guess])
+    return told.p < TOLD and told.gain >= max(LEAST_GAIN["mode"], PART * float((left**2).sum()) / whole)
+
+
 def rows(where: str, kind: str, asked: list[Asked]) -> list[dict[str, Any]]:
     """Return the rows of a kind: one, or one for memories that explain enough to be found and one for the others."""
     parted = kind != "none" and where != TRAINED_AGENT
@@ -253,6 +275,7 @@ def rows(where: str, kind: str, asked: list[Asked]) -> list[dict[str, Any]]:
         tellable = kind in TELLABLE and parted and low > 0
         row["found if told"] = len(told) if tellable else None
         row["of these found"] = sum(one.found for one in told) if tellable else None
+        row["found if all is known"] = sum(bool(one.known) for one in some) if tellable and kind in SWITCHED else None
         known = [one.changed for one in some if one.changed is not None]
         row["change found"] = sum(known) if known else None
         table.append(row)

@@ -35,7 +35,7 @@ def memory(log: Log, *, quick: bool = False, seed: int = 0) -> Memory:
     """Return whether what the agent does depends on what came before, or on the state alone.
 
     What earlier actions and states, events and the time since them tell about the action, beyond the state, is measured
-    on unseen episodes. Every model of the state is too coarse, so the past helps to predict any agent. So two models
+    on unseen episodes. Every model of the state is too coarse, so the past helps to predict any agent. So models
     that err in different ways have their say about the state first, and an episode's own past counts only where it is
     no nearer than other episodes are. The p value is that of a t test over episodes, and minds all that was tried.
 
@@ -46,7 +46,7 @@ def memory(log: Log, *, quick: bool = False, seed: int = 0) -> Memory:
     log : Log
         What was recorded; at least 8 episodes.
     quick : bool
-        Look at 2,000 steps rather than 3,000, and less closely; weaker dependences are missed.
+        Look at 2,000 steps rather than 6,000, and less closely; weaker dependences are missed.
     seed : int
         Seed of the episodes that trees are grown on.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
-from tripletree.log.leftovers import STRENGTHS, Leftovers
+from tripletree.log.leftovers import HOLDS, LARGEST, MOST, STRENGTHS, Leftovers
 from tripletree.log.modes import guesses
 
 EPISODES, LENGTH = 20, 40
@@ -59,6 +61,38 @@ def test_a_clue_is_found_that_means_the_opposite_elsewhere(world):
     assert told.p < 1e-6
     share = (0.5 * np.tanh(3 * states)).var() / left.var()
     assert 0.7 * share < told.gain < 1.1 * share
+
+
+def test_clues_are_chosen_and_weighed_on_other_folds_alone(world):
+    states, basis, fold, _ = world
+    rng = np.random.default_rng(6)
+    clues = np.repeat(rng.normal(size=(EPISODES * 4, 3)), LENGTH // 4, axis=0)
+    left = 0.4 * clues[:, [1]] * np.tanh(states) + rng.normal(size=(len(states), 2))
+    some = leftovers(world, left)
+    weights = np.clip(basis / np.sqrt((basis[:, 1:] ** 2).mean()), -LARGEST, LARGEST)
+    designs = some.beyond(clues)[:, :, None] * np.concatenate([np.ones_like(states), weights], axis=1)[:, None, :]
+
+    def predicted(clue, hold, train, test):
+        design = designs[:, clue]
+        squares = design[train].T @ design[train] + hold * np.eye(design.shape[1])
+        return design[test] @ np.linalg.solve(squares, design[train].T @ some.left[train])
+
+    expected, chosen = np.empty_like(left), []
+    for k in range(5):
+        gains = {}
+        for clue, hold in itertools.product(range(3), HOLDS):
+            gains[clue, hold] = 0.0
+            for j in set(range(5)) - {k}:
+                told = predicted(clue, hold, (fold != j) & (fold != k), fold == j)
+                gains[clue, hold] += ((some.left[fold == j]) ** 2 - (some.left[fold == j] - told) ** 2).sum()
+        best = max(gains, key=gains.get)
+        expected[fold == k] = predicted(*best, fold != k, fold == k)
+        chosen.append(best[0])
+    found = some.by_clues(clues)
+    expected = np.clip(expected, -MOST * some.left.std(axis=0), MOST * some.left.std(axis=0))
+    gain = (some.left**2 - (some.left - expected) ** 2).sum() / some.whole
+    assert found.chosen == chosen
+    np.testing.assert_allclose(found.gain, gain, rtol=1e-6)
 
 
 def test_the_best_of_many_clues_without_meaning_tells_nothing(world):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.memory_truth import all_known
 from benchmarks.memory_worlds import play
 
 from tests.log.rememberers import late, steered, thermostat
@@ -49,6 +50,18 @@ def test_memory_is_found_and_named(log, kinds, text):
     assert clue.text.startswith(text)
     assert clue.p < 0.05
     assert 0.02 < clue.gain <= max(evidence.unexplained, 0.3)
+
+
+@pytest.mark.parametrize(("seed", "noisy"), [(3, False), (4, True)])
+def test_what_the_mode_tells_is_all_that_the_state_leaves_but_noise(seed, noisy):
+    played = play("hysteresis", seed, wander=True)
+    once, again = (played.policies[0](played.states, np.random.default_rng(draw)) for draw in (1, 2))
+    assert (once != again).any() == noisy
+    left, told, likely, whole = all_known("hysteresis", seed, True, np.arange(len(played.states)))
+    assert ((likely >= 0) & (likely <= 1)).all()
+    assert 0 < (told**2).sum() < whole
+    np.testing.assert_allclose((told * (left - told)).sum() / whole, 0, atol=0.02 if noisy else 1e-12)
+    assert noisy or np.allclose(left, told, atol=1e-12)
 
 
 def test_a_past_that_is_put_into_the_state_is_remembered_no_more():

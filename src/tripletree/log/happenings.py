@@ -82,7 +82,10 @@ def _events_of(case: Case, feature: int, shares: tuple[float, ...]) -> Iterator[
     for low, high in itertools.combinations(range(len(limits)), 2):
         text = f"whether `{name}` was last above {limits[high]:.3g} or below {limits[low]:.3g}"
         side = np.sign(highs[high] - lows[low]).astype(np.float64)
-        yield Hint("hysteresis", text, side, 0, feature, (now > limits[low]) & (now < limits[high]))
+        between = (now > limits[low]) & (now < limits[high])
+        # Until it has been either, an agent with two modes is in one of them, too: nobody knows in which.
+        for first in (-1.0, 1.0) if (side[between] == 0).any() else (0.0,):
+            yield Hint("hysteresis", text, np.where(side == 0, first, side), 0, feature, between)
 
 
 def _even(column: F64) -> F64:

@@ -9,6 +9,7 @@ So a single number remains for each episode, and these are tested.
 
 from __future__ import annotations
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -113,18 +114,16 @@ class Leftovers:
             turned = (weights[:, :, None] * self.left[rows][:, None, :]).reshape(len(rows), -1)
             products[k] = (own.T @ turned).reshape(number, size, width)
         square, product = squares.sum(axis=0), products.sum(axis=0)
+        # Which clue, and how freely: by folds among the others, so that what is predicted plays no part.
+        gains = np.zeros((len(self.folds), len(HOLDS), number))
+        for (j, k), (i, hold) in itertools.product(itertools.combinations(range(len(self.folds)), 2), enumerate(HOLDS)):
+            held = square - squares[j] - squares[k] + hold * np.eye(size)
+            slopes = np.linalg.solve(held, product - products[j] - products[k])
+            for without, asked in ((j, k), (k, j)):
+                gains[without, i] += (slopes * (2 * products[asked] - squares[asked] @ slopes)).sum(axis=(1, 2))
         predicted, chosen = np.zeros_like(self.left), []
         for k, rows in enumerate(self.folds):
-            # Which clue, and how freely: by folds among the others, so that what is predicted plays no part.
-            gains = np.zeros((len(HOLDS), number))
-            for j in range(len(self.folds)):
-                if j == k:
-                    continue
-                for i, hold in enumerate(HOLDS):
-                    held = square - squares[k] - squares[j] + hold * np.eye(size)
-                    slopes = np.linalg.solve(held, product - products[k] - products[j])
-                    gains[i] += (slopes * (2 * products[j] - squares[j] @ slopes)).sum(axis=(1, 2))
-            hold_number, best = divmod(int(gains.argmax()), number)
+            hold_number, best = divmod(int(gains[k].argmax()), number)
             held = square[best] - squares[k][best] + HOLDS[hold_number] * np.eye(size)
             slopes = np.linalg.solve(held, product[best] - products[k][best])
             predicted[rows] = clues[rows, best, None] * (self._weights[rows] @ slopes)

@@ -47,9 +47,9 @@ FUNCTIONS = 100
 """Functions of the state that tell what it says of a clue."""
 TOO_RARE = 1e-3
 """Of a clue that varies by less, beyond the state, nothing can be said."""
-LEVELS = {"action": 0.005, "state": 0.05, "mode": 0.001, "event": 0.01, "clock": 0.01}
+LEVELS = {"action": 0.005, "state": 0.02, "mode": 0.001, "event": 0.01, "clock": 0.01}
 """How often chance alone may do as well: of agents without memory, the state some steps ago hardly ever tells more."""
-LEAST = {"action": 0.02, "state": 0.03, "mode": 0.01, "event": 0.01, "clock": 0.01}
+LEAST = {"action": 0.03, "state": 0.03, "mode": 0.01, "event": 0.01, "clock": 0.01}
 """Shares of the variation that count as memory."""
 PART = 0.02
 """Share of what the state leaves that counts, too."""
