@@ -183,7 +183,12 @@ def test_final_states_beyond_the_range_of_the_states() -> None:
 def test_slow_states_are_packed_well() -> None:
     phase = np.linspace(0, 30, 50_000)
     log = make_log(np.stack([np.sin(phase), np.cos(phase)], axis=1), np.zeros(50_000), np.zeros(50_000))
-    assert kept(log).packed.nbytes < log.states.nbytes / 50
+    track = kept(log)
+    assert track.smallest.nbytes < log.states.nbytes / 50
+    saved = replace(track, packed=track.smallest)
+    assert saved.smallest is saved.packed
+    for one, other in zip(saved.codes, track.codes, strict=True):
+        assert one.tolist() == other.tolist()
 
 
 def test_whole_episodes_with_the_smallest_hashes_up_to_the_cap() -> None:

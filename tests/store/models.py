@@ -58,6 +58,9 @@ def part(model: Fitted, name: str) -> Any:
     owner = name.split(".")[0]
     if owner in ("transitions", "track", "linear") and getattr(model, owner) is None:
         return None
+    if name == "track.packed":
+        # Pressed when it is saved; a track that was made just now is not.
+        name = "track.smallest"
     return attrgetter(name)(model)
 
 

@@ -54,7 +54,8 @@ class Track:
         What the codes stand for: the values of the first feature from small to large, then those of the next.
     packed : uint8 array
         The codes, as zlib packs their differences: feature by feature, first of all samples, then of all recorded
-        final states; of a code with more than one byte the lowest bytes of all, then the next.
+        final states; of a code with more than one byte the lowest bytes of all, then the next. A track that was made
+        just now has them as they are, in zlib's format; see :attr:`smallest`.
     starts : int64 array of shape (episodes + 1,)
         Episode ``e`` is samples ``starts[e]`` to ``starts[e + 1]``.
     endings : uint8 array of shape (episodes,)
@@ -149,7 +150,7 @@ class Track:
         return cls(
             bins=np.array([len(decoded) for decoded, _ in packed], np.int64),
             values=np.concatenate([decoded for decoded, _ in packed]),
-            packed=np.frombuffer(zlib.compress(b"".join(planes.tobytes() for _, planes in packed), LEVEL), np.uint8),
+            packed=np.frombuffer(zlib.compress(b"".join(planes.tobytes() for _, planes in packed), 0), np.uint8),
             starts=starts,
             endings=np.where(goes_on, TRUNCATED, log.endings[kept]).astype(np.uint8),
             finals=recorded.astype(np.uint8),
@@ -182,6 +183,13 @@ class Track:
     def unpacked_size(self) -> int:
         """Bytes of the codes, unpacked."""
         return self.n_rows * sum(_code_type(bins).itemsize for bins in self.bins.tolist())
+
+    @property
+    def smallest(self) -> U8:
+        """The codes as they are saved. To press them takes as long as to make them, and many a tree is never saved."""
+        if self.packed.nbytes <= self.unpacked_size:
+            return self.packed
+        return np.frombuffer(zlib.compress(zlib.decompress(self.packed.tobytes()), LEVEL), np.uint8)
 
     @cached_property
     def codes(self) -> tuple[npt.NDArray[Any], ...]:

@@ -139,6 +139,7 @@ def collect(fitted: Fitted) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays of a model by name; refuse dtypes that the file would not give back."""
     moves, judged = fitted.transitions, fitted.judged
     numbers = {
+        "track.packed": None if fitted.track is None else fitted.track.smallest,
         "markov": None if moves is None else np.array(astuple(moves.markov), np.float64),
         "judged": None
         if judged is None
