@@ -103,3 +103,18 @@ def test_a_state_without_its_option_is_told_where_it_goes(run, name, state):
 def test_what_is_no_state_gets_the_usual_errors(run):
     assert "A state follows" not in run("predict", "run.tripletree", "states.csv").err
     assert "A state follows" not in run("attribute", "run.tripletree", "what").err
+
+
+@pytest.mark.parametrize("name", ["report", "stability", "chance"])
+def test_a_log_without_its_option_is_told_where_it_goes(run, tmp_path, name):
+    log = tmp_path / "my run.csv"
+    log.write_text("")
+    assert f"A log follows --log: --log '{log}'" in run(name, "run.tripletree", str(log)).err
+
+
+def test_only_a_file_on_its_own_is_taken_for_a_log(run, tmp_path):
+    log = tmp_path / "run.csv"
+    log.write_text("")
+    assert "A log follows" not in run("report", "run.tripletree").err
+    assert "A log follows" not in run("report", "run.tripletree", "nowhere.csv").err
+    assert "A log follows" not in run("report", "run.tripletree", "-o", str(log)).err

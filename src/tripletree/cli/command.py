@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -37,22 +38,36 @@ class Command(click.Command):
         self.params.append(_debug_option(hidden=True))
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; a state that is given as one is told where it goes."""
-        takes_states = any("--state" in param.opts for param in self.params)
-        stray = [arg for arg in args if _like_a_state(arg)]
+        """Read the arguments; a state or a log that is given as one is told where it goes."""
+        takes_states = self._takes("--state")
         try:
-            rest = super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, list(args))
         except click.UsageError as error:
-            if takes_states and stray and "unexpected extra argument" in error.message:
-                where = f"A state follows --state: --state {shlex.quote(stray[-1])}"
-                raise click.UsageError(f"{error.message}. {where}", ctx) from None
-            raise
+            where = self._where(error, args)
+            if where is None:
+                raise
+            raise click.UsageError(f"{error.format_message().rstrip('.')}. {where}", ctx) from None
         given = ctx.params.get("states")
         if takes_states and given is not None and _like_a_state(str(given)) and not Path(given).exists():
             raise click.UsageError(
                 f"There is no file {given}. A state follows --state: --state {shlex.quote(str(given))}", ctx
             )
         return rest
+
+    def _takes(self, option: str) -> bool:
+        return any(option in param.opts for param in self.params)
+
+    def _where(self, error: click.UsageError, args: list[str]) -> str | None:
+        """Return which option a state or a log follows that was given without one; None if there was none."""
+        extra = "unexpected extra argument" in error.message
+        if extra and self._takes("--state") and (states := [arg for arg in args if _like_a_state(arg)]):
+            return f"A state follows --state: --state {shlex.quote(states[-1])}"
+        missing = isinstance(error, click.MissingParameter) and error.param and "--log" in error.param.opts
+        # The first argument is the model; a file right after an option is that option's.
+        alone = [arg for before, arg in pairwise(args) if not before.startswith("-") and Path(arg).exists()]
+        if (missing or (extra and self._takes("--log"))) and alone:
+            return f"A log follows --log: --log {shlex.quote(alone[-1])}"
+        return None
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the examples."""
