@@ -24,7 +24,7 @@ F64 = npt.NDArray[np.float64]
 TITLE = "Bands for what another log would say"
 STEPS = 40
 """Steps of an episode."""
-FRESH, LOGS, CURVES = 1000, 20, 2
+FRESH, LOGS, CURVES = 1000, 100, 4
 """Fresh logs, logs whose bands are tried on them, and those of which the bands of effect curves are, too."""
 STEP = 0.31731
 """Where steps are: no round number, which thresholds prefer."""

@@ -217,3 +217,15 @@ def test_a_single_leaf_has_no_splits():
     found = quietly_fitted(log, max_leaves=5).stability(log, trees=20)
     assert found.splits == ()
     assert "Two of them" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("sign", "said"), [(1, "Where both hold, next: x0 < "), (-1, "Where neither holds, next: x0 < ")]
+)
+def test_splits_down_one_side_are_told_in_words(sign, said):
+    states = np.random.default_rng(0).uniform(0, 1, (800, 1))
+    # The largest step first, so that each split divides what the last one left on the same side.
+    does = 9 * (states[:, 0] > 0.7) + 3 * (states[:, 0] > 0.4) + (states[:, 0] > 0.2)
+    log = make_log(sign * states, does[:, None], np.zeros(800), np.arange(0, 801, 20))
+    told = str(quietly_fitted(log, max_leaves=4, theta=(1, 0, 0)).stability(log, trees=20))
+    assert said in told

@@ -15,6 +15,16 @@ from tripletree.text import count
 
 STEADY, LOOSE = 0.8, 0.5
 """Predictions that are at least, or less, alike than this from tree to tree: steady, or not to be relied on."""
+WHERE = {
+    "": "First split",
+    "l": "Where that holds, next",
+    "r": "Where it does not, next",
+    "ll": "Where both hold, next",
+    "lr": "Where only the first holds, next",
+    "rl": "Where only the second holds, next",
+    "rr": "Where neither holds, next",
+}
+"""How a sentence begins about the split down a path: left is where a split's condition holds."""
 MOST_BOUNDS = 3
 """Bounds of an explanation whose bands a sentence tells."""
 
@@ -265,10 +275,7 @@ def _verdict(answer: Stability) -> str:
 def _split(answer: Stability, split: FirstSplit) -> str:
     feature = answer.schema.features[split.feature]
     what = clause(feature, -np.inf, split.threshold)
-    where = {"": "First split", "l": "Where that holds, next", "r": "Where it does not, next"}.get(
-        split.path, split.path
-    )
-    told = f"{where}: {what}, on the same feature in {split.same} of {split.trees} trees"
+    told = f"{WHERE[split.path]}: {what}, on the same feature in {split.same} of {split.trees} trees"
     if split.low is not None and split.high is not None and 2 * split.same >= split.trees:
         if feature.kind == "binary":
             return f"{told}."
