@@ -290,3 +290,11 @@ def test_logs_that_differ_do_not_become_one() -> None:
         Log.concatenate([])
     with pytest.raises(ParameterError, match="logs must be at least one Log; got Log, int"):
         Log.concatenate([log, 3])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("lengths", [(1,), (3, 4), (300, 41)])
+def test_ranges_are_those_of_the_features(lengths):
+    log = random_log(3, lengths, features=5)
+    low, high = log.ranges
+    assert np.array_equal(low, log.states.min(axis=0))
+    assert np.array_equal(high, log.states.max(axis=0))

@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.logs import make_log, random_log
 from tests.test_api import quietly_fitted
 from tripletree.demos import lander, road
+from tripletree.questions import few_rules
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,19 @@ def test_rules_are_judged_by_episodes_that_they_were_not_made_from(tree, drive):
     (other,) = tree.rules(log=fresh)
     assert other.tree is not None
     assert 0 < sum(rule.tested for rule in other) < fresh.n_samples
+
+
+def test_long_logs_are_counted_evenly_and_searched_as_ever(tree, drive, monkeypatch):
+    (whole,) = tree.rules(log=drive)
+    monkeypatch.setattr(few_rules, "COUNTED", 500)
+    (found,) = tree.rules(log=drive)
+    assert [(rule.when, rule.outcome) for rule in found] == [(rule.when, rule.outcome) for rule in whole]
+    assert sum(rule.samples for rule in found) <= 500
+    assert 400 <= sum(rule.tested for rule in found) <= 500
+    assert found.accuracy == pytest.approx(whole.accuracy, abs=0.03)
+    assert found.always == pytest.approx(whole.always, abs=0.05)
+    for rule, same in zip(found, whole, strict=True):
+        assert rule.coverage == pytest.approx(same.coverage, abs=0.05)
 
 
 def test_road_and_lander_within_five_points_of_the_tree_and_better_than_cart(tree, drive):

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binomtest, hypergeom
 
 from tests.logs import make_log
 from tripletree import Log, ParameterError, outcome, read_description, read_log, record
 from tripletree.log.tasks import SUCCESS, TASKS
+from tripletree.questions.outcome import _best, _chance
 
 
 def flights(seed: int, episodes: int = 120, helps: float = 0.0) -> Log:
@@ -137,3 +138,39 @@ def test_refusals():
     silent = replace(log, schema=replace(log.schema, has_reward=False))
     with pytest.raises(ParameterError, match="the log has no rewards"):
         outcome(silent, "return > 3")
+
+
+@given(seed=st.integers(0, 10**6), episodes=st.integers(3, 90), places=st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_no_threshold_tells_more_apart_than_the_one_that_is_chosen(seed, episodes, places):
+    rng = np.random.default_rng(seed)
+    states = rng.normal(size=(episodes, 2)).round(places)
+    bad, inside = rng.random(episodes) < 0.4, rng.random(episodes) < 0.8
+    bad[:2] = True, False
+    right, bound = _best(states, 1, inside, bad)
+    values = sorted(set(states[inside, 1].tolist()))
+    tried = [
+        (np.mean((side & inside)[bad]) + np.mean(~(side & inside)[~bad])) / 2
+        for low in values[:-1]
+        for side in (states[:, 1] <= low, states[:, 1] > low)
+    ]
+    if bound is None:
+        assert not tried
+        return
+    meets = inside & bound.holds(states)
+    assert right == pytest.approx((meets[bad].mean() + (~meets)[~bad].mean()) / 2)
+    assert right == pytest.approx(max(tried)) or len(values) > 65
+
+
+@pytest.mark.parametrize("helps", [0.0, 0.02, 0.05, 0.1])
+def test_chance_is_that_of_drawing_as_many_hits(helps):
+    rng = np.random.default_rng(1)
+    bad = rng.random(400) < 0.2
+    guess = (rng.random(400) < 0.3) | (bad & (rng.random(400) < helps))
+    exact = float(hypergeom.sf((guess & bad).sum() - 1, 400, bad.sum(), guess.sum()))
+    error = 4 * np.sqrt(exact * (1 - exact) / 999) + 0.001
+    assert _chance(guess, bad, np.arange(400)) == pytest.approx(exact, abs=error)
+    # Groups of one episode each are the same question, asked by shuffling.
+    assert _chance(np.append(guess, False), np.append(bad, False), np.append(np.arange(400), 0)) == pytest.approx(
+        exact, abs=error + 0.02
+    )

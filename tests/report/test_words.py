@@ -238,13 +238,13 @@ def test_the_size_of_a_tree():
 
 def test_what_comes_from_random_episodes_is_said():
     log = random_log(0, (40, 30))
-    assert words.sampled(log) == []
+    assert words.sampled(log, log) == []
     assert words.drawn_by(70, log) == []
     assert words.drawn_by(35, log) == ["The curves are drawn by 35 of the 70 states, taken evenly."]
     long = random_log(0, (1_000,) * 250, features=1)
-    assert words.sampled(long) == [
-        "Of a log this long, whole random episodes tell what the world is like (up to 200,000 steps) and whether "
-        "anything repeats (up to 200,000 steps)."
+    assert words.sampled(long, long.select(range(200))) == [
+        "Of a log this long, whole random episodes tell what the world is like (up to 100,000 steps) and changes of "
+        "mind and whether anything repeats (200,000 steps)."
     ]
     longer = random_log(0, (1_000,) * 301, features=1)
-    assert words.sampled(longer)[0].endswith("and where the choice matters (up to 300,000 steps).")
+    assert words.sampled(longer, longer)[0].endswith("and where the choice matters (up to 300,000 steps).")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,6 +18,8 @@ from tripletree.answers.summary import MOST_WORDS
 from tripletree.demos import road
 from tripletree.markup import text as text_of
 from tripletree.markup import with_names
+from tripletree.questions.study import Study
+from tripletree.report import write
 from tripletree.report.write import report_html
 
 VOID = {"meta", "link", "path", "rect", "circle", "image", "stop"}
@@ -199,3 +204,48 @@ def test_without_unseen_episodes_there_is_no_headline_about_quality():
     page = report_html(TripleTree(2).fit(log).fitted_, log)
     assert "median return" in page
     assert "unseen" not in page.split("</header>")[0]
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_is_the_same_on_any_number_of_threads(name):
+    tree, log = REPORTS[name]()
+    # A copy has no memory of what was worked out before.
+    one, two = (report_html(copy.copy(tree.fitted_), log, None, threads) for threads in (1, 2))
+    assert one == two
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_numbers_that_no_double_holds_are_an_error_on_any_number_of_threads(threads, monkeypatch):
+    tree, log = of_road()
+    monkeypatch.setattr(Study, "world", property(lambda _: np.float64(1e300) * 1e300))
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="overflow"):
+        report_html(tree.fitted_, log, None, threads)
+
+
+def test_nothing_more_is_begun_once_a_section_has_failed(monkeypatch):
+    tree, log = of_road()
+    begun, stopped = threading.Event(), threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            super().shutdown(wait=False, cancel_futures=cancel_futures)
+            stopped.set()
+            super().shutdown(wait=wait)
+
+    def look(_):
+        begun.set()
+        assert stopped.wait(60)
+
+    def fail(_):
+        assert begun.wait(60)
+        raise LogError("This section is broken.")
+
+    later = []
+    monkeypatch.setattr(Study, "criticality", property(look))
+    for name in ("findings", "drift", "world"):
+        monkeypatch.setattr(Study, name, property(later.append))
+    monkeypatch.setattr(write, "ThreadPoolExecutor", Pool)
+    monkeypatch.setattr(write, "SECTIONS", (fail, *write.SECTIONS))
+    with pytest.raises(LogError, match="This section is broken"):
+        report_html(tree.fitted_, log, None, 2)
+    assert not later

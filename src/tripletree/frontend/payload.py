@@ -242,7 +242,9 @@ def _facts(fitted: Fitted, about: str) -> list[Factual]:
     """Return the factual explanation of each leaf, as it is for a state that the log knows."""
     # The middle of a leaf may lie outside the log; the browser adds that warning for the state that it is asked about.
     not_beyond = np.zeros(len(fitted.schema.features))
-    return [replace(factual(fitted, state, about), beyond=not_beyond) for state in _inside(fitted)]
+    # Where a leaf has a linear model, the browser tells it, for the state.
+    told = (factual(fitted, state, about, models=False) for state in _inside(fitted))
+    return [replace(one, beyond=not_beyond) for one in told]
 
 
 def _inside(fitted: Fitted) -> F64:

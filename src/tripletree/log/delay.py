@@ -92,36 +92,38 @@ def _errors(states: F64, targets: F64, side: npt.NDArray[np.bool_]) -> F64:
         # A line first: steps of a small tree fit a smooth agent badly enough for a neighbouring row to look better.
         line = np.linalg.lstsq(inputs[~test], targets[~test], rcond=1e-6)[0]
         bent = targets - inputs @ line
-        predicted = np.zeros_like(targets)
-        _grow(codes, bent, ~test, np.ones(len(targets), bool), predicted, DEPTH)
-        error[test] = ((bent[test] - predicted[test]) ** 2).sum(axis=1)
+        error[test] = ((bent - _predicted(codes, bent, ~test))[test] ** 2).sum(axis=1)
     return error
 
 
-def _grow(
-    codes: I64, targets: F64, train: npt.NDArray[np.bool_], here: npt.NDArray[np.bool_], predicted: F64, depth: int
-) -> None:
-    """Fill in the mean of the training rows of each leaf; leaves are made by the split that explains most."""
-    mine = np.flatnonzero(here & train)
-    predicted[here] = targets[mine].mean(axis=0)
-    if depth == 0 or len(mine) < 2 * LEAST_LEAF:
-        return
-    best, split = 1e-9, None
-    total = targets[mine].sum(axis=0)
-    for f, column in enumerate(codes):
-        code = column[mine]
-        number = np.cumsum(np.bincount(code, minlength=BINS))[:-1]
-        sums = np.cumsum([np.bincount(code, target, BINS) for target in targets[mine].T], axis=1)[:, :-1]
-        fine = (number >= LEAST_LEAF) & (len(mine) - number >= LEAST_LEAF)
-        if not fine.any():
-            continue
-        low, high = np.maximum(number, 1), np.maximum(len(mine) - number, 1)
-        gain = (sums**2).sum(axis=0) / low + ((total[:, None] - sums) ** 2).sum(axis=0) / high
-        gain = np.where(fine, gain - float(total @ total) / len(mine), -1.0)
-        if gain.max() > best:
-            best, split = float(gain.max()), (f, int(gain.argmax()))
-    if split is None:
-        return
-    left = codes[split[0]] <= split[1]
-    _grow(codes, targets, train, here & left, predicted, depth - 1)
-    _grow(codes, targets, train, here & ~left, predicted, depth - 1)
+def _predicted(codes: I64, targets: F64, train: npt.NDArray[np.bool_]) -> F64:
+    """Return the mean of the training rows in the leaf of each row; leaves are made by the splits that explain most.
+
+    All nodes of one depth are split at once.
+    """
+    node = np.zeros(len(targets), np.int64)
+    known, rows = targets[train].T, np.arange(len(targets))
+    for _ in range(DEPTH):
+        mine, size = node[train], int(node.max()) + 1
+        here = np.bincount(mine, minlength=size)[:, None]
+        total = np.stack([np.bincount(mine, target, size) for target in known])[:, :, None]
+        best, feature, place = np.full(size, 1e-9), np.full(size, -1), np.zeros(size, np.int64)
+        for f, column in enumerate(codes):
+            key = mine * BINS + column[train]
+            number = np.cumsum(np.bincount(key, minlength=size * BINS).reshape(size, BINS), axis=1)[:, :-1]
+            sums = np.stack([np.bincount(key, target, size * BINS).reshape(size, BINS) for target in known])
+            sums = np.cumsum(sums, axis=2)[:, :, :-1]
+            low, high = np.maximum(number, 1), np.maximum(here - number, 1)
+            gain = (sums**2).sum(axis=0) / low + ((total - sums) ** 2).sum(axis=0) / high
+            fine = (number >= LEAST_LEAF) & (here - number >= LEAST_LEAF)
+            gain = np.where(fine, gain - (total**2).sum(axis=0) / here, -1.0)
+            at = gain.argmax(axis=1)
+            better = gain[np.arange(size), at] > best
+            best[better], feature[better], place[better] = gain[np.arange(size), at][better], f, at[better]
+        parted = feature >= 0
+        if not parted.any():
+            break
+        above = parted[node] & (codes[feature[node], rows] > place[node])
+        node = np.cumsum(1 + parted)[node] - 1 - parted[node] + above
+    count = np.bincount(node[train])
+    return np.stack([np.bincount(node[train], target) / count for target in known], axis=1)[node]

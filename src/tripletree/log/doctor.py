@@ -73,7 +73,7 @@ def examine(log: Log, remembered: Callable[[], Evidence | None] | None = None) -
     """
     findings = Findings(repr(log))
     findings.items += log.findings
-    low, high = log.states.min(axis=0), log.states.max(axis=0)
+    low, high = log.ranges
     _look_at_features(log, low, high, findings)
     _look_for_leaks(log, low < high, findings)
     _look_at_actions(log, findings)

@@ -20,7 +20,7 @@ from tripletree.errors import LogError, ParameterError, TripleTreeWarning
 from tripletree.log.arrays import SPELLED, from_arrays
 from tripletree.log.build import own
 from tripletree.log.card import log_card
-from tripletree.log.coerce import NUMERIC, freeze
+from tripletree.log.coerce import NUMERIC, extremes, freeze
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
 from tripletree.log.findings import Finding, Findings, Report
@@ -658,6 +658,11 @@ class Log:
     def fingerprint(self) -> str:
         """Return the SHA-256 of the content (arrays and schema, but not weights), in hexadecimal digits."""
         return self._fingerprint
+
+    @cached_property
+    def ranges(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The smallest and the largest value of each feature."""
+        return extremes(self.states)
 
     @cached_property
     def weighted_fingerprint(self) -> str:

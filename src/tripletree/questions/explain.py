@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tripletree.answers.factual import Factual
 from tripletree.answers.terms import Terms
@@ -16,11 +17,13 @@ from tripletree.questions.importance import removed
 from tripletree.questions.predict import shares
 from tripletree.questions.terms import terms
 
+F64 = npt.NDArray[np.float64]
+
 MOST_COLUMNS = 3
 """Numbers whose linear models a sentence tells, at most."""
 
 
-def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
+def factual(fitted: Fitted, state: Any, about: str = "action", *, models: bool = True) -> Factual:
     """Return what the tree predicts in a state, and why.
 
     Parameters
@@ -31,6 +34,8 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
         One state.
     about : str
         The attribute, as in :func:`tripletree.asking.attribute.read_attribute`.
+    models : bool
+        Whether to tell the leaf's linear models, feature by feature.
     """
     attribute = read_attribute(fitted, about)
     where = read_state(state, fitted.schema, finite=False)
@@ -38,7 +43,7 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
     node = int(fitted.tree.leaf_nodes[leaf])
     at = fitted.attributes
     runner_up = agreeing = None
-    models: tuple[Terms, ...] = ()
+    explained: tuple[Terms, ...] = ()
     columns = targets_of(fitted, attribute)
     told = fitted.told(where[None], np.array([leaf], np.int32))[0, columns]
     prediction: Any = told
@@ -53,13 +58,13 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
             runner_up = attribute.labels[ranked[1]], float(share[ranked[1]])
         if scored and at.shares is not None:
             agreeing = float(at.shares[node, best])
-            lead = terms(fitted, leaf, where, columns[best], columns[int(ranked[1])])
-            models = () if lead is None else (lead,)
-    elif len(columns) <= MOST_COLUMNS:
+            lead = terms(fitted, leaf, where, columns[best], columns[int(ranked[1])]) if models else None
+            explained = () if lead is None else (lead,)
+    elif models and len(columns) <= MOST_COLUMNS:
         found = [terms(fitted, leaf, where, column) for column in columns]
         # A column whose slopes are all 0 is its mean; it is told as one beside others that are not.
         if any(one is not None and one.features for one in found):
-            models = tuple(one for one in found if one is not None)
+            explained = tuple(one for one in found if one is not None)
     full = None if fitted.model is None or fitted.model.full is None else fitted.model.full[node, columns]
     lower, upper = (side[leaf] for side in fitted.bounds)
     return Factual(
@@ -74,7 +79,7 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
         count=int((at.count_derivative if attribute.kind == "derivative" else at.count)[node]),
         lower=lower,
         upper=upper,
-        models=models,
+        models=explained,
         linear=fitted.model is not None and bool(fitted.model.slope[node, columns].any()),
         full=None if full is None or attribute.labels else full.astype(np.float64),
         agreeing=agreeing,
@@ -87,7 +92,10 @@ def factual(fitted: Fitted, state: Any, about: str = "action") -> Factual:
 
 def path_order(fitted: Fitted, about: Attribute, leaf: int) -> list[int]:
     """Return the features that bound a leaf, those first whose splits above it removed most impurity."""
-    gain = removed(fitted, about)
+    key = f"removed {about.key}"
+    if key not in fitted.memory:
+        fitted.memory[key] = removed(fitted, about)  # the same for all leaves, and a page asks about each
+    gain: F64 = fitted.memory[key]
     total: dict[int, float] = {}
     node = int(fitted.tree.parent[fitted.tree.leaf_nodes[leaf]])
     while node >= 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,10 +99,10 @@ def fan(found: Evidence | None, steps: Any, start: Any, most_paths: int = 0) -> 
         ended[t], unresolved[t] = later.ended, later.unresolved
         states = _states(found, later.rows)
         # Quantiles of the one or two that go on longest would say more about these than about the agent.
-        enough = len(np.unique(later.group)) >= min(FEWEST_AT_RISK, later.groups)
+        enough = np.count_nonzero(np.bincount(later.group)) >= min(FEWEST_AT_RISK, later.groups)
         if enough and len(states) >= STILL * later.visits and len(mean) == t:
             mean.append(states.mean(axis=0))
-            quantiles.append(np.quantile(states, count.QUANTILES, axis=0, method="inverted_cdf"))
+            quantiles.append(_quantiles(states))
     _, first = np.unique(of_row, return_index=True)
     chosen = rows[first][evenly(len(first), most_paths)]
     return Fan(
@@ -120,6 +121,12 @@ def fan(found: Evidence | None, steps: Any, start: Any, most_paths: int = 0) -> 
 def evenly(number: int, most: int) -> I64:
     """Return at most so many of some numbers: evenly, so that the same log gives the same picture."""
     return np.unique(np.linspace(0, number - 1, min(number, most)).astype(np.int64))
+
+
+def _quantiles(states: F64) -> F64:
+    """Return 10, 50 and 90 % of each feature: numbers that occur, as ``inverted_cdf`` of NumPy has them, but faster."""
+    places = [max(math.ceil(len(states) * share) - 1, 0) for share in count.QUANTILES]
+    return np.sort(np.ascontiguousarray(states.T), axis=1)[:, places].T
 
 
 def _states(found: Evidence, rows: I64) -> F64:

@@ -30,14 +30,18 @@ SPLITS = 12
 """Splits of the tree in each feature, the first ones, whose thresholds are tried as bounds."""
 ROUNDING = 0.003
 """Share of the samples that short numbers may cost; where they cost more, longer ones are tried."""
+COUNTED = 100_000
+"""Steps that say how often rules apply, and as many that judge them, at most."""
 COMMON, LIFT = 0.05, 1.5
 """What is done together is told from this share of the steps on, if it is so many times as frequent as by chance."""
 MOST_TOGETHER = 3
 
 
 class _Samples(NamedTuple):
-    """What rules are made from, and what they are judged by."""
+    """What rules are found on, what says how often they apply, and what they are judged by."""
 
+    search_states: F64
+    search_levels: I64
     states: F64
     levels: I64
     test_states: F64
@@ -100,7 +104,8 @@ def _samples(fitted: Fitted, classes: Classes, log: Log | None, threads: int) ->
         states, source = _own(fitted)
         leaf = fitted.tree.apply(states, threads)
         own = np.stack([column.leaves[leaf] for column in classes.columns], axis=1)
-        return _Samples(states, own, states[:0], own[:0], False, source)
+        thin = thinned(*states.shape)
+        return _Samples(states[thin], own[thin], states, own, states[:0], own[:0], False, source)
     check_same_schema(fitted.schema, log, "log")
     shown = log_levels(fitted, classes, log)
     fresh = sightings(fitted, episode_hashes(in_labels(fitted.schema, log)))[2]
@@ -113,17 +118,26 @@ def _samples(fitted: Fitted, classes: Classes, log: Log | None, threads: int) ->
         test = chance[units] < round(HELD_OUT * len(chance))
     rows = np.repeat(test, np.diff(log.starts))
     known = np.asarray((shown >= 0).all(axis=1))
-    rows_train = ~rows & known
+    rows_train = np.flatnonzero(~rows & known)
     # A label that the tree does not know is nothing to learn from, but wrong when judged.
-    rows_test = rows if classes.about.labels else rows & known
+    rows_test = np.flatnonzero(rows if classes.about.labels else rows & known)
+    searched = rows_train[thinned(len(rows_train), log.n_features)]
+    counted, judging = _counted(rows_train), _counted(rows_test)
     return _Samples(
-        log.states[rows_train],
-        shown[rows_train],
-        np.ascontiguousarray(log.states[rows_test]),
-        shown[rows_test],
-        truly and bool(rows_test.any()),
+        log.states[searched],
+        shown[searched],
+        log.states[counted],
+        shown[counted],
+        log.states[judging],
+        shown[judging],
+        truly and len(judging) > 0,
         "log",
     )
+
+
+def _counted(rows: I64) -> I64:
+    """Return rows evenly, of all episodes: neighbours say nearly the same, and shares need no more."""
+    return rows[:: max(-(-len(rows) // COUNTED), 1)]
 
 
 def _own(fitted: Fitted) -> tuple[F64, str]:
@@ -140,9 +154,7 @@ def _own(fitted: Fitted) -> tuple[F64, str]:
 
 
 def _list(fitted: Fitted, column: Levels, samples: _Samples, k: int, said: I64 | None, max_rules: int) -> RuleList:
-    thin = thinned(len(samples.states), samples.states.shape[1])
-    states, y = samples.states[thin], samples.levels[thin, k]
-    found, free = _found(fitted, states, y, max_rules)
+    found, free = _found(fitted, samples.search_states, samples.search_levels[:, k], max_rules)
     test, truth = samples.test_states, samples.test_levels[:, k]
     number = found.first(samples.states)
     size = len(found.rules) + 1

@@ -199,7 +199,9 @@ def trust(fitted: Fitted, log: Log, threads: int = 1) -> Trust:
     check_same_schema(fitted.schema, log, "log")
     leaf = fitted.tree.apply(log.states, threads)
     number = np.bincount(leaf, minlength=fitted.tree.n_leaves)
-    return trust_of(fitted, number, int(fitted.outside(log.states).sum()))
+    # A log that lies within the range as a whole, as that of the growth does, need not be looked at state by state.
+    outside = int(fitted.outside(log.states).sum()) if fitted.outside(np.stack(log.ranges)).any() else 0
+    return trust_of(fitted, number, outside)
 
 
 def trust_of(fitted: Fitted, number: npt.NDArray[np.int64], outside: int) -> Trust:

@@ -163,11 +163,18 @@ def _best(states: F64, f: int, inside: Mask, bad: Mask) -> tuple[float, _Bound |
         return 0.0, None
     if len(gaps) > MOST_THRESHOLDS:
         gaps = np.unique(np.linspace(0, len(gaps) - 1, MOST_THRESHOLDS).astype(int))
-    below = states[:, f, None] <= values[gaps]
-    sides = []
-    for side in (below, ~below):
-        meets = (side & inside[:, None]).astype(np.float64)
-        sides.append((meets[bad].mean(axis=0) + 1 - meets[~bad].mean(axis=0)) / 2)
+    # How many lie below each threshold, and how many at all.
+    ends = np.append(values[gaps], np.inf)
+    below = np.array(
+        [
+            np.cumsum(np.bincount(np.searchsorted(ends, states[inside & who, f]), minlength=len(ends)))
+            for who in (bad, ~bad)
+        ]
+    )
+    sides = [
+        (some / bad.sum() + 1 - others / (~bad).sum()) / 2
+        for some, others in (below[:, :-1], below[:, -1:] - below[:, :-1])
+    ]
     way, place = divmod(int(np.argmax(sides)), len(gaps))
     gap = int(gaps[place])
     threshold = short_between(float(values[gap]), float(values[gap + 1]))
@@ -188,9 +195,8 @@ def _chance(guess: Mask, bad: Mask, units: I64) -> float:
         # Shuffled, only the number of hits is another.
         number, told = np.count_nonzero(bad), np.count_nonzero(guess)
         good = len(bad) - number
-        for _ in range(times):
-            hits = np.count_nonzero(guess & random.permutation(bad))
-            as_well += int((hits / number + (good - told + hits) / good) / 2 >= real)
+        hits = random.hypergeometric(number, good, told, times)
+        as_well = int(((hits / number + (good - told + hits) / good) / 2 >= real).sum())
     else:
         # Whole groups change places.
         parts = [np.flatnonzero(units == name) for name in names]

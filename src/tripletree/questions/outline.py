@@ -107,17 +107,20 @@ def outline(
 def _shown(fitted: Fitted, found: Regions, recording: Recording, region: I64, log: Log | None) -> _Shown:
     """Return what a log shows in each region, or what the tree says there."""
     visits, reward = Visits.of(region, recording), fitted.schema.has_reward
+    # To the end of the episode; below 1 where that did not end by itself.
+    ends = np.where(recording.endings == TERMINATED, recording.starts[1:], 0)
+    left = np.repeat(ends, np.diff(recording.starts)) - np.arange(recording.n_samples)
     if log is not None:
         levels, values = log_levels(fitted, found.classes, log), log_values(fitted, log) if reward else None
-        return _Shown(recording, region, visits, levels, found.numbers(log), derivatives(log), values)
+        return _Shown(recording, region, visits, levels, found.numbers(log), derivatives(log), values, left)
     leaf, at = fitted.tree.apply(recording.states), fitted.leaves
     changes = np.full(recording.states.shape, np.nan) if at.derivative_mean is None else at.derivative_mean[leaf]
     values = at.value_mean[leaf] if reward else None
-    return _Shown(recording, region, visits, found.leaves[leaf], found.numbers(None, leaf), changes, values)
+    return _Shown(recording, region, visits, found.leaves[leaf], found.numbers(None, leaf), changes, values, left)
 
 
 class _Shown(NamedTuple):
-    """What a recording shows: regions, visits, what is told as levels and numbers, changes, values."""
+    """What a recording shows: regions, visits, what is told as levels and numbers, changes, values, steps left."""
 
     log: Recording
     region: I64
@@ -126,6 +129,7 @@ class _Shown(NamedTuple):
     numbers: F64
     changes: F64
     values: F64 | None
+    left: I64
 
 
 def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
@@ -143,8 +147,8 @@ def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
     ranked = [k for k in np.argsort(-count, kind="stable").tolist() if count[k] >= COMMON * whole.sum()]
     ways_on = [(int(to[k]), float(count[k] / whole.sum())) for k in ranked[:FOLLOWING]]
     ended = log.endings == TERMINATED
-    episode = np.searchsorted(log.starts, here, side="right") - 1
-    left = (log.starts[episode + 1] - here)[ended[episode]]
+    left = shown.left[here]
+    left = left[left > 0]
     value = None if shown.values is None or not len(here) else shown.values[here]
     last = shown.region[log.starts[1:] - 1][ended]
     return Region(
@@ -182,11 +186,13 @@ def _quantiles(lengths: I64) -> tuple[int, int, int] | None:
 
 def _mean(rows: F64) -> F64:
     """Return the mean of each column, as far as it is known."""
+    # A product with ones: NumPy is slow to add up rows that are short.
+    total = np.ones(len(rows)) @ rows
+    if len(rows) and not np.isnan(total).any():
+        return np.asarray(total / len(rows))
     known = ~np.isnan(rows)
-    if len(rows) and known.all():
-        return np.asarray(rows.mean(axis=0))
     number = known.sum(axis=0)
-    total = np.where(known, rows, 0.0).sum(axis=0)
+    total = np.ones(len(rows)) @ np.where(known, rows, 0.0)
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 

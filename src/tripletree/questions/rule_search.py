@@ -167,6 +167,7 @@ class _Problem:
         self.total = int(widths.sum())
         self.keys = self.bins.T + self.offset
         self.held: dict[tuple[Bound, ...], Mask] = {}
+        self.refitted: dict[tuple[tuple[Clause, ...], int, int], Clause | None] = {}
         # Every bound as positions in cumulated sums: where its feature begins and ends, and where it parts it.
         feature = np.repeat(np.arange(len(widths)), widths - 1)
         place = np.concatenate([np.arange(width - 1) for width in widths]) if len(feature) else np.zeros(0, np.int64)
@@ -295,6 +296,13 @@ class _Problem:
 
     def refit(self, others: list[Clause], default: int, r: int) -> Clause | None:
         """Return the best rule at place ``r`` among others; None if none is worth its length."""
+        # A sweep in which little changes asks what the one before has asked.
+        key = tuple(others), default, r
+        if key not in self.refitted:
+            self.refitted[key] = self._refit(others, default, r)
+        return self.refitted[key]
+
+    def _refit(self, others: list[Clause], default: int, r: int) -> Clause | None:
         taken = np.zeros(self.n, bool)
         for clause in others[:r]:
             taken |= self.holds(clause.bounds)

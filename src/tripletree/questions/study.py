@@ -69,6 +69,11 @@ class Study:
     success: str | None = None
 
     @cached_property
+    def some(self) -> Log:
+        """Random episodes of a long log, enough for what needs no more of them; a shorter log itself."""
+        return some_episodes(self.log, GLANCED)
+
+    @cached_property
     def returns(self) -> npt.NDArray[np.float64]:
         """The sum of rewards of each episode."""
         return np.add.reduceat(self.log.rewards, self.log.starts[:-1])
@@ -134,9 +139,8 @@ class Study:
     @cached_property
     def rhythm(self) -> Rhythm:
         """What repeats in the log; of a long one, some episodes tell whether it is worth looking at all of them."""
-        some = some_episodes(self.log, GLANCED)
-        found = rhythm(some)
-        return rhythm(self.log) if found and some is not self.log else found
+        found = rhythm(self.some)
+        return rhythm(self.log) if found and self.some is not self.log else found
 
     @cached_property
     def stability(self) -> str:

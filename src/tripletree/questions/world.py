@@ -29,7 +29,7 @@ EXACT = 1e-6
 NARROW = 0.25
 """First states lie together when their range is at most this share of that of all states."""
 MOST_COPIED = 64
-ROWS = 200_000
+ROWS = 100_000
 """Steps that are looked at, at most: whole episodes."""
 BEYOND, LEAST = 0.001, 5
 """Steps before the end that may lie beyond a border, as a share; episodes that must end there."""
@@ -48,7 +48,7 @@ def world(log: Log) -> World:
     """
     some = some_episodes(log, ROWS)
     states, change = some.states, derivatives(some)
-    low, high = log.states.min(axis=0), log.states.max(axis=0)
+    low, high = log.ranges
     span = high - low
     constant = span == 0
     binary = np.array([len(np.unique(column[:1000])) <= 2 and len(np.unique(column)) == 2 for column in states.T])

@@ -22,7 +22,6 @@ from tripletree.markup import Markup, fold, paragraphs, region, table, tag, toge
 from tripletree.model.fitted import Fitted
 from tripletree.questions.attribute import attribute, sample
 from tripletree.questions.chance import chance, expected_steps
-from tripletree.questions.criticality import criticality
 from tripletree.questions.effects import effects
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
@@ -225,7 +224,7 @@ def fortune_section(case: Case) -> Section | None:
 
 def _choices_that_matter(case: Case) -> list[Markup]:
     """Return where the choice matters, if the log shows it anywhere."""
-    found = criticality(case.fitted, case.log, case.threads)
+    found = case.criticality
     rows = [
         (
             conditions(one.when),
@@ -319,7 +318,7 @@ def _changes(case: Case, about: str) -> str:
         middle = words.about_the_mean(change[~np.isnan(change)])
     elif action.kind == "continuous":
         middle = words.about_the_mean(case.log.actions[:, action.names.index(about)])
-    return words.changes(explain_changes(case.fitted, case.log, about, middle), middle)
+    return words.changes(explain_changes(case.fitted, case.some, about, middle), middle)
 
 
 def _fan(case: Case) -> Markup:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
+from tripletree import _kernel
 from tripletree.language.numbers import percent, rounded
+from tripletree.log.coerce import extremes
 from tripletree.log.schema import kind_seen
 from tripletree.markup import Markup, fold, paragraphs, table, tag, together, with_names
 from tripletree.report import words
@@ -35,7 +38,7 @@ def _pictures(case: Case) -> Markup:
 
 def _features(case: Case) -> Markup:
     log, fitted = case.log, case.fitted
-    spans = np.quantile(log.states, (0, 0.5, 1), axis=0).T.tolist()
+    spans = _spans(log.states)
     trained = zip(fitted.feature_min.tolist(), fitted.feature_max.tolist(), strict=True)
     rows = []
     for feature, (low, middle, high), (least, most) in zip(fitted.schema.features, spans, trained, strict=True):
@@ -57,12 +60,20 @@ def _actions(case: Case) -> Markup:
         count = np.bincount(log.actions, minlength=len(labels))
         shares = [(label, f"{n:,}", percent(n / len(log))) for label, n in zip(labels, count, strict=True)]
         return table(f"Actions ({action.names[0]})", ("action", "samples", "share"), shares, numbers=(1, 2))
-    spans = np.quantile(log.actions, (0, 0.5, 1), axis=0).T.tolist()
+    spans = _spans(log.actions)
     rows = [
         (name, unit or "–", *map(rounded, span))
         for name, unit, span in zip(action.names, action.units, spans, strict=True)
     ]
     return table("Dimensions of the action", ("action", "unit", "least", "median", "largest"), rows, numbers=(2, 3, 4))
+
+
+def _spans(matrix: npt.NDArray[np.float64]) -> list[list[float]]:
+    """Return least, median and largest value of each column."""
+    low, high = extremes(matrix)
+    below, above = _kernel.middle(matrix.T)
+    spans: list[list[float]] = np.stack([low, (below + above) / 2, high], axis=1).tolist()
+    return spans
 
 
 def _findings(case: Case) -> Markup:

@@ -7,13 +7,11 @@ from tripletree.answers.leaf_model import leaf_sentence
 from tripletree.language.numbers import percent, rounded
 from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.markup import Markup, fold, paragraphs, region, table, tag, together
-from tripletree.questions.judge import trust
 from tripletree.report import words
 from tripletree.report.case import Case, Section
 from tripletree.report.marks import THICK
 from tripletree.report.svg import WIDTH
 from tripletree.scenes.charts import calibration_scene, curves
-from tripletree.scenes.overview import overview
 from tripletree.scenes.tree import diagram
 from tripletree.scenes.types import Sheet
 from tripletree.text import count
@@ -83,7 +81,7 @@ def _loss(number: float, share: bool) -> str:
 
 def seen_at_once(case: Case) -> Markup:
     """Return the maps of the overview, and the first splits of the tree."""
-    return together([figures(case, overview(case.fitted, case.log)), _first_splits(case)])
+    return together([figures(case, case.overview), _first_splits(case)])
 
 
 def _first_splits(case: Case) -> Markup:
@@ -98,7 +96,7 @@ def _first_splits(case: Case) -> Markup:
 
 def _doubts(case: Case) -> list[Markup]:
     """Return where the tree should not be trusted."""
-    found = trust(case.fitted, case.log, case.threads)
+    found = case.trust
     items = []
     # The answer has one doubt a line, each with its name before a colon: in a list the name is set in bold.
     for line in str(found).splitlines():
@@ -133,7 +131,7 @@ def made_section(case: Case) -> Section:
     versions = [(name, made[name]) for name in ("tripletree", "numpy") if name in made]
     options = [(name.replace("_", " "), words.option(value)) for name, value in fitted.options.items()]
     content = [
-        paragraphs([f"{words.size_of_tree(fitted)}. {words.SEEDS} {words.DRAWS}", *words.sampled(case.log)]),
+        paragraphs([f"{words.size_of_tree(fitted)}. {words.SEEDS} {words.DRAWS}", *words.sampled(case.log, case.some)]),
         fold(
             "Log, versions and options",
             table("Log and versions", ("what", "which"), [*log, *versions]),

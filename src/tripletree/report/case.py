@@ -7,12 +7,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 from tripletree.answers.rules import conditions
-from tripletree.graph.markov import count_transitions
-from tripletree.graph.transitions import Transitions
 from tripletree.language.conditions import clauses
 from tripletree.markup import Markup
 from tripletree.questions.study import Study
 from tripletree.report.svg import Drawer
+from tripletree.scenes.overview import overview
+from tripletree.scenes.types import Sheet
 
 
 class Section(NamedTuple):
@@ -42,14 +42,14 @@ class Case(Study):
     draw: Drawer = field(default_factory=Drawer)
 
     @cached_property
-    def transitions(self) -> Transitions:
-        """How the log goes from leaf to leaf."""
-        return count_transitions(self.fitted.tree, self.log, self.threads)
-
-    @cached_property
     def same_log(self) -> bool:
         """Whether the tree was grown on this log."""
         return self.log.fingerprint() == self.fitted.provenance.get("log_sha256")
+
+    @cached_property
+    def overview(self) -> Sheet:
+        """Maps of what the tree says."""
+        return overview(self.fitted, self.log)
 
     def where(self, leaf: int) -> str:
         """Return the conditions of a leaf in words."""

@@ -9,7 +9,6 @@ from tripletree.markup import Markup, region, tag, together
 from tripletree.questions.summary import summary
 from tripletree.report.case import Case
 from tripletree.scenes.charts import spread_scene
-from tripletree.scenes.overview import overview
 from tripletree.scenes.strip import episode as episode_strip
 
 
@@ -50,4 +49,4 @@ def _returns(case: Case) -> Markup:
 
 def _map(case: Case) -> Markup:
     """Return the map that says most about what the agent does."""
-    return case.draw.figure(overview(case.fitted, case.log).rows[0][0], height=300)
+    return case.draw.figure(case.overview.rows[0][0], height=300)

@@ -20,7 +20,6 @@ from tripletree.leaves.attributes import ATTRIBUTES
 from tripletree.log.log import Log
 from tripletree.model.fitted import Fitted
 from tripletree.questions.criticality import LARGEST as CRITICAL_STEPS
-from tripletree.questions.study import GLANCED
 from tripletree.questions.world import ROWS as WORLD_ROWS
 from tripletree.text import count
 from tripletree.tree.costs import in_words
@@ -383,14 +382,12 @@ def drawn_by(states: int, log: Log) -> list[str]:
     return [some] if states < log.n_samples else []
 
 
-def sampled(log: Log) -> list[str]:
+def sampled(log: Log, some: Log) -> list[str]:
     """Return which answers come from random episodes, where the log is so long that not all of it is looked at."""
-    looks = (
-        (WORLD_ROWS, "what the world is like"),
-        (GLANCED, "whether anything repeats"),
-        (CRITICAL_STEPS, "where the choice matters"),
-    )
+    looks = ((WORLD_ROWS, "what the world is like"), (CRITICAL_STEPS, "where the choice matters"))
     told = [f"{what} (up to {most:,} steps)" for most, what in looks if log.n_samples > most]
+    if some.n_samples < log.n_samples:
+        told.append(f"changes of mind and whether anything repeats ({some.n_samples:,} steps)")
     return [f"Of a log this long, whole random episodes tell {all_of(told)}."] if told else []
 
 

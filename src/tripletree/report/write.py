@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 from tripletree.checks import check_ending
@@ -42,6 +44,8 @@ SECTIONS = (
     log_section,
     made_section,
 )
+NEEDS = {fortune_section: ("criticality",), log_section: ("findings", "drift", "world")}
+"""Parts of a study that another thread works out before a section, and those after it, need them."""
 
 
 def report_html(
@@ -73,8 +77,27 @@ def report_html(
     check_same_schema(fitted.schema, log, "log")
     asked = _texts(failures, "failures"), _texts(require, "require")
     case = Case(fitted, in_labels(fitted.schema, log), threads, success, *asked)
-    sections = [one(case) for one in SECTIONS]
-    return page(title or words.TITLE, case, [one for one in sections if one is not None])
+    return page(title or words.TITLE, case, [one for one in _sections(case) if one is not None])
+
+
+def _sections(case: Case) -> list[Section | None]:
+    """Return all sections; where there are threads, one of them is ahead with what takes long and hangs on nothing."""
+    found = []
+    with ThreadPoolExecutor(1) as other:
+        # In copies of the context, in which NumPy keeps what it does about numbers that are too large.
+        ahead = {
+            name: other.submit(copy_context().run, getattr, case, name)
+            for names in (NEEDS.values() if case.threads > 1 else ())
+            for name in names
+        }
+        try:
+            for one in SECTIONS:
+                for name in NEEDS.get(one, ()) if ahead else ():
+                    ahead[name].result()
+                found.append(one(case))
+        finally:
+            other.shutdown(cancel_futures=True)
+    return found
 
 
 def write_report(
