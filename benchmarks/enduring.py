@@ -24,7 +24,7 @@ ROWS, QUICK = 2 * 10**6, 10**5
 FILES = (1, 7, 50)
 INTERRUPTS, RESUMED = 20, 7
 """How often Ctrl-C is pressed, and every how many-th time the run goes on to its end."""
-LIMIT, HANGS = 2.0, 60.0
+LIMIT, HANGS = 2.0, 20.0
 """Seconds in which Ctrl-C must have ended everything, and after which nobody waits any longer."""
 
 # Fits a log on disk and prints a digest of tree, leaves and transitions; if asked to, kills one worker in every pass.
