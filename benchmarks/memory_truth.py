@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.memory_worlds import EPISODES, SWITCHED, Act, Played, play
+from benchmarks.memory_worlds import EPISODES, SWITCHED, Act, Played
 
 F64 = npt.NDArray[np.float64]
 
@@ -17,7 +17,13 @@ ROWS = 40_000
 DRAWS = 8
 
 
-def explained(kind: str, seed: int, wander: bool) -> float:
+class Play(Protocol):
+    """Plays so many episodes of an agent with some kind of memory."""
+
+    def __call__(self, kind: str, seed: int, episodes: int = ...) -> Played: ...
+
+
+def explained(kind: str, seed: int, play: Play) -> float:
     """Return the share of the variation of the actions that only the memory explains.
 
     That is how far what the agent does on average, given its state and its memory, is from what it does on average
@@ -27,7 +33,7 @@ def explained(kind: str, seed: int, wander: bool) -> float:
     """
     from sklearn.ensemble import HistGradientBoostingRegressor
 
-    played = play(kind, seed, TIMES * EPISODES, wander)
+    played = play(kind, seed, TIMES * EPISODES)
     episode = np.repeat(np.arange(len(played.lengths)), played.lengths)
     some = np.arange(0, len(episode), -(-len(episode) // ROWS))
     unseen = episode[some] % 4 == 0
@@ -60,7 +66,7 @@ def explained(kind: str, seed: int, wander: bool) -> float:
     return max(left, 0.0) / varied if varied else 0.0  # some agents do the same all the time
 
 
-def all_known(kind: str, seed: int, wander: bool, rows: npt.NDArray[np.int64]) -> tuple[F64, F64, F64, float]:
+def all_known(kind: str, seed: int, play: Play, rows: npt.NDArray[np.int64]) -> tuple[F64, F64, F64, float]:
     """Return what the state truly leaves of the actions of some steps of a log, and what the mode tells of that.
 
     Both as columns; then how likely the state makes the second mode, and the sum of squares of the actions. Only the
@@ -68,7 +74,7 @@ def all_known(kind: str, seed: int, wander: bool, rows: npt.NDArray[np.int64]) -
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    played, more = play(kind, seed, EPISODES, wander), play(kind, seed, TIMES * EPISODES, wander)
+    played, more = play(kind, seed), play(kind, seed, TIMES * EPISODES)
     # The first ones begin as those of the log do, and in some worlds that decides all the rest.
     others = np.arange(int(more.lengths[:EPISODES].sum()), len(more.states))
     others = others[:: -(-len(others) // ROWS)]

@@ -111,47 +111,89 @@ def play(kind: str, seed: int, episodes: int = EPISODES, wander: bool = False) -
     again = again if kind == "sticky" else 0.6 if labelled else smooth
     varied, wide = rng.random() < 0.3, rng.choice([0.5, 1, 1.5])
     # From here on, the number of episodes decides what is drawn; the world and the agent do not depend on it.
-    x = wide * rng.normal(size=(episodes, d))
+    first = wide * rng.normal(size=(episodes, d))
     lengths = rng.integers(max(steps // 3, 15), steps + 1, size=episodes) if varied else np.full(episodes, steps)
-    bit = rng.permutation(episodes) % 2 == 1 if kind in ("mode", "switching") else np.zeros(episodes, bool)
 
     def other(states: F64, draw: np.random.Generator | None) -> Any:
         return act(states + shift, draw) if shifted else second(states, draw)
 
+    def go_on(states: F64, action: Any) -> F64:
+        return move(states, np.eye(width)[action] if labelled else action)
+
+    return walk(kind, Game((act, other), go_on, first, lengths, feature, (-half, half), lag, again), rng)
+
+
+@dataclass(frozen=True)
+class Game:
+    """Where episodes begin, how they go on, and what an agent with some memory may need.
+
+    Attributes
+    ----------
+    policies : tuple of function
+        What is done in each mode; in one without memory, the first.
+    move : function
+        Returns what follows states and actions.
+    first : float64 array of shape (episodes, features)
+        First states.
+    lengths : int64 array of shape (episodes,)
+        Steps of each episode.
+    feature, limits : int and tuple of float
+        One with two thresholds changes its mode where this feature is above the second, and below the first.
+    lag : int
+        How old the state is that a late one acts on.
+    again : float
+        How much of its last action one that smooths takes over, or how often one that repeats repeats it.
+    """
+
+    policies: tuple[Act, Act]
+    move: Act
+    first: F64
+    lengths: npt.NDArray[np.int64]
+    feature: int
+    limits: tuple[float, float]
+    lag: int
+    again: float = 0.5
+
+
+def walk(kind: str, game: Game, rng: np.random.Generator) -> Played:
+    """Play all episodes of a game at once."""
+    (act, other), x, episodes, steps = game.policies, game.first, len(game.first), int(game.lengths.max())
+    bit = rng.permutation(episodes) % 2 == 1 if kind in ("mode", "switching") else np.zeros(episodes, bool)
     states: list[F64] = []
     actions: list[Any] = []
     olds: list[F64] = []
     bits: list[Bool] = []
     for step in range(steps):
         states.append(x)
-        seen = states[max(step - lag, 0)] if kind == "delay" else x
+        seen = states[max(step - game.lag, 0)] if kind == "delay" else x
         action = act(seen, rng)
-        bit = switched(kind, bit, x[:, feature], half, rng)
+        bit = switched(kind, bit, x[:, game.feature], game.limits, rng)
         if kind in SWITCHED:
             action[bit] = other(x, rng)[bit]
-        if step and (kind == "sticky" or (kind == "smooth" and labelled)):
-            held = rng.random(episodes) < again
+        if step and (kind == "sticky" or (kind == "smooth" and action.ndim == 1)):
+            held = rng.random(episodes) < game.again
             action[held] = actions[-1][held]
         elif step and kind == "smooth":
-            action = again * actions[-1] + (1 - again) * action
+            action = game.again * actions[-1] + (1 - game.again) * action
         olds.append(seen)
         bits.append(bit)
         actions.append(action)
-        x = move(x, np.eye(width)[action] if labelled else action)
-    kept = np.arange(steps) < lengths[:, None]
+        x = game.move(x, action)
+    kept = np.arange(steps) < game.lengths[:, None]
     parts = (states, actions, olds, bits, [actions[0], *actions[:-1]])
     done, said, old, other_mode, before = (np.stack(part, axis=1)[kept] for part in parts)
-    late, held_back = (lag if kind == "delay" else 0), (again if kind in HELD else 0.0)
-    return Played(done, said, lengths, old, late, other_mode, before, held_back, (act, other))
+    late, held_back = (game.lag if kind == "delay" else 0), (game.again if kind in HELD else 0.0)
+    return Played(done, said, game.lengths, old, late, other_mode, before, held_back, game.policies)
 
 
-def switched(kind: str, bit: Bool, column: F64, half: float, rng: np.random.Generator) -> Bool:
+def switched(kind: str, bit: Bool, column: F64, limits: tuple[float, float], rng: np.random.Generator) -> Bool:
     """Return which episodes are in the other mode now."""
+    low, high = limits
     if kind == "hysteresis":
-        return np.where(column > half, True, np.where(column < -half, False, bit))
+        return np.where(column > high, True, np.where(column < low, False, bit))
     if kind == "switching":
         return bit ^ (rng.random(len(bit)) < 0.03)
-    return bit | (column > half) if kind == "latch" else bit
+    return bit | (column > high) if kind == "latch" else bit
 
 
 def world(rng: np.random.Generator, d: int, width: int, wander: bool) -> tuple[Callable[[F64, F64], F64], int]:

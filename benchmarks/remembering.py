@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.harness import Options, Report, say
-from benchmarks.memory_truth import TIMES, all_known, explained
+from benchmarks.memory_machines import operate
+from benchmarks.memory_truth import TIMES, Play, all_known, explained
 from benchmarks.memory_worlds import EPISODES, SWITCHED, Played, play
 
 TITLE = "Memory found in agents that have some, and in agents that have none"
@@ -39,17 +40,23 @@ RIGHT = {
 }
 """Kinds of clue that name the memory rightly."""
 TRAINED = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCar-v0", "LunarLander-v3")
-LOGS = {"states that wander": (10, 3, 30), "random world": (35, 5, 100), "trained agent": (5, 5, 10)}
+LOGS = {
+    "states that wander": (10, 3, 30),
+    "textbook machine": (30, 5, 60),
+    "random world": (35, 5, 100),
+    "trained agent": (5, 5, 10),
+}
 """Logs of each kind of memory that the bar is about, of other kinds, and without memory; in each kind of world."""
 RARE = ("hysteresis",)
-"""Kinds that mostly explain little in random worlds: twice the logs."""
+"""Kinds that mostly explain little where the agent moves the state: twice the logs."""
 ASKED_FOR = ("mode", "hysteresis", "delay")
 TELLABLE = (*SWITCHED, "delay")
-WANDERING, RANDOM, TRAINED_AGENT = LOGS
+WANDERING, MACHINE, RANDOM, TRAINED_AGENT = LOGS
+PLAYS: dict[str, Play] = {WANDERING: functools.partial(play, wander=True), MACHINE: operate, RANDOM: play}
 LEAST = 0.05
 """Of the variation of the actions: what a memory explains, if it is to be found."""
-TOLD = 0.025
-"""How often chance alone may do as well where the mode is told."""
+TOLD, LEAST_GAIN, PART = 0.025, 0.01, 0.02
+"""How often chance alone may do as well where the mode is told; what it must explain, and of what the state leaves."""
 NOTES = [
     f"{EPISODES} episodes a log. Without memory, every finding is a false alarm. No agent changes from early to late "
     "episodes, so every change found is one, too (at a quick look).",
@@ -175,8 +182,8 @@ def seeds(where: str, kind: str, options: Options) -> range:
     """Return the seeds of the logs of one kind."""
     asked_for, other, without = LOGS[where]
     usual = without if kind == "none" else asked_for if kind in ASKED_FOR else other
-    usual *= 2 if kind in RARE and where == RANDOM else 1
-    first = 141_000 + 1_000 * list(KINDS).index(kind) + options.seed
+    usual *= 2 if kind in RARE and where in (MACHINE, RANDOM) else 1
+    first = 161_000 + 1_000 * list(KINDS).index(kind) + options.seed
     return range(first, first + options.repetitions(usual))
 
 
@@ -214,22 +221,23 @@ def ask(where: str, kind: str, quick: bool, seed: int) -> Asked:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        played = None if where == TRAINED_AGENT else play(kind, seed, wander=where == WANDERING)
+        playing = PLAYS.get(where)
+        played = None if playing is None else playing(kind, seed)
         log = trained(kind, seed) if played is None else played.log()
         answer = memory(log, quick=quick)
-        share = np.inf if played is None or kind == "none" else explained(kind, seed, where == WANDERING)
+        share = np.inf if playing is None or kind == "none" else explained(kind, seed, playing)
         # What the state tells needs no memory.
         share = min(share, answer.unexplained) if share < np.inf else share
         told = told_it(played, log) if played is not None and kind in TELLABLE and share >= LEAST else None
-        switched = played is not None and kind in SWITCHED and share >= LEAST
-        known = knows_all(kind, seed, where == WANDERING, log) if switched else None
+        switched = playing is not None and kind in SWITCHED and share >= LEAST
+        known = knows_all(kind, seed, playing, log) if playing is not None and switched else None
         changed = drift(log, quick=True).found if kind == "none" else None
         return Asked(share, answer.found, answer.clues[0].kind if answer.clues else "", told, known, changed)
 
 
 def told_it(played: Played, log: Any) -> bool:
     """Return whether memory is found by one who knows the mode in every step, or the delay, but not what is done."""
-    from tripletree.log.remembering import MOST_EPISODES, ROWS, Agent
+    from tripletree.log.remembering import LEVEL, MOST_EPISODES, ROWS, Agent
     from tripletree.log.telling import case_of, targets_of
 
     case = case_of(log, ROWS, MOST_EPISODES)
@@ -238,26 +246,24 @@ def told_it(played: Played, log: Any) -> bool:
         return False
     agent = Agent(case, acts.columns, quick=False, seed=0)
     if played.lag:
-        clue = agent.late(played.lag)
-        return agent.shows("state", clue.gain, clue.p)
+        return agent.late(played.lag).p < LEVEL
     told = agent.leftovers.by_clues(2.0 * played.bit[case.taken][case.rows, None] - 1)
-    return told.p < TOLD and agent.shows("mode", told.gain, told.p)
+    return told.p < TOLD and told.gain >= max(LEAST_GAIN, PART * agent.unexplained)
 
 
-def knows_all(kind: str, seed: int, wander: bool, log: Any) -> bool:
+def knows_all(kind: str, seed: int, playing: Play, log: Any) -> bool:
     """Return whether memory is found by one who knows the mode, what each does, and what the state tells of it."""
     from tripletree.log.leftovers import Leftovers
-    from tripletree.log.remembering import LEAST as LEAST_GAIN
-    from tripletree.log.remembering import MOST_EPISODES, PART, ROWS
+    from tripletree.log.remembering import MOST_EPISODES, ROWS
     from tripletree.log.telling import case_of
 
     case = case_of(log, ROWS, MOST_EPISODES)
     if case is None:
         return False
-    left, guess, likely, whole = all_known(kind, seed, wander, case.taken[case.rows])
+    left, guess, likely, whole = all_known(kind, seed, playing, case.taken[case.rows])
     basis = np.concatenate([np.ones_like(likely), likely], axis=1)
     told = Leftovers(left, basis, case.fold, case.episode[case.rows], whole).by_guesses([guess])
-    return told.p < TOLD and told.gain >= max(LEAST_GAIN["mode"], PART * float((left**2).sum()) / whole)
+    return told.p < TOLD and told.gain >= max(LEAST_GAIN, PART * float((left**2).sum()) / whole)
 
 
 def rows(where: str, kind: str, asked: list[Asked]) -> list[dict[str, Any]]:

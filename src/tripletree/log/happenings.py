@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,6 +19,11 @@ Bool = npt.NDArray[np.bool_]
 QUANTILES = ((4, (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)), (12, (0.15, 0.3, 0.5, 0.7, 0.85)))
 FEW_QUANTILES = (0.25, 0.5, 0.75)
 """Thresholds that features are asked about, as shares of the steps: fewer where there are more features."""
+FINE = tuple(np.arange(1, 20) / 20)
+NEAR = 0.11
+"""Shares that are tried as thresholds around one that tells something: those that are no further away."""
+MOST = 2
+"""Features whose thresholds are looked for more closely."""
 CLOCK = "how many steps the episode has taken"
 
 
@@ -31,6 +37,7 @@ class Hint:
     lag: int = 0
     feature: int = -1
     where: Bool | None = None
+    limits: tuple[float, ...] = ()
 
 
 def clocks(case: Case, actions: F64) -> Iterator[Hint]:
@@ -59,6 +66,15 @@ def events(case: Case) -> Iterator[Hint]:
         yield from _events_of(case, feature, shares)
 
 
+def finer(case: Case, chosen: list[Hint]) -> Iterator[Hint]:
+    """Return events with thresholds around those of some, of the features that most of these are about."""
+    for feature, _ in Counter(hint.feature for hint in chosen).most_common(MOST):
+        column = case.log.states[case.taken, feature]
+        around = [(column < limit).mean() for hint in chosen if hint.feature == feature for limit in hint.limits]
+        near = tuple(share for share in FINE if min(abs(share - one) for one in around) < NEAR)
+        yield from _events_of(case, feature, near)
+
+
 def _events_of(case: Case, feature: int, shares: tuple[float, ...]) -> Iterator[Hint]:
     column = case.log.states[case.taken, feature]
     name = case.log.schema.features[feature].name
@@ -73,19 +89,20 @@ def _events_of(case: Case, feature: int, shares: tuple[float, ...]) -> Iterator[
         lows.append(_last(case, below)[case.rows])
         if limit > values[0]:
             text = f"whether `{name}` has been {f'{limit:.3g}' if len(values) == 2 else f'above {limit:.3g}'}"
-            yield Hint("event", text, np.sign(highs[-1] - began - 0.5), 0, feature, now < limit)
+            yield Hint("event", text, np.sign(highs[-1] - began - 0.5), 0, feature, now < limit, (limit,))
         if limit < values[-1]:
             text = f"whether `{name}` has been {f'{limit:.3g}' if len(values) == 2 else f'below {limit:.3g}'}"
-            yield Hint("event", text, np.sign(lows[-1] - began - 0.5), 0, feature, now > limit)
+            yield Hint("event", text, np.sign(lows[-1] - began - 0.5), 0, feature, now > limit, (limit,))
     if len(values) == 2:
         return
     for low, high in itertools.combinations(range(len(limits)), 2):
         text = f"whether `{name}` was last above {limits[high]:.3g} or below {limits[low]:.3g}"
         side = np.sign(highs[high] - lows[low]).astype(np.float64)
         between = (now > limits[low]) & (now < limits[high])
+        both = float(limits[low]), float(limits[high])
         # Until it has been either, an agent with two modes is in one of them, too: nobody knows in which.
         for first in (-1.0, 1.0) if (side[between] == 0).any() else (0.0,):
-            yield Hint("hysteresis", text, np.where(side == 0, first, side), 0, feature, between)
+            yield Hint("hysteresis", text, np.where(side == 0, first, side), 0, feature, between, both)
 
 
 def _even(column: F64) -> F64:

@@ -9,6 +9,7 @@ So a single number remains for each episode, and these are tested.
 
 from __future__ import annotations
 
+import copy
 import itertools
 from typing import NamedTuple
 
@@ -62,7 +63,13 @@ class Leftovers:
         self.left = self.beyond(left)
         weights = basis[:, :WEIGHTS] / max(float(np.sqrt((basis[:, 1:WEIGHTS] ** 2).mean())), 1e-12)
         one = np.ones((len(basis), 1))
-        self._weights = np.concatenate([one, np.clip(weights, -LARGEST, LARGEST)], axis=1)
+        self.weights = np.concatenate([one, np.clip(weights, -LARGEST, LARGEST)], axis=1)
+
+    def but(self, left: F64) -> Leftovers:
+        """Return the same states with something else left."""
+        other = copy.copy(self)
+        other.left = left
+        return other
 
     def beyond(self, columns: F64) -> F64:
         """Return columns less what the state tells of them in other folds."""
@@ -103,12 +110,12 @@ class Leftovers:
             Zero where the state determines the clue.
         """
         clues = self.beyond(clues) if where is None else self.beyond(clues) * where
-        number, size, width = clues.shape[1], self._weights.shape[1], self.left.shape[1]
+        number, size, width = clues.shape[1], self.weights.shape[1], self.left.shape[1]
         one, other = np.triu_indices(size)
         squares = np.empty((len(self.folds), number, size, size))
         products = np.empty((len(self.folds), number, size, width))
         for k, rows in enumerate(self.folds):
-            weights, own = self._weights[rows], clues[rows]
+            weights, own = self.weights[rows], clues[rows]
             pairs = (own**2).T @ (weights[:, one] * weights[:, other])
             squares[k][:, one, other], squares[k][:, other, one] = pairs, pairs
             turned = (weights[:, :, None] * self.left[rows][:, None, :]).reshape(len(rows), -1)
@@ -126,7 +133,7 @@ class Leftovers:
             hold_number, best = divmod(int(gains[k].argmax()), number)
             held = square[best] - squares[k][best] + HOLDS[hold_number] * np.eye(size)
             slopes = np.linalg.solve(held, product[best] - products[k][best])
-            predicted[rows] = clues[rows, best, None] * (self._weights[rows] @ slopes)
+            predicted[rows] = clues[rows, best, None] * (self.weights[rows] @ slopes)
             chosen.append(best)
         most = MOST * self.left.std(axis=0)
         return self._judged(np.clip(predicted, -most, most), chosen)

@@ -21,13 +21,15 @@ I64 = npt.NDArray[np.int64]
 
 ROUNDS = 4
 LOOSE, FIRM = 3.0, 30.0
-"""Of the ridge for the difference."""
+"""Of the ridge for the difference, and for habits."""
 PART = 15
 """Steps of a part of an episode: the mode may change within it."""
 GAP = 5
 """What an agent did so few steps ago says more about its last action than about its mode."""
 FORGETS = (np.inf, 30.0, 10.0)
 """Steps after which what was done counts e times less."""
+LASTS = 20.0
+"""Rows after which what was done counts e times less for habits."""
 SURE = (1.0, 0.1)
 """How much each step counts: leftovers of steps in a row are alike, memory or not."""
 
@@ -65,6 +67,26 @@ def guesses(leftovers: Leftovers, rows: I64, starts: I64, places: F64, apart: F6
                 so_far = (counts * np.exp(-np.maximum(ago, 0) / forget)) @ agreed
                 for sure in SURE:
                     next(guess)[a:b] = np.tanh(sure * so_far)[:, None] * field[a:b]
+    return found
+
+
+def habits(leftovers: Leftovers) -> F64:
+    """Return what an episode's way to differ so far says of each row's leftovers.
+
+    Nothing is supposed about how many modes there are. How it differs in which states is a regression on the rows
+    before, of which the last count most.
+    """
+    found = np.zeros_like(leftovers.left)
+    size = leftovers.weights.shape[1]
+    first = np.flatnonzero(np.append(True, np.diff(leftovers.episode) != 0))
+    for a, b in itertools.pairwise([*first.tolist(), len(found)]):
+        weights, left = leftovers.weights[a:b], leftovers.left[a:b]
+        ago = np.arange(b - a)[:, None] - np.arange(b - a)
+        counts = (ago > 0) * np.exp(-np.maximum(ago, 0) / LASTS)
+        squares = (counts @ (weights[:, :, None] * weights[:, None, :]).reshape(b - a, -1)).reshape(b - a, size, size)
+        products = (counts @ (weights[:, :, None] * left[:, None, :]).reshape(b - a, -1)).reshape(b - a, size, -1)
+        slopes = np.linalg.solve(squares + FIRM * np.eye(size), products)
+        found[a:b] = (weights[:, None, :] @ slopes)[:, 0]
     return found
 
 

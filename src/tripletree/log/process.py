@@ -75,7 +75,8 @@ class Process:
         while found is None:  # The search saw fewer rows: among all of them, some may be too much alike.
             kernel[np.diag_indices(len(kernel))] += noise
             found, noise = _inverse(kernel), 2 * noise
-        inverse = found[0]
+        inverse = self._inverse = found[0]
+        self._noise, self._episode = float(np.exp(self._point[HEADS - 2])), episode
         pull = inverse @ targets
         self._own: dict[int, F64] = {}
         self.predicted = np.empty_like(targets)
@@ -100,6 +101,28 @@ class Process:
             else:
                 predicted[rows] = self._kernel(places[rows], self._places)[0] @ weights
         return predicted
+
+    def surprises(self, left: F64, places: F64, episode: I64) -> F64:
+        """Return what is left of rows once the rows before, of the same episode, have had their say, too.
+
+        Where other episodes are far away, errors of the prediction last for many steps. How far they reach is known: it
+        is the covariance of the process given the other episodes. Of an agent without memory, what rows leave beyond
+        it tells nothing about later ones.
+        """
+        from scipy.linalg import cholesky, solve_triangular
+
+        surprising = np.empty_like(left)
+        for number in np.unique(episode).tolist():
+            rows, own = np.flatnonzero(episode == number), np.flatnonzero(self._episode == number)
+            known = self._kernel(places[rows], self._places)[0]
+            known[:, own] = 0
+            told = known @ self._inverse
+            back = np.linalg.solve(self._inverse[np.ix_(own, own)], told[:, own].T)
+            unsure = self._kernel(places[rows], places[rows])[0] - told @ known.T + told[:, own] @ back
+            unsure[np.diag_indices(len(rows))] += self._noise
+            factor = cholesky(unsure, lower=True)
+            surprising[rows] = solve_triangular(factor, left[rows], lower=True) * np.diag(factor)[:, None]
+        return surprising
 
     def functions(self, places: F64, number: int) -> F64:
         """Return the functions of the place that what is done is most likely made of, the largest first."""

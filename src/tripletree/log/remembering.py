@@ -3,24 +3,26 @@
 The past helps to predict any agent: no model of what it does in a state is perfect, and its errors last for several
 steps. So the state gets models that err in different ways, one on top of the other: bagged trees, logistic regressions,
 and a Gaussian process with their prediction among its columns. Clues from the past lose what the state tells of them,
-too; what is left of both must go together, in episode after episode, always judged by what other episodes taught. A
-delay is told by the whole state some steps ago: of an agent without memory, that hardly ever tells more than the state
-now.
+too; what is left of both must go together, in episode after episode, always judged by what other episodes taught. Modes
+and events are judged once more by what surprises even those who have seen the steps before: how long errors of the
+models last is known, from the process. A delay is told by the whole state some steps ago: of an agent without memory,
+that hardly ever tells more than the state now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.forest import forest
-from tripletree.log.happenings import CLOCK, Hint, clocks, events
+from tripletree.log.happenings import CLOCK, Hint, clocks, events, finer
 from tripletree.log.leftovers import Leftovers, Told
 from tripletree.log.log import Log
-from tripletree.log.modes import guesses
+from tripletree.log.modes import guesses, habits
 from tripletree.log.process import Process
 from tripletree.log.straight import straight
 from tripletree.log.telling import Case, case_of, ranks, targets_of
@@ -47,12 +49,30 @@ FUNCTIONS = 100
 """Functions of the state that tell what it says of a clue."""
 TOO_RARE = 1e-3
 """Of a clue that varies by less, beyond the state, nothing can be said."""
-LEVELS = {"action": 0.005, "state": 0.02, "mode": 0.001, "event": 0.01, "clock": 0.01}
-"""How often chance alone may do as well: of agents without memory, the state some steps ago hardly ever tells more."""
-LEAST = {"action": 0.03, "state": 0.03, "mode": 0.01, "event": 0.01, "clock": 0.01}
-"""Shares of the variation that count as memory."""
-PART = 0.02
-"""Share of what the state leaves that counts, too."""
+
+
+class Bar(NamedTuple):
+    """How often chance alone may do as well as a family, and what it must explain to count as memory.
+
+    Of the variation of the actions, and of what the state leaves of it.
+    """
+
+    level: float
+    least: float
+    part: float
+
+
+BARS = {
+    "state": Bar(0.01, 0.02, 0.03),
+    "action": Bar(0.002, 0.03, 0.05),
+    "clock": Bar(0.004, 0.02, 0.03),
+    "mode": Bar(0.008, 0.005, 0.01),
+    "event": Bar(0.003, 0.01, 0.02),
+    "surprising mode": Bar(0.015, 0.003, 0.005),
+    "surprising event": Bar(0.005, 0.003, 0.005),
+}
+"""As their false alarms in agents without memory allow. Where the rows before have had their say, little is enough."""
+LEVEL = sum(bar.level for bar in BARS.values())
 POSSIBLE = 1.05
 """Of what few trees leave of the state now, what they may leave of the state some steps ago, if that is to be tried."""
 CLEARLY = 0.9
@@ -145,17 +165,18 @@ def _look(log: Log, quick: bool, seed: int) -> Evidence | None:
     if case is None or acts is None:
         return None
     agent = Agent(case, acts.columns, quick, seed)
-    clues = {kind: clue for kind, clue in agent.clues() if clue is not None}
-    shown = {kind: clue for kind, clue in clues.items() if agent.shows(kind, clue.gain, clue.p)}
+    clues = {family: clue for family, clue in agent.clues() if clue is not None}
+    shown = {family: clue for family, clue in clues.items() if clue.p < LEVEL}
     if agent.unexplained > BLIND and agent.thin():
         shown = {}
     first = None if "state" in shown else agent.repeats()
     if first is None and shown:
         first = shown[_most_telling(shown)]
-    rest = sorted(clues.values(), key=lambda clue: -clue.gain)
-    if first is not None:
-        rest = [first, *(clue for clue in rest if _family(clue.kind) != _family(first.kind))]
-    return Evidence(tuple(rest), first is not None, agent.unexplained, len(case.starts) - 1, len(case.taken))
+    ranked = sorted(clues.values(), key=lambda clue: -clue.gain)
+    best: dict[str, Clue] = {}
+    for clue in ranked if first is None else [first, *ranked]:
+        best.setdefault(_family(clue.kind), clue)
+    return Evidence(tuple(best.values()), first is not None, agent.unexplained, len(case.starts) - 1, len(case.taken))
 
 
 def _family(kind: str) -> str:
@@ -164,13 +185,12 @@ def _family(kind: str) -> str:
 
 def _most_telling(shown: dict[str, Clue]) -> str:
     """Return the family to name: a delay if nothing tells more, and rather anything than earlier actions."""
-    gains = {kind: clue.gain for kind, clue in shown.items()}
+    gains = {family: clue.gain for family, clue in shown.items()}
     if gains.get("state", 0.0) >= DELAYED * max(gains.values()):
         return "state"
-    other = [
-        kind for kind in gains if kind not in ("action", "state") and gains[kind] >= SPECIFIC * max(gains.values())
-    ]
-    return max(other or gains, key=lambda kind: gains[kind])
+    least = SPECIFIC * max(gains.values())
+    other = [family for family in gains if family not in ("action", "state") and gains[family] >= least]
+    return max(other or gains, key=lambda family: gains[family])
 
 
 class Agent:
@@ -191,6 +211,7 @@ class Agent:
         self._left = left
         basis = process.functions(places, FUNCTIONS)
         self.leftovers = Leftovers(left, basis, case.fold, self.episode, self.whole)
+        self.surprises = self.leftovers.but(process.surprises(self.leftovers.left, places, self.episode))
         plain = np.concatenate([np.clip(case.states, -6, 6), self._scores], axis=1)
         self._where = process.stretched(plain)
         self._apart = self._to_others(self._where[case.rows])
@@ -239,37 +260,62 @@ class Agent:
         sums: F64 = np.bincount(self.episode, (left**2).sum(axis=1), number).astype(np.float64)
         return sums
 
-    def shows(self, family: str, gain: float, p: float) -> bool:
-        """Return whether so large a gain, with such a p over all families, counts as memory."""
-        return gain >= max(LEAST[family], PART * self.unexplained) and p < sum(LEVELS.values())
-
     def clues(self) -> Iterator[tuple[str, Clue | None]]:
         """Return what each family of clues tells."""
         yield "state", self.delay()
         actions = list(self._earlier_actions())
-        yield "action", self._clue(self.leftovers.by_guesses([hint.columns for hint in actions]), actions)
+        yield "action", self.clue("action", self.leftovers.by_guesses([hint.columns for hint in actions]), actions)
+        yield "clock", self._of_columns("clock", list(clocks(self.case, self.actions)))
+        yield from self._modes()
+        yield from self._events()
+
+    def _modes(self) -> Iterator[tuple[str, Clue]]:
         case = self.case
         modes = guesses(self.leftovers, case.rows, case.starts, self._where[case.rows], self._apart)
         mode = Hint("mode", FAMILIES["mode"], modes[0])
-        yield "mode", self._clue(self.leftovers.by_guesses(modes), [mode] * len(modes))
-        yield "event", self._of_columns(list(events(case)))
-        yield "clock", self._of_columns(list(clocks(case, self.actions)))
+        yield "mode", self.clue("mode", self.leftovers.by_guesses(modes), [mode] * len(modes))
+        habit = [habits(self.leftovers)]
+        told, whole = self.surprises.by_guesses(habit), self.leftovers.by_guesses(habit)
+        yield "surprising mode", self.clue("surprising mode", told, [mode], whole.gain)
 
-    def _of_columns(self, hints: list[Hint]) -> Clue | None:
+    def _events(self) -> Iterator[tuple[str, Clue | None]]:
+        hints = list(events(self.case))
+        told = self._by_columns(self.leftovers, hints)
+        if told is None:
+            return
+        if not self._quick:
+            hints = list(finer(self.case, [hints[k] for k in told.chosen]))
+            told = self._by_columns(self.leftovers, hints) or told
+        yield "event", self.clue("event", told, hints)
+        again = self._by_columns(self.surprises, hints)
+        if again is not None:
+            yield "surprising event", self.clue("surprising event", again, hints, told.gain)
+
+    def _of_columns(self, family: str, hints: list[Hint]) -> Clue | None:
+        told = self._by_columns(self.leftovers, hints)
+        return None if told is None else self.clue(family, told, hints)
+
+    def _by_columns(self, leftovers: Leftovers, hints: list[Hint]) -> Told | None:
         """Return what clues tell that are columns, and may mean different things in different states."""
         columns = np.stack([hint.columns for hint in hints], axis=1)
         where = np.stack([np.ones(len(columns), bool) if h.where is None else h.where for h in hints], axis=1)
-        varied = ((self.leftovers.beyond(columns) * where) ** 2).mean(axis=0) > TOO_RARE
-        if not varied.any():
+        varied = np.flatnonzero(((leftovers.beyond(columns) * where) ** 2).mean(axis=0) > TOO_RARE)
+        if not len(varied):
             return None
-        told = self.leftovers.by_clues(columns[:, varied], where[:, varied].astype(np.float64))
-        return self._clue(told, [hint for hint, kept in zip(hints, varied, strict=True) if kept])
+        told = leftovers.by_clues(columns[:, varied], where[:, varied].astype(np.float64))
+        return told._replace(chosen=varied[told.chosen].tolist())
 
-    def _clue(self, told: Told, hints: list[Hint]) -> Clue:
-        """Return what was told, named after the clue that most folds chose."""
+    def clue(self, family: str, told: Told, hints: list[Hint], gain: float = 0.0) -> Clue:
+        """Return what was told, named after the clue that most folds chose, with a p over all families.
+
+        One that explains too little to count as memory has a p of 1. The gain is the larger of two, if one is given.
+        """
         best = hints[int(np.bincount(told.chosen).argmax())]
-        gain = min(told.gain, self.unexplained)
-        return Clue(best.kind, best.text, gain, _over_all(_family(best.kind), told.p), best.lag, best.feature)
+        bar = BARS[family]
+        counts = told.gain >= max(bar.least, bar.part * self.unexplained)
+        p = min(told.p * LEVEL / bar.level, 1.0) if counts else 1.0
+        gain = min(max(told.gain, gain), self.unexplained)
+        return Clue(best.kind, best.text, gain, p, best.lag, best.feature)
 
     def delay(self) -> Clue:
         """Return by how much the whole state some steps ago tells more than the state now."""
@@ -288,7 +334,8 @@ class Agent:
         before, after = self._per_episode(self._left), self._per_episode(self.known - self._model(lag)[0])
         gain = float((before - after).sum()) / self.whole
         p = _chance(before, after) if after.sum() < CLEARLY * before.sum() else 1.0
-        return Clue("state", f"the state {count(lag, 'step')} ago", gain, _over_all("state", p), lag)
+        late = Hint("state", f"the state {count(lag, 'step')} ago", self.known, lag)
+        return self.clue("state", Told(gain, p, [0]), [late])
 
     def thin(self) -> bool:
         """Return whether other episodes are further away than an episode comes in some steps."""
@@ -335,11 +382,6 @@ FAMILIES = {
     "clock": CLOCK,
 }
 """What clues of a family are about."""
-
-
-def _over_all(family: str, p: float) -> float:
-    """Return how often chance does as well in some family: each has a share of the level, as its false alarms allow."""
-    return min(p * sum(LEVELS.values()) / LEVELS[family], 1.0)
 
 
 def _chance(before: F64, after: F64) -> float:
