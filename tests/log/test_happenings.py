@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tripletree import Log
-from tripletree.log.happenings import events
+from tripletree.log.happenings import NEAR, events, finer
 from tripletree.log.telling import case_of
 
 EPISODES, LENGTH = 8, 30
@@ -42,3 +42,8 @@ def test_the_mode_of_two_thresholds_is_among_the_clues_whichever_comes_first(see
         np.testing.assert_array_equal(hint.where, between)
         assert not (hint.columns == 0).any()
     assert any((hint.columns == mode.ravel())[between].all() for hint in hints)
+    # Those nearby have every threshold within reach, and none beyond.
+    near = list(finer(case, hints[:1]))
+    for limit in (limit for hint in near for limit in hint.limits):
+        assert min(abs((x < limit).mean() - (x < one).mean()) for one in (low, high)) < NEAR
+    assert any(np.allclose(hint.limits, (low, high)) for hint in near if len(hint.limits) == 2)

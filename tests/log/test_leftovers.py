@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tripletree.log.leftovers import HOLDS, LARGEST, MOST, STRENGTHS, Leftovers
-from tripletree.log.modes import guesses
+from tripletree.log.modes import FIRM, LASTS, guesses, habits
 
 EPISODES, LENGTH = 20, 40
 
@@ -129,3 +129,27 @@ def test_an_episode_that_has_not_moved_says_nothing_of_itself(world):
     far = np.full(len(left), 1e6)
     found = guesses(some, np.arange(len(left)), np.arange(EPISODES + 1) * LENGTH, states, far)
     assert not np.any(found)
+
+
+def test_habits_are_regressions_on_the_rows_before(world):
+    _, _, _, episode = world
+    some = leftovers(world, np.random.default_rng(6).normal(size=(len(episode), 2)))
+    found = habits(some)
+    for row in (0, 1, 7, LENGTH - 1, LENGTH, 3 * LENGTH + 20):
+        before = np.arange(row - row % LENGTH, row)
+        counts = np.exp(-(row - before) / LASTS)
+        design, left = some.weights[before], some.left[before]
+        held = (design.T * counts) @ design + FIRM * np.eye(design.shape[1])
+        slopes = np.linalg.solve(held, (design.T * counts) @ left)
+        np.testing.assert_allclose(found[row], some.weights[row] @ slopes, atol=1e-10)
+
+
+def test_habits_follow_each_episode_and_not_chance(world):
+    states, _, _, episode = world
+    rng = np.random.default_rng(7)
+    own = rng.normal(size=(EPISODES, 1))[episode]  # as many modes as episodes
+    for planted, shown in ((0.5 * own * np.tanh(3 * states), True), (np.zeros_like(states), False)):
+        some = leftovers(world, planted + 0.4 * rng.normal(size=planted.shape))
+        told = some.by_guesses([habits(some)])
+        assert (told.p < 1e-3) == shown
+        assert (told.gain > 0.1) == shown
