@@ -183,7 +183,7 @@ def seeds(where: str, kind: str, options: Options) -> range:
     asked_for, other, without = LOGS[where]
     usual = without if kind == "none" else asked_for if kind in ASKED_FOR else other
     usual *= 2 if kind in RARE and where in (MACHINE, RANDOM) else 1
-    first = 161_000 + 1_000 * list(KINDS).index(kind) + options.seed
+    first = 171_000 + 1_000 * list(KINDS).index(kind) + options.seed
     return range(first, first + options.repetitions(usual))
 
 

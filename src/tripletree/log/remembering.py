@@ -66,10 +66,10 @@ BARS = {
     "state": Bar(0.01, 0.02, 0.03),
     "action": Bar(0.002, 0.03, 0.05),
     "clock": Bar(0.004, 0.02, 0.03),
-    "mode": Bar(0.008, 0.005, 0.01),
+    "mode": Bar(0.001, 0.01, 0.02),
     "event": Bar(0.003, 0.01, 0.02),
     "surprising mode": Bar(0.015, 0.003, 0.005),
-    "surprising event": Bar(0.005, 0.003, 0.005),
+    "surprising event": Bar(0.005, 0.01, 0.02),
 }
 """As their false alarms in agents without memory allow. Where the rows before have had their say, little is enough."""
 LEVEL = sum(bar.level for bar in BARS.values())
