@@ -82,10 +82,8 @@ def _remembers(answer: Memory) -> str:
     if clue.kind == "repeat":
         told = f"in {percent(clue.gain)} of the steps it does exactly what it did the step before, in another state."
     else:
-        told = (
-            f"{clue.text} explains {percent(clue.gain)} of the variation of its actions beyond the state "
-            f"(p {_chance(clue.p)})."
-        )
+        share = f"{'at least ' if clue.at_least else ''}{percent(clue.gain)}"
+        told = f"{clue.text} explains {share} of the variation of its actions beyond the state (p {_chance(clue.p)})."
     return f"What it does depends on what came before: {told} {ADVICE[clue.kind]}"
 
 

@@ -106,6 +106,8 @@ class Clue:
         How many steps ago; 0 where that is not the point.
     feature : int
         Position of the feature; -1 where it is not about one.
+    at_least : bool
+        Whether the gain leaves out what the steps before tell in any agent, memory or not.
     """
 
     kind: str
@@ -114,6 +116,7 @@ class Clue:
     p: float
     lag: int = 0
     feature: int = -1
+    at_least: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,12 +169,12 @@ def _look(log: Log, quick: bool, seed: int) -> Evidence | None:
         return None
     agent = Agent(case, acts.columns, quick, seed)
     clues = {family: clue for family, clue in agent.clues() if clue is not None}
-    shown = {family: clue for family, clue in clues.items() if clue.p < LEVEL}
+    shown = {family: agent.alike[family] for family, clue in clues.items() if clue.p < LEVEL}
     if agent.unexplained > BLIND and agent.thin():
         shown = {}
     first = None if "state" in shown else agent.repeats()
     if first is None and shown:
-        first = shown[_most_telling(shown)]
+        first = clues[_most_telling(shown)]
     ranked = sorted(clues.values(), key=lambda clue: -clue.gain)
     best: dict[str, Clue] = {}
     for clue in ranked if first is None else [first, *ranked]:
@@ -183,9 +186,8 @@ def _family(kind: str) -> str:
     return {"repeat": "action", "change": "clock", "hysteresis": "event"}.get(kind, kind)
 
 
-def _most_telling(shown: dict[str, Clue]) -> str:
+def _most_telling(gains: dict[str, float]) -> str:
     """Return the family to name: a delay if nothing tells more, and rather anything than earlier actions."""
-    gains = {family: clue.gain for family, clue in shown.items()}
     if gains.get("state", 0.0) >= DELAYED * max(gains.values()):
         return "state"
     least = SPECIFIC * max(gains.values())
@@ -199,6 +201,8 @@ class Agent:
     def __init__(self, case: Case, actions: F64, quick: bool, seed: int) -> None:
         self.case, self._quick, self._seed = case, quick, seed
         self._trees = QUICK_TREES if quick else TREES
+        self.alike: dict[str, float] = {}
+        """What each family explains, in a way that can be compared."""
         self.actions = actions / np.sqrt(actions[case.rows].var(axis=0).mean())
         self.known = self.actions[case.rows]
         self.known = self.known - self.known.mean(axis=0)
@@ -305,17 +309,19 @@ class Agent:
         told = leftovers.by_clues(columns[:, varied], where[:, varied].astype(np.float64))
         return told._replace(chosen=varied[told.chosen].tolist())
 
-    def clue(self, family: str, told: Told, hints: list[Hint], gain: float = 0.0) -> Clue:
+    def clue(self, family: str, told: Told, hints: list[Hint], alike: float | None = None) -> Clue:
         """Return what was told, named after the clue that most folds chose, with a p over all families.
 
-        One that explains too little to count as memory has a p of 1. The gain is the larger of two, if one is given.
+        One that explains too little to count as memory has a p of 1. Of what surprises, ``alike`` is what the same
+        explains beyond the state alone.
         """
         best = hints[int(np.bincount(told.chosen).argmax())]
         bar = BARS[family]
         counts = told.gain >= max(bar.least, bar.part * self.unexplained)
         p = min(told.p * LEVEL / bar.level, 1.0) if counts else 1.0
-        gain = min(max(told.gain, gain), self.unexplained)
-        return Clue(best.kind, best.text, gain, p, best.lag, best.feature)
+        self.alike[family] = told.gain if alike is None else max(told.gain, alike)
+        gain = min(told.gain, self.unexplained)
+        return Clue(best.kind, best.text, gain, p, best.lag, best.feature, alike is not None)
 
     def delay(self) -> Clue:
         """Return by how much the whole state some steps ago tells more than the state now."""
