@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <queue>
@@ -28,7 +29,9 @@ struct Grown {
     std::vector<double> threshold, gain;
 };
 
+constexpr size_t no_leaf = SIZE_MAX;
 struct Node {
+    size_t id = no_leaf;  // in the tree, as soon as it is there
     size_t begin = 0, end = 0;
     int depth = 0;
     std::vector<double> sums;         // by lane, exact integers (with weights: each row's times its weight)
@@ -77,84 +80,132 @@ class Grower {
     Grown grow(int32_t* node_of) {
         spare_ = reinterpret_cast<uint32_t*>(node_of);  // not needed before the end
         start();
-        // Keys are compared in single precision: what is equal but for rounding must tie, and then the older leaf comes first.
-        struct Entry {
-            float key;
-            size_t id;
-            bool operator<(const Entry& other) const { return key != other.key ? key < other.key : id > other.id; }
-        };
-        std::priority_queue<Entry> queue;
-        std::vector<Entry> popped;
-        std::vector<Node*> batch;
-        const size_t ahead = team_.size() == 1 ? 1 : static_cast<size_t>(team_.size()) * 12;
-        Grown tree;
-        auto add = [&](size_t id) {
-            tree.feature.push_back(-1), tree.left.push_back(-1), tree.threshold.push_back(0), tree.gain.push_back(0);
-            Node& node = *nodes_[id];
-            if (options_.by_gain && !node.searched) {
-                batch.push_back(&node);
-                return;
-            }
-            if (node.searched && !node.splits) return;
-            if (node.priority > 0) queue.push({static_cast<float>(options_.by_gain ? node.gain : node.priority), id});
-        };
-        add(0);
-        while (static_cast<int64_t>(nodes_.size() + 1) / 2 < options_.max_leaves) {
-            if (options_.by_gain && !batch.empty()) {
-                search(batch);
-                // Both children of the last split, or the root: queued now that their gains are known.
-                for (size_t id = nodes_.size() - batch.size(); id < nodes_.size(); ++id)
-                    if (nodes_[id]->splits) queue.push({static_cast<float>(nodes_[id]->gain), id});
-                batch.clear();
-            }
-            if (queue.empty()) break;
-            if (!nodes_[queue.top().id]->searched) {
-                const size_t remaining = static_cast<size_t>(options_.max_leaves) - (nodes_.size() + 1) / 2;
-                popped.clear(), batch.clear();
-                while (!queue.empty() && batch.size() < std::min(ahead, remaining) && popped.size() < 4 * ahead) {
-                    Node& node = *nodes_[queue.top().id];
-                    if (!node.searched) {
-                        if (node.size() >= alone_limit && !batch.empty()) break;
-                        batch.push_back(&node);
-                    }
-                    popped.push_back(queue.top());
-                    queue.pop();
-                    if (node.size() >= alone_limit && !node.searched) break;
-                }
-                search(batch);
-                batch.clear();
-                for (const Entry& e : popped)
-                    if (!nodes_[e.id]->searched || nodes_[e.id]->splits) queue.push(e);
-                continue;
-            }
-            const size_t id = queue.top().id;
-            queue.pop();
-            Node& node = *nodes_[id];
-            tree.feature[id] = node.feature, tree.threshold[id] = node.threshold, tree.gain[id] = node.gain;
-            tree.left[id] = static_cast<int32_t>(nodes_.size());
-            for (auto& child : node.child) {
-                nodes_.push_back(std::move(child));
-                add(nodes_.size() - 1);
-            }
-            leaves_.store(static_cast<int64_t>(nodes_.size() + 1) / 2, std::memory_order_relaxed);
+        // While there are fewer nodes than threads, all of them share one.
+        while (!finished() && wanted_.size() < static_cast<size_t>(team_.size())) {
+            Node& node = *next();
+            search(node, searches_[0], node.size() * table_.d >= inline_work ? &team_ : nullptr);
+            note(node);
         }
-        for (size_t id = 0; id < nodes_.size(); ++id) {
-            if (tree.left[id] >= 0) continue;
-            const Node& leaf = *nodes_[id];
-            if (leaf.parent && leaf.parent->member) {
-                const auto line = pools_.along(leaf.parent->member, leaf.parent->feature, leaf.begin);
-                for (size_t i = 0; i < leaf.size(); ++i) node_of[line.row(i)] = static_cast<int32_t>(id);
-            } else {
-                for (size_t i = leaf.begin; i < leaf.end; ++i) node_of[order_[i]] = static_cast<int32_t>(id);
-            }
-        }
-        return tree;
+        team_.run(team_.size(), [&](int, int thread) { work(searches_[static_cast<size_t>(thread)]); });
+        std::vector<const Node*> leaves;
+        for (const auto& node : nodes_)
+            if (tree_.left[node->id] < 0) leaves.push_back(node.get());
+        constexpr size_t together = 16;
+        team_.run(static_cast<int>((leaves.size() + together - 1) / together), [&](int task, int) {
+            const size_t from = static_cast<size_t>(task) * together;
+            for (size_t k = from; k < std::min(leaves.size(), from + together); ++k) put_leaf(*leaves[k], node_of);
+        });
+        return std::move(tree_);
     }
 
   private:
     static constexpr size_t short_log = 1 << 14, usual_pool = 1 << 12;
-    static constexpr size_t alone_limit = 1 << 18;  // larger nodes are searched one at a time by the whole team
     static constexpr size_t inline_work = 1 << 14;  // below this many codes a round of the team costs more than it saves
+
+    // A leaf in the order of splits. Keys are compared in single precision: what is equal but for rounding must tie, and then the
+    // older leaf comes first.
+    struct Entry {
+        float key;
+        size_t id;
+        bool operator<(const Entry& other) const { return key != other.key ? key < other.key : id > other.id; }
+    };
+    // A node to search. The order changes the speed, not the tree: those that will surely be split come first, the smallest of them
+    // before the others, so that few histograms are needed at a time and rows are still in the cache; then as leaves are split.
+    struct Wish {
+        bool sure;
+        double key;
+        Node* node;
+        bool operator<(const Wish& other) const { return sure != other.sure ? other.sure : key < other.key; }
+    };
+
+    // One thread's part: it searches whatever is wanted most, and nobody waits for the others' nodes.
+    void work(Search& s) {
+        std::unique_lock<std::mutex> lock(mutex_);
+        while (!failed_ && !finished()) {
+            Node* node = next();
+            if (!node) {
+                found_.wait(lock);
+                continue;
+            }
+            lock.unlock();
+            try {
+                search(*node, s, nullptr);
+            } catch (...) {
+                lock.lock();
+                failed_ = true;
+                found_.notify_all();
+                throw;
+            }
+            lock.lock();
+            note(*node);
+            found_.notify_all();
+        }
+    }
+
+    size_t leaves() const { return (nodes_.size() + 1) / 2; }
+    bool finished() const { return leaves() >= static_cast<size_t>(options_.max_leaves) || (queue_.empty() && !awaited_); }
+
+    // The next node to search; nullptr where those under way may be all that the tree needs.
+    Node* next() {
+        if (wanted_.empty() || (busy_ && leaves() + ahead_ + busy_ >= static_cast<size_t>(options_.max_leaves))) return nullptr;
+        Node* node = wanted_.top().node;
+        wanted_.pop();
+        ++busy_;
+        return node;
+    }
+
+    // A node has been searched: leaves are split, strictly in order, as far as all that matters is known.
+    void note(Node& searched) {
+        searched.searched = true;
+        --busy_;
+        if (searched.splits) {
+            ++ahead_;
+            impurity_ -= searched.priority - searched.child[0]->priority - searched.child[1]->priority;
+            for (auto& child : searched.child) want(*child, searched.gain);
+        }
+        if (options_.by_gain && searched.id != no_leaf) --awaited_, enqueue(searched);
+        while (!finished() && !awaited_) {
+            const size_t id = queue_.top().id;
+            Node& node = *nodes_[id];
+            if (!node.searched) break;
+            queue_.pop();
+            if (!node.splits) continue;
+            --ahead_;
+            tree_.feature[id] = node.feature, tree_.threshold[id] = node.threshold, tree_.gain[id] = node.gain;
+            tree_.left[id] = static_cast<int32_t>(nodes_.size());
+            for (auto& child : node.child) add(std::move(child));
+            leaves_.store(static_cast<int64_t>(leaves()), std::memory_order_relaxed);
+        }
+    }
+
+    // In the end priorities of leaves spread about evenly from 0 up to that of the next to be split: twice their mean, then, or what it
+    // is so far, which is more.
+    void want(Node& node, double parent_gain) {
+        const bool sure = !options_.by_gain && node.priority * static_cast<double>(options_.max_leaves) > 2 * impurity_;
+        if (!options_.by_gain && !sure) node.histogram.reset();  // others need it more
+        wanted_.push({sure, sure ? -static_cast<double>(node.size()) : options_.by_gain ? parent_gain : node.priority, &node});
+    }
+
+    void add(std::unique_ptr<Node> node) {
+        node->id = nodes_.size();
+        tree_.feature.push_back(-1), tree_.left.push_back(-1), tree_.threshold.push_back(0), tree_.gain.push_back(0);
+        nodes_.push_back(std::move(node));
+        if (options_.by_gain && !nodes_.back()->searched) ++awaited_;
+        else enqueue(*nodes_.back());
+    }
+    void enqueue(const Node& leaf) {
+        if (leaf.priority > 0 && (leaf.splits || !leaf.searched)) queue_.push({static_cast<float>(options_.by_gain ? leaf.gain : leaf.priority), leaf.id});
+    }
+
+    void put_leaf(const Node& leaf, int32_t* node_of) const {
+        const auto id = static_cast<int32_t>(leaf.id);
+        if (leaf.parent && leaf.parent->member) {
+            const auto line = pools_.along(leaf.parent->member, leaf.parent->feature, leaf.begin);
+            for (size_t i = 0; i < leaf.size(); ++i) node_of[line.row(i)] = id;
+        } else {
+            for (size_t i = leaf.begin; i < leaf.end; ++i) node_of[order_[i]] = id;
+        }
+    }
 
     void start() {
         const size_t n = table_.n, d = table_.d;
@@ -212,7 +263,9 @@ class Grower {
             if (room) histograms_.make(std::max<size_t>(4, room / 2), table_.all_bins() * width);
             else if (!options_.pool) pool_limit_ = short_list;
         }
-        nodes_.push_back(std::move(root));
+        impurity_ = root->priority;
+        want(*root, 0);
+        add(std::move(root));
     }
 
     // Neighbours share a bin, as values do in exact mode, and are told apart where a better cut may hide: the tree is the same.
@@ -288,21 +341,8 @@ class Grower {
         return [this, &s, team](int thread) -> ShortSums& { return team ? searches_[static_cast<size_t>(thread)].shorts : s.shorts; };
     }
 
-    void search(const std::vector<Node*>& batch) {
-        stop_if(cancel_);
-        size_t work = 0;
-        for (const Node* node : batch) work += node->size() * table_.d;
-        if (batch.size() == 1 || work < inline_work) {
-            for (Node* node : batch) search(*node, searches_[0], batch.size() == 1 && work >= inline_work ? &team_ : nullptr);
-            return;
-        }
-        team_.run(static_cast<int>(batch.size()),
-                  [&](int task, int thread) { search(*batch[static_cast<size_t>(task)], searches_[static_cast<size_t>(thread)], nullptr); });
-    }
-
     void search(Node& node, Search& s, Team* team) {
         stop_if(cancel_);
-        node.searched = true;
         const size_t count = node.size(), least = static_cast<size_t>(options_.min_samples_leaf);
         if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
         weigher().centre(node.sums, static_cast<double>(count), s.centre);
@@ -478,6 +518,16 @@ class Grower {
     Histograms histograms_;
     std::vector<std::unique_ptr<Node>> nodes_;  // after the histograms, which they give back
     size_t pool_limit_ = 0;                     // nodes of at most so many rows are sorted
+    // What the threads share while they work.
+    std::mutex mutex_;
+    std::condition_variable found_;
+    Grown tree_;
+    std::priority_queue<Entry> queue_;
+    std::priority_queue<Wish> wanted_;
+    size_t busy_ = 0, ahead_ = 0;  // nodes that are being searched; that are to be split as soon as it is their turn
+    size_t awaited_ = 0;           // by gain: leaves that have to be searched before anybody knows whose turn it is
+    double impurity_ = 0;          // of all leaves so far, with those that are known ahead
+    bool failed_ = false;
 };
 
 }  // namespace tripletree
