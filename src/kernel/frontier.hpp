@@ -23,7 +23,7 @@ struct Totals {
         rows = static_cast<double>(of[wide.count()]);
         squares = square(wide, of + wide.squares()), squares_d = square(wide, of + wide.squares() + wide.limbs());
     }
-    double priority(bool missing) const { return Weigher{lanes, missing, 1.0}.priority(sums, squares, squares_d, rows); }
+    double priority(bool missing) const { return Weigher{lanes, missing, 1.0}.priority(sums.data(), squares, squares_d, rows); }
 
     static Lanes search_lanes(const WideLanes& wide) {
         const int vectors = (wide.targets + 4 + 7) / 8 * (wide.fine ? 2 : 1);
@@ -70,7 +70,7 @@ inline Found best_split(const WideLanes& wide, const int64_t* histogram, const i
     table.one_value.assign(all, 1);
     Search s;
     s.prepare(narrow, min_leaf);
-    Weigher{lanes, missing, 1.0}.centre(totals.sums, totals.rows, s.centre);
+    Weigher{lanes, missing, 1.0}.centre(totals.sums.data(), totals.rows, s.centre);
     s.best.reset(std::max(1.0, 1e-12 * priority), min_gain * totals.rows);
     const Flag never{false};
     find_hopes(table, nullptr, 0, bins.get(), s, never);

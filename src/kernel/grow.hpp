@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
 #include <queue>
 
@@ -34,7 +33,7 @@ struct Node {
     size_t id = no_leaf;  // in the tree, as soon as it is there
     size_t begin = 0, end = 0;
     int depth = 0;
-    std::vector<double> sums;         // by lane, exact integers (with weights: each row's times its weight)
+    double* sums = nullptr;           // by lane, exact integers (with weights: each row's times its weight)
     Wide squares = 0, squares_d = 0;  // of the plain targets, of the derivatives
     double priority = 0;
     Histograms::Loan histogram;
@@ -46,7 +45,7 @@ struct Node {
     int feature = -1;
     double gain = 0, threshold = 0;
     size_t child_begin = 0;  // of the right child
-    std::unique_ptr<Node> child[2];
+    Node* child[2] = {};
     size_t size() const { return end - begin; }
 };
 
@@ -88,8 +87,8 @@ class Grower {
         }
         team_.run(team_.size(), [&](int, int thread) { work(searches_[static_cast<size_t>(thread)]); });
         std::vector<const Node*> leaves;
-        for (const auto& node : nodes_)
-            if (tree_.left[node->id] < 0) leaves.push_back(node.get());
+        for (const Node* node : nodes_)
+            if (tree_.left[node->id] < 0) leaves.push_back(node);
         constexpr size_t together = 16;
         team_.run(static_cast<int>((leaves.size() + together - 1) / together), [&](int task, int) {
             const size_t from = static_cast<size_t>(task) * together;
@@ -130,14 +129,14 @@ class Grower {
             lock.unlock();
             try {
                 search(*node, s, nullptr);
-            } catch (...) {
                 lock.lock();
+                note(*node);
+            } catch (...) {
+                if (!lock.owns_lock()) lock.lock();
                 failed_ = true;
                 found_.notify_all();
                 throw;
             }
-            lock.lock();
-            note(*node);
             found_.notify_all();
         }
     }
@@ -161,7 +160,7 @@ class Grower {
         if (searched.splits) {
             ++ahead_;
             impurity_ -= searched.priority - searched.child[0]->priority - searched.child[1]->priority;
-            for (auto& child : searched.child) want(*child, searched.gain);
+            for (Node* child : searched.child) want(*child, searched.gain);
         }
         if (options_.by_gain && searched.id != no_leaf) --awaited_, enqueue(searched);
         while (!finished() && !awaited_) {
@@ -173,7 +172,7 @@ class Grower {
             --ahead_;
             tree_.feature[id] = node.feature, tree_.threshold[id] = node.threshold, tree_.gain[id] = node.gain;
             tree_.left[id] = static_cast<int32_t>(nodes_.size());
-            for (auto& child : node.child) add(std::move(child));
+            for (Node* child : node.child) add(child);
             leaves_.store(static_cast<int64_t>(leaves()), std::memory_order_relaxed);
         }
     }
@@ -181,17 +180,17 @@ class Grower {
     // In the end priorities of leaves spread about evenly from 0 up to that of the next to be split: twice their mean, then, or what it
     // is so far, which is more.
     void want(Node& node, double parent_gain) {
-        const bool sure = !options_.by_gain && node.priority * static_cast<double>(options_.max_leaves) > 2 * impurity_;
+        const bool sure = !options_.by_gain && table_.n > pool_limit_ && node.priority * static_cast<double>(options_.max_leaves) > 2 * impurity_;
         if (!options_.by_gain && !sure) node.histogram.reset();  // others need it more
         wanted_.push({sure, sure ? -static_cast<double>(node.size()) : options_.by_gain ? parent_gain : node.priority, &node});
     }
 
-    void add(std::unique_ptr<Node> node) {
+    void add(Node* node) {
         node->id = nodes_.size();
         tree_.feature.push_back(-1), tree_.left.push_back(-1), tree_.threshold.push_back(0), tree_.gain.push_back(0);
-        nodes_.push_back(std::move(node));
-        if (options_.by_gain && !nodes_.back()->searched) ++awaited_;
-        else enqueue(*nodes_.back());
+        nodes_.push_back(node);
+        if (options_.by_gain && !node->searched) ++awaited_;
+        else enqueue(*node);
     }
     void enqueue(const Node& leaf) {
         if (leaf.priority > 0 && (leaf.splits || !leaf.searched)) queue_.push({static_cast<float>(options_.by_gain ? leaf.gain : leaf.priority), leaf.id});
@@ -210,9 +209,9 @@ class Grower {
     void start() {
         const size_t n = table_.n, d = table_.d;
         const auto width = static_cast<size_t>(table_.lanes.width);
-        std::unique_ptr<Node> root(new Node);
+        Node* root = searches_[0].make<Node>(1);
         root->end = n;
-        root->sums.assign(width, 0.0);
+        root->sums = searches_[0].make<double>(width);
         struct Part {
             std::vector<double> sums;
             Squares squares[2];
@@ -265,7 +264,7 @@ class Grower {
         }
         impurity_ = root->priority;
         want(*root, 0);
-        add(std::move(root));
+        add(root);
     }
 
     // Neighbours share a bin, as values do in exact mode, and are told apart where a better cut may hide: the tree is the same.
@@ -344,7 +343,7 @@ class Grower {
     void search(Node& node, Search& s, Team* team) {
         stop_if(cancel_);
         const size_t count = node.size(), least = static_cast<size_t>(options_.min_samples_leaf);
-        if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return release(node);
+        if (node.priority <= 0 || count < 2 * least || node.depth >= options_.max_depth) return node.histogram.reset();
         weigher().centre(node.sums, static_cast<double>(count), s.centre);
         s.best.reset(std::max(table_.least, 1e-12 * node.priority), options_.min_gain * weight(node));
         const uint32_t* order = order_ + node.begin;
@@ -364,7 +363,7 @@ class Grower {
             pools_.search(node.member, node.begin, node.end, s);
         }
         const Candidate* chosen = s.best.choose();
-        if (!chosen) return release(node);
+        if (!chosen) return node.histogram.reset();
         node.splits = true;
         node.feature = chosen->feature;
         node.gain = chosen->gain;
@@ -445,10 +444,10 @@ class Grower {
 
     // Adds up the rows of a new node.
     void sum(const uint32_t* rows, Node& node, Team* team) {
-        const size_t width = node.sums.size();
+        const auto width = static_cast<size_t>(table_.lanes.width);
         if (!team) {
             Squares squares[2];
-            in_steps(node.size(), cancel_, [&](size_t a, size_t b) { hot.sum_rows(table_, rows + a, b - a, node.sums.data(), squares); });
+            in_steps(node.size(), cancel_, [&](size_t a, size_t b) { hot.sum_rows(table_, rows + a, b - a, node.sums, squares); });
             return note_squares(node, squares);
         }
         std::vector<double> part(most_blocks * width, 0.0);
@@ -467,14 +466,14 @@ class Grower {
         const size_t lefts = node.member ? static_cast<size_t>(chosen.left) : divide_rows(node, chosen.cut, s, team), rights = node.size() - lefts;
         node.child_begin = node.begin + lefts;
         for (int side = 0; side < 2; ++side) {
-            node.child[side].reset(new Node);
+            node.child[side] = s.make<Node>(1);
             Node& child = *node.child[side];
             child.begin = side ? node.begin + lefts : node.begin;
             child.end = side ? node.end : node.begin + lefts;
             child.depth = node.depth + 1;
             child.parent = &node;
             child.member = node.member;
-            child.sums.assign(width, 0.0);
+            child.sums = s.make<double>(width);
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
         const uint32_t* rows = node.member ? divide_pool(node, lefts, s) : order_ + small.begin;
@@ -482,7 +481,7 @@ class Grower {
         if (node.histogram && large.size() > pool_limit_) part = histograms_.lend();
         if (part) {
             Squares squares[2];
-            const Total total{small.sums.data(), squares};
+            const Total total{small.sums, squares};
             build_histogram(table_, rows, small.size(), shorts(s, team), team, cancel_, part.get(), &total);
             note_squares(small, squares);
             hot.subtract(node.histogram.get(), part.get(), table_.all_bins() * width);
@@ -496,12 +495,7 @@ class Grower {
         large.squares_d = node.squares_d - small.squares_d;
         weigh(small);
         weigh(large);
-        release(node);
-    }
-
-    void release(Node& node) {
         node.histogram.reset();
-        node.sums = {};
     }
 
     Table& table_;
@@ -516,8 +510,8 @@ class Grower {
     std::vector<Search> searches_;
     Array<Wide> squares_;  // Table::weighted_squares
     Histograms histograms_;
-    std::vector<std::unique_ptr<Node>> nodes_;  // after the histograms, which they give back
-    size_t pool_limit_ = 0;                     // nodes of at most so many rows are sorted
+    std::vector<Node*> nodes_;  // the leaves of the tree so far, and what they were split from
+    size_t pool_limit_ = 0;     // nodes of at most so many rows are sorted
     // What the threads share while they work.
     std::mutex mutex_;
     std::condition_variable found_;

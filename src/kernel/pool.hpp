@@ -12,10 +12,13 @@ struct Member {
         int feature;
         bool ties;  // some rows of the pool share a value
     };
-    size_t first = 0, size = 0;     // the pool's first place in the order of rows, and how many there are
-    size_t room = 0;                // rows of the pools before it in the room for lists
-    std::vector<Feature> features;  // along which the node has, or may have, several values
-    bool weigh_all = false;         // most runs had to be opened so far: not worth the trouble any more
+    size_t first = 0, size = 0;   // the pool's first place in the order of rows, and how many there are
+    size_t room = 0;              // rows of the pools before it in the room for lists
+    Feature* features = nullptr;  // along which the node has, or may have, several values
+    size_t several = 0;           // of them
+    const Feature* begin() const { return features; }
+    const Feature* end() const { return features + several; }
+    bool weigh_all = false;  // most runs had to be opened so far: not worth the trouble any more
     explicit operator bool() const { return size > 0; }
 };
 
@@ -29,7 +32,7 @@ class Pools {
     // The rows of the node that begins at `begin`, sorted along a feature.
     Places<uint16_t> along(const Member& member, int feature, size_t begin) const {
         bool ties = true;
-        for (const Member::Feature& f : member.features)
+        for (const Member::Feature& f : member)
             if (f.feature == feature) ties = f.ties;
         return along(member, Member::Feature{feature, ties}, begin);
     }
@@ -39,6 +42,7 @@ class Pools {
         member.first = begin, member.size = count, member.room = used_.fetch_add(count);
         if (s.codes.size() < count) s.codes.resize(count);
         s.make_room(count);
+        member.features = s.make<Member::Feature>(table_.d);
         for (int f = 0; f < static_cast<int>(table_.d); ++f) {
             stop_if(cancel_);
             hot.gather_codes(table_, static_cast<size_t>(f), order_ + begin, count, s.codes.data());
@@ -46,7 +50,7 @@ class Pools {
             const Values values = hot.sort_places(s.codes.data(), count, s.words.data(), list);
             if (values == Values::one) continue;
             if (values == Values::with_ties) hot.rank_places(s.codes.data(), list, count, ranks_ + start(member, f));
-            member.features.push_back({f, values == Values::with_ties});
+            member.features[member.several++] = {f, values == Values::with_ties};
         }
     }
 
@@ -55,17 +59,18 @@ class Pools {
         const size_t count = end - begin, usual = s.all_at_once;
         if (member.weigh_all) s.all_at_once = count;
         s.opened = 0;
-        std::vector<Member::Feature> several;
-        for (const Member::Feature& f : member.features) {
+        Member::Feature* features = s.make<Member::Feature>(member.several);  // the others are the parent's
+        size_t several = 0;
+        for (const Member::Feature& f : member) {
             stop_if(cancel_);
             const Places<uint16_t> line = along(member, f, begin);
             if (line.value(0) == line.value(count - 1)) continue;
-            several.push_back(f);
+            features[several++] = f;
             weigh_sorted(table_, s, f.feature, line, count, {s.zero.data(), 0, 0, 0});
         }
-        member.features = std::move(several);
+        member.features = features, member.several = several;
         open_runs(table_, s);
-        member.weigh_all |= 5 * s.opened > 2 * count * member.features.size();
+        member.weigh_all |= 5 * s.opened > 2 * count * several;
         s.all_at_once = usual;
     }
 
@@ -77,7 +82,7 @@ class Pools {
         const uint16_t* by = along(member, feature, begin).list;
         for (size_t i = 0; i < middle - begin; ++i) side[by[i]] = 0;
         for (size_t i = middle - begin; i < end - begin; ++i) side[by[i]] = 1;
-        for (const Member::Feature& f : member.features) {
+        for (const Member::Feature& f : member) {
             if (f.feature == feature) continue;
             stop_if(cancel_);
             uint16_t* list = lists_ + start(member, f.feature) + (begin - member.first);

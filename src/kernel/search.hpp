@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory_resource>
 
 #include "histogram.hpp"
 #include "split.hpp"
@@ -30,6 +31,13 @@ struct Hope {
 
 // What one thread needs to search.
 struct Search {
+    std::pmr::monotonic_buffer_resource room;  // for nodes, which stay until all go: to free them one by one would take as long as to make them
+    template <class T>
+    T* make(size_t count) {
+        T* made = static_cast<T*>(room.allocate(count * sizeof(T), alignof(T)));
+        std::uninitialized_value_construct_n(made, count);
+        return made;
+    }
     double min_leaf = 1;
     size_t all_at_once = 0;  // ranges of at most so many rows are not worth runs
     Best best;

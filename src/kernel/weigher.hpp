@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "layout.hpp"
 
@@ -16,17 +15,15 @@ struct Weigher {
     double least;  // smallest weight
 
     // Samples of a node, or their weight.
-    double weight(const std::vector<double>& sums, double rows) const { return lanes.weighted ? sums[static_cast<size_t>(lanes.count())] : rows; }
-    double with_derivative(const std::vector<double>& sums, double rows) const {
-        return missing ? sums[static_cast<size_t>(lanes.with_derivative())] : weight(sums, rows);
-    }
+    double weight(const double* sums, double rows) const { return lanes.weighted ? sums[static_cast<size_t>(lanes.count())] : rows; }
+    double with_derivative(const double* sums, double rows) const { return missing ? sums[static_cast<size_t>(lanes.with_derivative())] : weight(sums, rows); }
 
     // The mean of a target is limb x first + second + left / n, all of them whole numbers. With weights, whose sum may be larger than
     // any number of rows, `first` is a multiple of 1 / 256: so `second` has 14 bits, and n x second 50.
     struct Mean {
         double first, second, left;
     };
-    Mean mean(const std::vector<double>& sums, int k, double n) const {
+    Mean mean(const double* sums, int k, double n) const {
         const double sum = sums[static_cast<size_t>(k)], parts = lanes.weighted ? 256 : 1, first = std::nearbyint(sum / n * parts) / parts,
                      left = sum - n * first;
         if (!lanes.fine) return {first, 0, left};
@@ -36,7 +33,7 @@ struct Weigher {
     }
 
     // Within sum of squares of one group. Whole parts of the means are taken off in integers, so a pure node gives 0 exactly.
-    double within(Wide squares, const std::vector<double>& sums, int from, int to, double n) const {
+    double within(Wide squares, const double* sums, int from, int to, double n) const {
         double rest = 0;
         const auto whole = [](double x) { return static_cast<Wide>(static_cast<int64_t>(x)); };
         for (int k = from; k < to; ++k) {
@@ -50,14 +47,14 @@ struct Weigher {
     }
 
     // Summed impurity; squares are those of the plain targets, and of the derivatives.
-    double priority(const std::vector<double>& sums, Wide squares, Wide squares_d, double rows) const {
+    double priority(const double* sums, Wide squares, Wide squares_d, double rows) const {
         const double n = weight(sums, rows);
         if (!missing) return within(squares + squares_d, sums, 0, lanes.targets, n);
         const double nd = with_derivative(sums, rows), plain = within(squares, sums, 0, lanes.plain, n);
         return nd > 0 ? plain + within(squares_d, sums, lanes.plain, lanes.targets, nd) * (n / nd) : plain;
     }
 
-    void centre(const std::vector<double>& sums, double rows, Centre& c) const {
+    void centre(const double* sums, double rows, Centre& c) const {
         c.n = weight(sums, rows);
         c.weighted = lanes.weighted, c.rows = rows, c.least = least;
         c.nd = with_derivative(sums, rows);
