@@ -8,6 +8,14 @@
 namespace tripletree {
 namespace TT_ISA {
 
+// Eight numbers of a column.
+TT_INLINE V8 load_column(const double* x, size_t stride) {
+    if (stride == 1) return load(x);
+    V8 some;
+    for (size_t k = 0; k < 8; ++k) some[k] = x[k * stride];
+    return some;
+}
+
 // The range of a column, or of eight side by side, together with the one so far; NaN does not count.
 static void widen_ranges(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest) {
     V8 lo = eight ? load(lowest) : V8{} + *lowest, hi = eight ? load(highest) : V8{} + *highest;
@@ -18,7 +26,7 @@ static void widen_ranges(const double* x, size_t n, size_t stride, bool eight, d
         return;
     }
     size_t i = 0;
-    for (; i + 8 <= n && stride == 1; i += 8) add(load(x + i));
+    for (; i + 8 <= n; i += 8) add(load_column(x + i * stride, stride));
     for (; i < n; ++i) add(V8{} + x[i * stride]);
     for (int k = 0; k < 8; ++k) *lowest = std::min(*lowest, lo[k]), *highest = std::max(*highest, hi[k]);
 }
@@ -46,10 +54,10 @@ static size_t add_sums(const double* x, size_t n, size_t stride, bool eight, con
         return static_cast<size_t>(count[0]);
     }
     size_t i = 0;
-    for (; i + 8 <= n && stride == 1; i += 8) add(load(x + i));
-    for (; i < n; i += 8) {
+    for (; i + 8 <= n; i += 8) add(load_column(x + i * stride, stride));
+    if (i < n) {
         V8 some = V8{} + __builtin_nan("");
-        for (size_t k = 0; k < 8 && i + k < n; ++k) some[k] = x[(i + k) * stride];
+        for (size_t k = 0; i + k < n; ++k) some[k] = x[(i + k) * stride];
         add(some);
     }
     for (int j = 0; j < 4; ++j) sums[j] += horizontal_sum(total[j]);
@@ -72,12 +80,18 @@ static void quantise(const double* x, size_t n, size_t m, int64_t row_stride, in
             }
         return;
     }
-    for (size_t i = 0; i < n; ++i)
+    constexpr size_t together = 64;  // rows, whose lanes stay in the first cache
+    for (size_t a = 0; a < n; a += together)
         for (size_t k = 0; k < m; ++k) {
-            const double v = x[static_cast<int64_t>(i) * row_stride + static_cast<int64_t>(k) * column_stride];
-            const double y = ((v - centre[k]) * unit[k] - mean[k]) * scale[k], rounded = (y + magic) - magic;
-            out[i * width + k] = y == y ? static_cast<int32_t>(rounded) : 0;
-            if (second) out[i * width + k + second] = y == y ? static_cast<int32_t>(((y - rounded) * limb + magic) - magic) : 0;
+            const size_t b = std::min(n, a + together);
+            const double middle = centre[k], per_unit = unit[k], from = mean[k], steps = scale[k];
+            const double* v = x + static_cast<int64_t>(a) * row_stride + static_cast<int64_t>(k) * column_stride;
+            int32_t* to = out + a * width + k;
+            for (size_t i = a; i < b; ++i, v += row_stride, to += width) {
+                const double y = ((*v - middle) * per_unit - from) * steps, rounded = (y + magic) - magic;
+                *to = y == y ? static_cast<int32_t>(rounded) : 0;
+                if (second) to[second] = y == y ? static_cast<int32_t>(((y - rounded) * limb + magic) - magic) : 0;
+            }
         }
 }
 
