@@ -46,6 +46,8 @@ SHORTER = 0.02
 """A rule has no more leaves than it needs to be right that nearly as often as with four."""
 INSIDE, OUTSIDE = 0.88, 0.12
 """A name holds for at least this share of the samples inside a region, and at most that share of those outside."""
+MOST_PREFIXES = 20
+"""Words, and pairs of words, that another word is added to."""
 CONFUSING = 0.3
 """What it counts against a name that it holds all over some other region."""
 LAG = 8
@@ -352,6 +354,9 @@ def _names(
     states, region = states[part], region[part]
     borders = [tree.threshold[tree.feature == f].tolist() for f in range(len(schema.features))]
     known = vocabulary(schema, states, borders, rate_of, thresholds)
+    # Region after region, so that the samples of each are together.
+    order = np.argsort(region, kind="stable")
+    states, size = states[order], np.bincount(region, minlength=tree.n_leaves)
     taken: set[str] = set()
     found = []
     for one in range(tree.n_leaves):
@@ -360,53 +365,53 @@ def _names(
             for f, feature in enumerate(schema.features)
             for word in plain_words(feature, f, float(lower[one, f]), float(upper[one, f]))
         ]
-        name = _name([*known, *own], states, region, one, taken)
+        name = _name([*known, *own], states, size, one, taken)
         taken.add(joined(name))
         found.append(name)
     return tuple(found)
 
 
-def _name(words: list[Word], states: F64, region: I64, one: int, taken: set[str]) -> tuple[Word, ...]:
+def _name(words: list[Word], states: F64, size: I64, one: int, taken: set[str]) -> tuple[Word, ...]:
     """Return up to three words that hold inside and not outside; the fewest that do, words before conditions."""
     truth = np.stack([word.holds(states) for word in words], axis=1).astype(np.float32)
     cost = np.array([0.02 if word.plain else 0.1 for word in words])
     feature = [word.limits[0][0] for word in words]
-    within, beyond, whose = truth[region == one], truth[region != one], region[region != one]
-    # The share of each other region: one row for each, to multiply with.
-    members = (whose == np.unique(whose)[:, None]).astype(np.float32)
-    members /= members.sum(axis=1, keepdims=True)
+    ends = np.cumsum(size)
+    rows = [slice(end - count, end) for count, end in zip(size.tolist(), ends.tolist(), strict=True)]
+    others = (np.arange(len(size)) != one) & (size > 0)
     best: tuple[float, tuple[int, ...]] = (-math.inf, ())
 
-    def judge(prefix: tuple[int, ...]) -> npt.NDArray[np.float64]:
-        """Look at all names that add one word to a prefix; return how good they are."""
+    def judge(prefixes: Sequence[tuple[int, ...]]) -> F64:
+        """Look at all names that add one word to a prefix; return how good they are, shape (prefixes, words)."""
         nonlocal best
-        held = beyond[:, list(prefix)].all(axis=1)
-        share_in = within[within[:, list(prefix)].all(axis=1)].sum(axis=0) / max(len(within), 1)
-        share_out = beyond[held].sum(axis=0) / max(len(beyond), 1)
+        held = np.stack([truth[:, list(prefix)].all(axis=1) for prefix in prefixes]).astype(np.float32)
+        # Whole numbers, which are exact: in how many samples of each region a name holds.
+        counts = np.stack([held[:, mine] @ truth[mine] for mine in rows]).astype(np.float64)
+        share_in = counts[one] / max(size[one], 1)
+        share_out = counts[others].sum(axis=0) / max(size[others].sum(), 1)
         # A small region that the name would fit as well is hardly seen in the share outside.
-        worst = (members[:, held] @ beyond[held]).max(axis=0, initial=0.0)
-        gain = share_in - share_out - CONFUSING * worst - cost - cost[list(prefix)].sum()
+        worst = (counts[others] / size[others, None, None]).max(axis=0, initial=0.0)
+        gain = share_in - share_out - CONFUSING * worst - cost
+        gain -= np.array([cost[list(prefix)].sum() for prefix in prefixes])[:, None]
         honest = (share_in >= INSIDE) & (share_out <= OUTSIDE) & (worst <= 0.5)
-        for k in np.argsort(-(gain + honest), kind="stable").tolist():
-            if any(feature[k] == feature[p] for p in prefix):
-                continue
-            name = tuple(sorted((*prefix, k)))
-            if joined([words[p] for p in name]) not in taken:
-                score = float(gain[k] + honest[k])
-                best = max(best, (score, name))
-                break
+        for prefix, scores in zip(prefixes, gain + honest, strict=True):
+            for k in np.argsort(-scores, kind="stable").tolist():
+                if any(feature[k] == feature[p] for p in prefix):
+                    continue
+                name = tuple(sorted((*prefix, k)))
+                if joined([words[p] for p in name]) not in taken:
+                    best = max(best, (float(scores[k]), name))
+                    break
         # A word that is added must at least hold inside.
         return np.where(share_in >= INSIDE, gain, -math.inf)
 
-    first = judge(())
-    if len(words) > 1:
-        starts = [k for k in np.argsort(-first, kind="stable").tolist() if np.isfinite(first[k])][:20]
-        pairs: list[tuple[float, tuple[int, ...]]] = []
-        for k in starts:
-            second = judge((k,))
+    first = judge([()])[0]
+    starts = [k for k in np.argsort(-first, kind="stable").tolist() if np.isfinite(first[k])][:MOST_PREFIXES]
+    if len(words) > 1 and starts:
+        pairs: set[tuple[float, tuple[int, ...]]] = set()
+        for k, second in zip(starts, judge([(k,) for k in starts]), strict=True):
             other = [p for p in np.argsort(-second).tolist() if feature[p] != feature[k]]
-            pairs += [(float(second[p]), tuple(sorted((k, p)))) for p in other[:5]]
-        for score, pair in sorted(set(pairs), reverse=True)[:20]:
-            if np.isfinite(score):
-                judge(pair)
+            pairs |= {(float(second[p]), tuple(sorted((k, p)))) for p in other[:5] if np.isfinite(second[p])}
+        if pairs:
+            judge([pair for _, pair in sorted(pairs, reverse=True)[:MOST_PREFIXES]])
     return tuple(words[k] for k in best[1])
