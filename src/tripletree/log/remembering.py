@@ -209,6 +209,7 @@ class Agent:
         self.episode = case.episode[case.rows]
         self.whole = float((self.known**2).sum())
         self._scores = np.stack([_scores(column) for column in case.states.T], axis=1)
+        self._straight: dict[int, F64] = {}
         predicted, process, places = self._model(0)
         left = self.known - predicted
         self.unexplained = float((left**2).sum()) / self.whole
@@ -224,8 +225,10 @@ class Agent:
         """Return what trees, and regressions where these know better, say of the state so many steps ago."""
         case, states = self.case, self.case.states[self.case.before(lag)]
         rough = forest(states, self.known, case.fold, self.episode, trees or self._trees, OF_ACTIONS, self._seed)
-        plain = straight(states, self.known, case.log.schema.action.kind == "discrete", case.fold)
-        return rough + _shrunk(plain - rough, self.known - rough)
+        # Few trees and many are asked about the same lags, and regressions take longest.
+        if lag not in self._straight:
+            self._straight[lag] = straight(states, self.known, case.log.schema.action.kind == "discrete", case.fold)
+        return rough + _shrunk(self._straight[lag] - rough, self.known - rough)
 
     def _model(self, lag: int) -> tuple[F64, Process, F64]:
         """Return what the state so many steps ago tells of each judged row, by other episodes."""

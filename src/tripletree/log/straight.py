@@ -66,5 +66,6 @@ def _shares(scores: F64, labels: bool) -> tuple[F64, F64]:
         most = np.maximum(scores.max(axis=1, keepdims=True), none)
         size = most + np.log(np.exp(scores - most).sum(axis=1, keepdims=True) + np.exp(-most))
         return np.exp(scores - size), size
-    size = np.logaddexp(0, scores)
+    # As `logaddexp` does, but by functions that NumPy has for many numbers at once.
+    size = np.maximum(scores, 0) + np.log1p(np.exp(-np.abs(scores)))
     return np.exp(scores - size), size
