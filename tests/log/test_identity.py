@@ -152,3 +152,9 @@ def test_the_kernel_refuses_arrays_that_do_not_fit() -> None:
             _kernel.add_hashes(states, keys, np.array(wrong), sums)
     with pytest.raises(ValueError, match="starts must ascend"):
         _kernel.add_hashes(states, keys, np.array([0, 3, 2, 4]), np.zeros(3, np.uint64))
+
+
+def test_a_log_works_its_hashes_out_once() -> None:
+    log = random_log(3, lengths=(6, 2), features=2)
+    assert log.hashes is log.hashes
+    assert log.hashes.tolist() == episode_hashes(log).tolist()

@@ -16,7 +16,6 @@ from tripletree.checks import listing
 from tripletree.log.delay import delay
 from tripletree.log.derive import wrapped
 from tripletree.log.findings import Level
-from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
 from tripletree.log.schema import DEGREES
 from tripletree.text import Message, Option, count, plural
@@ -378,7 +377,7 @@ def _dependent(log: Log) -> Iterator[Fault]:
 
 def _doubled(log: Log) -> Iterator[Fault]:
     lengths = np.diff(log.starts)
-    hashes = episode_hashes(log)
+    hashes = log.hashes
     _, first = np.unique(hashes, return_index=True)
     again = np.ones(log.n_episodes, bool)
     again[first] = False

@@ -38,7 +38,7 @@ def episode_hashes(log: Log, before: int = 0) -> U64:
 
 def kept_hashes(log: Log) -> U64:
     """Return the distinct hashes of a log's episodes, from small to large: all of them, or the smallest."""
-    return np.unique(episode_hashes(log))[:MOST_KEPT]
+    return np.unique(log.hashes)[:MOST_KEPT]
 
 
 def found_in(hashes: U64, kept: U64) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

@@ -665,6 +665,13 @@ class Log:
         return extremes(self.states)
 
     @cached_property
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        """What tells an episode from others, by its own numbers; see `identity.episode_hashes`."""
+        from tripletree.log.identity import episode_hashes  # which is about logs
+
+        return episode_hashes(self)
+
+    @cached_property
     def weighted_fingerprint(self) -> str:
         """What tells logs apart whose steps are the same and count differently."""
         if self.weights is None:

@@ -19,7 +19,7 @@ from tripletree.leaves.losses import loss_curve
 from tripletree.leaves.margin import margins
 from tripletree.log.derive import NOISE, values
 from tripletree.log.disk import DiskLog
-from tripletree.log.identity import episode_hashes, found_in
+from tripletree.log.identity import found_in
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.model.bootstrap import end_states, ends_of_truncated, settles
@@ -233,7 +233,7 @@ def sightings(fitted: Fitted, hashes: U64) -> tuple[Mask, Mask, Mask]:
 
 def unseen(fitted: Fitted, log: Log) -> Log | None:
     """Return the episodes of a log that the tree has neither been grown on nor sized by; None when there are none."""
-    fresh = sightings(fitted, episode_hashes(in_labels(fitted.schema, log)))[2]
+    fresh = sightings(fitted, in_labels(fitted.schema, log).hashes)[2]
     if not fresh.any():
         return None
     return log if fresh.all() else log.select(fresh)

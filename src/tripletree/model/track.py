@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.log.identity import episode_hashes
 from tripletree.log.log import TRUNCATED, Log
 from tripletree.log.recording import Recording
 from tripletree.tree.structure import Tree
@@ -119,7 +118,7 @@ class Track:
             Threads to use; their number changes nothing.
         """
         cuts = _cuts(tree, log.n_features)
-        most_rows = room(tree, log.n_features, most_bytes)
+        most_rows = _room(cuts, most_bytes)
         kept = _sample(log, most_rows)
         begin, length, step = log.starts[kept], np.diff(log.starts)[kept], None
         if not len(kept):
@@ -269,8 +268,12 @@ class Track:
 
 def room(tree: Tree, features: int, most_bytes: int = MOST_BYTES) -> int:
     """Return how many states, the final ones of episodes included, a track has room for."""
+    return _room(_cuts(tree, features), most_bytes)
+
+
+def _room(cuts: list[F64], most_bytes: int) -> int:
     # Besides the cuts there are four edges, at the smallest and the largest state.
-    sizes = [_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in _cuts(tree, features)]
+    sizes = [_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in cuts]
     return most_bytes // sum(sizes)
 
 
@@ -290,7 +293,7 @@ def _sample(log: Log, most_rows: int) -> I64:
     rows = np.diff(log.starts) + 1
     if rows.sum() <= most_rows and log.n_episodes <= MOST_EPISODES:
         return np.arange(log.n_episodes)
-    order = np.argsort(episode_hashes(log), kind="stable")
+    order = np.argsort(log.hashes, kind="stable")
     order = order[rows[order] <= most_rows]
     # Up to the first for which there is no more room: going on with shorter ones would prefer them.
     fit = int(np.searchsorted(np.cumsum(rows[order]), most_rows, side="right"))
@@ -299,7 +302,7 @@ def _sample(log: Log, most_rows: int) -> I64:
 
 def _stretches(log: Log, most_rows: int) -> tuple[I64, I64, I64]:
     """Return the episode, the first row and the length of stretches of episodes that are all too long to be kept."""
-    hashes = episode_hashes(log)
+    hashes = log.hashes
     chosen = np.sort(np.argsort(hashes, kind="stable")[:STRETCHES])
     each = STRETCHES // len(chosen)
     # Each has the state that follows it, too.

@@ -15,7 +15,6 @@ from tripletree.asking.levels import AUTO, Classes, Levels, Wanted, log_levels, 
 from tripletree.checks import check_whole
 from tripletree.language.conditions import clauses
 from tripletree.language.numbers import capital, percent, rounded
-from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
 from tripletree.model.evaluate import check_same_schema, in_labels, sightings
 from tripletree.model.fitted import Fitted
@@ -108,7 +107,7 @@ def _samples(fitted: Fitted, classes: Classes, log: Log | None, threads: int) ->
         return _Samples(states[thin], own[thin], states, own, states[:0], own[:0], False, source)
     check_same_schema(fitted.schema, log, "log")
     shown = log_levels(fitted, classes, log)
-    fresh = sightings(fitted, episode_hashes(in_labels(fitted.schema, log)))[2]
+    fresh = sightings(fitted, in_labels(fitted.schema, log).hashes)[2]
     test, truly = fresh, True
     if fresh.all() or not fresh.any():
         # The tree has seen all of them, or none: some are held out from the rules.

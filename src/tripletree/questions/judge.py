@@ -14,7 +14,6 @@ from tripletree.checks import check_choice, check_whole
 from tripletree.errors import TripleTreeWarning
 from tripletree.language.numbers import FEW
 from tripletree.leaves.linear import node_spreads
-from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
 from tripletree.model.evaluate import (
     check_same_schema,
@@ -126,7 +125,7 @@ def judgement(fitted: Fitted, log: Log, threads: int = 1, *, sampled: bool = Fal
     """Return the answer of `held_out`, and the tree with it: of the same log, it need not be measured again."""
     check_same_schema(fitted.schema, log, "log")
     log = in_labels(fitted.schema, log)
-    hashes = episode_hashes(log)
+    hashes = log.hashes
     log_id = identity(log, hashes)
     known = recall(fitted, log_id, _calibrated(fitted))
     if known is not None:

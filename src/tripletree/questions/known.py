@@ -12,7 +12,6 @@ from tripletree.answers.diff import CHANGED, SAME, UNCLEAR, Known
 from tripletree.asking.states import finite_states
 from tripletree.errors import ParameterError
 from tripletree.log.derive import derivatives
-from tripletree.log.identity import episode_hashes
 from tripletree.log.log import Log
 from tripletree.log.shuffling import largest, shuffles_of
 from tripletree.model.evaluate import check_same_schema, in_labels, known_codes, sightings
@@ -127,7 +126,7 @@ def still_known(fitted: Fitted, old: Log, new: Log, alpha: float, seed: int = 0)
     check_same_schema(fitted.schema, old, "old log")
     check_same_schema(fitted.schema, new, "new log")
     logs = [in_labels(fitted.schema, log) for log in (old, new)]
-    fresh = [sightings(fitted, episode_hashes(log))[2] for log in logs]
+    fresh = [sightings(fitted, log.hashes)[2] for log in logs]
     counted = (int(fresh[0].sum()), int(fresh[1].sum()))
     if min(counted) < 1:
         return Known(UNCLEAR, None, {}, counted)
