@@ -13,7 +13,8 @@ from tests.test_api import quietly_fitted
 from tripletree import LogError, ParameterError
 from tripletree.asking.regions import read_regions
 from tripletree.demos import road
-from tripletree.questions.story import story
+from tripletree.questions.story import jumps, story
+from tripletree.questions.study import Study
 
 
 @pytest.fixture(scope="module")
@@ -332,3 +333,15 @@ def test_phases_last_three_steps_and_are_six_at_most_unless_asked_otherwise():
     assert len(of(long * 4, most=8)) == 8
     assert len(of(long * 4)) <= 6
     assert len(of(long * 4, most=1)) == 1
+
+
+def test_jumps_alone_are_those_of_the_story(tree, log):
+    for episode in range(0, log.n_episodes, 7):
+        alone, told = jumps(tree.fitted_, log, episode), story(tree.fitted_, episode, log).jumps
+        assert [(one.step, str(one.change)) for one in alone] == [(one.step, str(one.change)) for one in told]
+
+
+def test_a_study_tells_a_story_once(tree, log):
+    study = Study(tree.fitted_, log, 1)
+    assert study.story(2) is study.story(2)
+    assert str(study.story(2)) == str(story(tree.fitted_, 2, log))

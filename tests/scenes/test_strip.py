@@ -13,6 +13,7 @@ from tests.scenes.models import gears, road_tree
 from tripletree import LogError, ParameterError, TripleTree, TripleTreeWarning
 from tripletree.answers.story import Phase, Story
 from tripletree.demos import road
+from tripletree.scenes import strip
 from tripletree.scenes.colours import HERE, OTHER, PHASES
 from tripletree.scenes.strip import _features, _phases, _span, _subtitle, _words, episode
 from tripletree.scenes.types import Labels, Lines, Points, Rectangles
@@ -262,3 +263,11 @@ def test_rows_have_a_tenth_of_room_above_and_below():
 )
 def test_how_an_episode_went(given, text):
     assert _subtitle(replace(told(10), **given)) == text
+
+
+def test_a_story_that_is_known_is_not_asked_for_again(monkeypatch):
+    tree, log = alive()
+    drawn = episode(tree, log, 1)
+    told = strip.story(tree.fitted_, 1, log)
+    monkeypatch.setattr(strip, "story", None)
+    assert episode(tree, log, 1, told=told).rows[-1][0].marks[0].text == drawn.rows[-1][0].marks[0].text

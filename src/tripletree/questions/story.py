@@ -148,9 +148,9 @@ def story(
     ends = np.array([0, len(one.states)])
     regions = read_regions(fitted, about, levels, given=(one.states, ends))
     leaf = fitted.tree.apply(one.states)
+    value = fitted.leaves.value_mean[leaf]
     predicted = regions.leaves[leaf]
     recorded = predicted if one.log is None else log_levels(fitted, regions.classes, one.log)
-    value = fitted.attributes.value_mean[fitted.tree.leaf_nodes[leaf]]
     region = regions.of(one.states)
     visits = cut(region, 1 if one.crossing else shortest, most)
     parts = columns(regions.classes)
@@ -289,6 +289,12 @@ def _read(fitted: Fitted, episode: Any, log: Log | None) -> _Episode:
     if not len(states):
         raise ParameterError(NOTHING)
     return _Episode("This sequence of states", states)
+
+
+def jumps(fitted: Fitted, log: Log, episode: int) -> tuple[Jump, ...]:
+    """Return the jumps of the value that the story of an episode tells, without the rest of it."""
+    states = log.states[log.starts[episode] : log.starts[episode + 1]]
+    return _jumps(fitted, states, fitted.leaves.value_mean[fitted.tree.apply(states)], max(BRIEF, LASTING))
 
 
 def _jumps(fitted: Fitted, states: F64, value: F64, brief: int) -> tuple[Jump, ...]:

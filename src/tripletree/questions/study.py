@@ -181,4 +181,11 @@ class Study:
 
     def story(self, episode: int) -> Story:
         """Return the story of an episode, by its position in the log."""
-        return story(self.fitted, episode, self.log, about=self.told_about, threads=self.threads)
+        if episode not in self._stories:
+            self._stories[episode] = story(self.fitted, episode, self.log, about=self.told_about, threads=self.threads)
+        return self._stories[episode]
+
+    @cached_property
+    def _stories(self) -> dict[int, Story]:
+        """Stories that were told already, by episode."""
+        return {}

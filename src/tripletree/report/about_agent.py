@@ -25,6 +25,7 @@ from tripletree.questions.chance import chance, expected_steps
 from tripletree.questions.effects import effects
 from tripletree.questions.explain_change import explain_changes
 from tripletree.questions.outline import does
+from tripletree.questions.story import jumps
 from tripletree.report import words
 from tripletree.report.about_tree import seen_at_once
 from tripletree.report.case import Case, Section
@@ -283,8 +284,8 @@ def _lowest_returns(case: Case) -> list[Markup]:
 
 def _fall(case: Case, episode: int) -> object:
     """Return the largest fall of an episode's value, if it is large: a story has one rise and one fall at most."""
-    told = case.story(episode)
-    return next((jump for jump in told.jumps if jump.change.became < jump.change.was), None)
+    told = jumps(case.fitted, case.log, episode)
+    return next((jump for jump in told if jump.change.became < jump.change.was), None)
 
 
 def moves_section(case: Case) -> Section:
@@ -361,10 +362,13 @@ def episodes_section(case: Case) -> Section:
         scene = _with_episodes(leaf_map(view, _coloured(case), log=case.log), view, case, chosen)
         parts.append(region("wide", scene.title, case.draw.figure(scene, 640, 400)))
     for title, episode in chosen.items():
-        strip = episode_strip(case.fitted, case.log, episode, about=case.told_about)
+        told = case.story(episode)
+        parts.append(tag("h3", title))
         # The picture of the typical episode is on the first page.
-        drawn = [] if episode == case.typical else [region("wide", strip.title, case.draw.stack(strip))]
-        parts += [tag("h3", title), *drawn, _told(case.story(episode), str(case.log.episode_ids[episode]))]
+        if episode != case.typical:
+            strip = episode_strip(case.fitted, case.log, episode, told=told)
+            parts.append(region("wide", strip.title, case.draw.stack(strip)))
+        parts.append(_told(told, str(case.log.episode_ids[episode])))
     return Section("episodes", "Typical and extreme episodes", together(parts))
 
 

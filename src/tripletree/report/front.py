@@ -33,9 +33,9 @@ def _part(one: Part) -> Markup:
 
 def _typical(case: Case) -> Markup:
     """Return the typical episode with the names of its phases, for most of which the picture has no room."""
-    strip = episode_strip(case.fitted, case.log, case.typical, about=case.told_about)
-    phases = case.story(case.typical).phases
-    named = (tag("li", f"{one.name} ({one.begin}–{one.end - 1})") for one in phases)
+    told = case.story(case.typical)
+    strip = episode_strip(case.fitted, case.log, case.typical, told=told)
+    named = (tag("li", f"{one.name} ({one.begin}–{one.end - 1})") for one in told.phases)
     drawn = region("wide", strip.title, case.draw.stack(strip, 960.0, 56.0))
     return together([drawn, tag("ol", *named, class_="phases")])
 

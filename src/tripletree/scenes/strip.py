@@ -54,6 +54,7 @@ def episode(
     levels: Wanted = "auto",
     shortest: int = 3,
     most: int = 6,
+    told: Story | None = None,
 ) -> Sheet:
     """Return rows over time: phases, features, action, value; and the story in words.
 
@@ -69,11 +70,14 @@ def episode(
         Which features; None: all, or of more than twelve those that vary most in the log.
     about, levels, shortest, most
         As in ``TripleTree.story``.
+    told : Story or None
+        What that returns, where it is known.
     """
     fitted = read_model(model)
     check_log(log, "log")
     check_whole(number, "number", 0, log.n_episodes - 1)
-    told = story(fitted, number, log, about=about, levels=levels, shortest=shortest, most=most)
+    if told is None:
+        told = story(fitted, number, log, about=about, levels=levels, shortest=shortest, most=most)
     one = log.select([int(number)])
     columns = _features(fitted, log, features)
     end = float(one.n_samples)
@@ -117,9 +121,10 @@ def _features(fitted: Fitted, log: Log, wanted: Any) -> list[int]:
     chosen = read_features(fitted, wanted)
     if chosen is not None:
         return chosen
+    if log.n_features <= MOST_FEATURES:
+        return list(range(log.n_features))
     varied = measure(state_columns(log)).std / fitted.span
-    kept = [int(f) for f in np.argsort(-varied, kind="stable") if varied[f] > 0 or log.n_features <= MOST_FEATURES]
-    return sorted(kept[:MOST_FEATURES])
+    return sorted(int(f) for f in np.argsort(-varied, kind="stable")[:MOST_FEATURES] if varied[f] > 0)
 
 
 def _colour(phase: Phase) -> str:
