@@ -329,8 +329,10 @@ def leaf_notes(log: Log, parameters: Mapping[str, Any]) -> list[str]:
 
 def _track_notes(log: Log, tree: Tree, track: Track | None) -> list[str]:
     """Return what a user should know about episodes that are too long for a track."""
+    if track is None or track.n_samples == log.n_samples:
+        return []
     long = int((np.diff(log.starts) >= room(tree, log.n_features)).sum())
-    if track is None or not long:
+    if not long:
         return []
     if track.first is not None:
         which = f"{count(track.n_episodes, 'stretch', 'stretches')} of {count(int(track.starts[1]), 'step')} each"

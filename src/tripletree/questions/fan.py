@@ -126,7 +126,7 @@ def evenly(number: int, most: int) -> I64:
 def _quantiles(states: F64) -> F64:
     """Return 10, 50 and 90 % of each feature: numbers that occur, as ``inverted_cdf`` of NumPy has them, but faster."""
     places = [max(math.ceil(len(states) * share) - 1, 0) for share in count.QUANTILES]
-    return np.sort(np.ascontiguousarray(states.T), axis=1)[:, places].T
+    return np.partition(np.ascontiguousarray(states.T), places, axis=1)[:, places].T
 
 
 def _states(found: Evidence, rows: I64) -> F64:
