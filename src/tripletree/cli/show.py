@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -229,6 +231,12 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
     console.show_wide(f"The picture is in {out}.")
 
 
+def _import_ahead() -> None:
+    """Import what a report will need."""
+    for name in ("scipy.optimize", "scipy.sparse.csgraph", "scipy.spatial", "tripletree.report.write"):
+        import_module(name)
+
+
 @command(
     "tripletree report run.tripletree --log run.csv -o run.html",
     'tripletree report run.tripletree --log run.csv -o run.html --title "The agent of run 7"',
@@ -272,7 +280,10 @@ def report(
     if out is None and not summary:
         raise click.UsageError("Where should it go? Give -o FILE.html, or --summary to read its first page here.")
     tree = open_model(model)
-    recorded = required_log(tree, log, describe)
+    with ThreadPoolExecutor(1) as other:
+        # Files are mostly read without Python, which meanwhile reads modules: SciPy takes longest.
+        other.submit(_import_ahead)
+        recorded = required_log(tree, log, describe)
     if summary:
         console.say(str(tree.summary(recorded, success=success)))
     if out is None:
