@@ -14,7 +14,7 @@ from tests.test_api import quietly_fitted
 from tripletree.asking.regions import read_regions, settled
 from tripletree.log.derive import derivatives
 from tripletree.log.log import TERMINATED, TRUNCATED
-from tripletree.questions.outline import does, outline
+from tripletree.questions.outline import _mean, does, outline
 
 
 def hub(visits, ending=TERMINATED):
@@ -162,3 +162,11 @@ def test_what_the_agent_does_in_a_leaf():
     log = make_log([[0.0], [0.0]], numbers, [0, 0], [0, 1, 2])
     # Two digits of a mean, and of its spread.
     assert does(quietly_fitted(log, max_leaves=1).fitted_, 0) == "a0 = 0.12 ± 0.012 and a1 = 200 ± 100"
+
+
+def test_means_are_of_what_is_known():
+    rows = np.array([[1.0, np.nan, np.nan], [3.0, 5.0, np.nan], [2.0, 6.0, np.nan]])
+    assert _mean(rows[:, :1].copy()).tolist() == [2.0]
+    assert _mean(rows.copy())[:2].tolist() == [2.0, 5.5]
+    assert np.isnan(_mean(rows.copy())[2])
+    assert np.isnan(_mean(rows[:0].copy())).all()

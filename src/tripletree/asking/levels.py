@@ -197,11 +197,11 @@ def log_levels(fitted: Fitted, classes: Classes, log: Log) -> I64:
         shown = log.actions[:, list(about.columns)].astype(np.float64)
     else:
         shown = derivatives(log)[:, list(about.columns)]
-    columns = [
-        np.where(np.isnan(column), -1, level_of(np.nan_to_num(column), levels.edges))
-        for column, levels in zip(shown.T, classes.columns, strict=True)
-    ]
-    return np.stack(columns, axis=1)
+    found = np.empty(shown.shape, np.int64)
+    for level, column, levels in zip(found.T, shown.T, classes.columns, strict=True):
+        level[:] = level_of(column, levels.edges)
+        level[np.isnan(column)] = -1
+    return found
 
 
 def log_classes(fitted: Fitted, classes: Classes, log: Log) -> I64:

@@ -136,7 +136,9 @@ def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
     """Return one region: what it is, what is done there, how it is come by and left."""
     log, visits = shown.log, shown.visits
     here, stays = np.flatnonzero(shown.region == one), visits.region == one
-    states, levels, numbers = log.states[here], shown.levels[here], shown.numbers[here]
+    # NumPy takes short rows faster than it finds them by an index.
+    states, levels = log.states.take(here, axis=0), shown.levels.take(here, axis=0)
+    numbers, changes = shown.numbers.take(here, axis=0), shown.changes.take(here, axis=0)
     done = [
         behaviour(schema, column, rule, states, levels[:, k], numbers[:, k])
         for k, (column, rule) in enumerate(zip(columns(found.classes), found.rules[one], strict=True))
@@ -167,7 +169,7 @@ def _region(schema: Schema, found: Regions, shown: _Shown, one: int) -> Region:
         entry=_mean(log.states[visits.begins[stays]]),
         inside=_mean(states),
         exit=_mean(log.states[visits.ends[stays] - 1]),
-        change=_mean(shown.changes[here]),
+        change=_mean(changes),
         value=None if value is None else float(value.mean()),
         spread=None if value is None else float(value.std()),
         begins=float((shown.region[log.starts[:-1]] == one).mean()),
@@ -185,14 +187,17 @@ def _quantiles(lengths: I64) -> tuple[int, int, int] | None:
 
 
 def _mean(rows: F64) -> F64:
-    """Return the mean of each column, as far as it is known."""
-    # A product with ones: NumPy is slow to add up rows that are short.
+    """Return the mean of each column, as far as it is known; what is not is 0 in ``rows`` afterwards."""
+    # Products with ones: NumPy is slow to add up rows that are short.
     total = np.ones(len(rows)) @ rows
     if len(rows) and not np.isnan(total).any():
         return np.asarray(total / len(rows))
-    known = ~np.isnan(rows)
-    number = known.sum(axis=0)
-    total = np.ones(len(rows)) @ np.where(known, rows, 0.0)
+    # Mostly those at the end of an episode.
+    some = np.flatnonzero(np.isnan(rows @ np.ones(rows.shape[1])))
+    unknown = np.isnan(rows[some])
+    rows[some] = np.where(unknown, 0.0, rows[some])
+    number = len(rows) - unknown.sum(axis=0)
+    total = np.ones(len(rows)) @ rows
     return np.where(number > 0, total / np.maximum(number, 1), np.nan)
 
 
