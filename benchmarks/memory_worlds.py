@@ -136,7 +136,7 @@ class Game:
     first : float64 array of shape (episodes, features)
         First states.
     lengths : int64 array of shape (episodes,)
-        Steps of each episode.
+        Steps of each episode; ``move`` may shorten those that end by themselves.
     feature, limits : int and tuple of float
         One with two thresholds changes its mode where this feature is above the second, and below the first.
     lag : int
@@ -157,13 +157,13 @@ class Game:
 
 def walk(kind: str, game: Game, rng: np.random.Generator) -> Played:
     """Play all episodes of a game at once."""
-    (act, other), x, episodes, steps = game.policies, game.first, len(game.first), int(game.lengths.max())
+    (act, other), x, episodes, step = game.policies, game.first, len(game.first), 0
     bit = rng.permutation(episodes) % 2 == 1 if kind in ("mode", "switching") else np.zeros(episodes, bool)
     states: list[F64] = []
     actions: list[Any] = []
     olds: list[F64] = []
     bits: list[Bool] = []
-    for step in range(steps):
+    while step < game.lengths.max():
         states.append(x)
         seen = states[max(step - game.lag, 0)] if kind == "delay" else x
         action = act(seen, rng)
@@ -178,8 +178,8 @@ def walk(kind: str, game: Game, rng: np.random.Generator) -> Played:
         olds.append(seen)
         bits.append(bit)
         actions.append(action)
-        x = game.move(x, action)
-    kept = np.arange(steps) < game.lengths[:, None]
+        x, step = game.move(x, action), step + 1
+    kept = np.arange(step) < game.lengths[:, None]
     parts = (states, actions, olds, bits, [actions[0], *actions[:-1]])
     done, said, old, other_mode, before = (np.stack(part, axis=1)[kept] for part in parts)
     late, held_back = (game.lag if kind == "delay" else 0), (game.again if kind in HELD else 0.0)

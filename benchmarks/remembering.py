@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 import itertools
 import warnings
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.harness import Options, Report, say
 from benchmarks.memory_machines import operate
+from benchmarks.memory_trained import wrapped
 from benchmarks.memory_truth import TIMES, Play, all_known, explained
 from benchmarks.memory_worlds import EPISODES, SWITCHED, Played, play
 
@@ -39,20 +38,24 @@ RIGHT = {
     "smooth": {"action", "change", "repeat"},
 }
 """Kinds of clue that name the memory rightly."""
-TRAINED = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCar-v0", "LunarLander-v3")
 LOGS = {
     "states that wander": (10, 3, 30),
     "textbook machine": (30, 5, 60),
     "random world": (35, 5, 100),
-    "trained agent": (5, 5, 10),
+    "trained agent": (15, 5, 30),
 }
 """Logs of each kind of memory that the bar is about, of other kinds, and without memory; in each kind of world."""
 RARE = ("hysteresis",)
 """Kinds that mostly explain little where the agent moves the state: twice the logs."""
 ASKED_FOR = ("mode", "hysteresis", "delay")
 TELLABLE = (*SWITCHED, "delay")
-WANDERING, MACHINE, RANDOM, TRAINED_AGENT = LOGS
-PLAYS: dict[str, Play] = {WANDERING: functools.partial(play, wander=True), MACHINE: operate, RANDOM: play}
+WANDERING, MACHINE, RANDOM, TRAINED = LOGS
+PLAYS: dict[str, Play] = {
+    WANDERING: functools.partial(play, wander=True),
+    MACHINE: operate,
+    RANDOM: play,
+    TRAINED: wrapped,
+}
 LEAST = 0.05
 """Of the variation of the actions: what a memory explains, if it is to be found."""
 TOLD, LEAST_GAIN, PART = 0.025, 0.01, 0.02
@@ -67,92 +70,6 @@ NOTES = [
     f"should find it; where it does not, {EPISODES} episodes do not show the memory.",
     "All known: the mode of every step, what is done on average in each mode, and how likely the state makes it.",
 ]
-
-F64 = npt.NDArray[np.float64]
-Policy = Callable[[F64], Any]
-
-
-class Remembering:
-    """A policy with a memory of some kind; acts in many episodes at once."""
-
-    def __init__(self, kind: str, policy: Policy, other: Policy, feature: int, low: float, high: float, seed: int):
-        self.kind, self.policy, self.other = kind, policy, other
-        self.feature, self.low, self.high = feature, low, high
-        self.rng = np.random.default_rng(seed)
-        self.lag = int(self.rng.integers(2, 6))
-
-    def begin(self, odd: npt.NDArray[np.bool_]) -> None:
-        """Begin episodes, forgetting all; ``odd`` are those in the other mode."""
-        self.bit = odd.copy() if self.kind in ("mode", "switching") else np.zeros(len(odd), bool)
-        self.seen: list[F64] = []
-        self.before: Any = None
-
-    def __call__(self, states: F64) -> Any:
-        self.seen.append(states.copy())
-        if self.kind == "delay":
-            return self.policy(self.seen[max(len(self.seen) - 1 - self.lag, 0)])
-        action = self.policy(states).copy()
-        x = states[:, self.feature]
-        if self.kind == "hysteresis":
-            self.bit = np.where(x > self.high, True, np.where(x < self.low, False, self.bit))
-        elif self.kind == "switching":
-            self.bit = self.bit ^ (self.rng.random(len(x)) < 0.02)
-        elif self.kind == "latch":
-            self.bit = self.bit | (x > self.high)
-        if self.bit.any():
-            action[self.bit] = self.other(states)[self.bit]
-        if self.kind == "sticky" and self.before is not None:
-            again = self.rng.random(len(x)) < 0.25
-            action[again] = self.before[again]
-        self.before = action
-        return action
-
-
-def trained(kind: str, seed: int) -> Any:
-    """Record a trained agent of Gymnasium, wrapped in a memory."""
-    import gymnasium as gym
-
-    from benchmarks.agents import AGENTS
-
-    name = TRAINED[seed % len(TRAINED)]
-    env, act, rng = gym.make(name), AGENTS[name].act, np.random.default_rng(seed)
-    labelled = hasattr(env.action_space, "n")
-
-    def play(agent: Policy, begin: Callable[[bool], None]) -> tuple[list[F64], list[Any], list[int]]:
-        states, actions, lengths = [], [], []
-        for episode in range(EPISODES):
-            state, _ = env.reset(seed=seed * 1000 + episode)
-            begin(episode % 2 == 1)
-            over, length = False, 0
-            while not over:
-                states.append(np.asarray(state, np.float64))
-                actions.append(agent(states[-1][None])[0])
-                state, _, ended, cut, _ = env.step(int(actions[-1]) if labelled else actions[-1])
-                over, length = ended or cut, length + 1
-            lengths.append(length)
-        return states, actions, lengths
-
-    def policy(states: F64) -> Any:
-        return np.asarray(act(states)).reshape(len(states), *(() if labelled else (-1,)))
-
-    usual = play(policy, lambda _: None)
-    if kind == "none":
-        return _log(np.array(usual[0]), np.array(usual[1]), usual[2])
-    spread, middle = np.std(usual[0], axis=0), np.median(usual[0], axis=0)
-    varied = np.flatnonzero(spread > 0)
-    shift = np.eye(len(spread))[rng.choice(varied)] * spread * rng.choice([-1, 1])
-    feature = int(rng.choice(varied))
-    low, high = middle[feature] + np.array([-0.4, 0.4]) * spread[feature]
-    agent = Remembering(kind, policy, lambda states: policy(states + shift), feature, low, high, seed)
-    states, actions, lengths = play(agent, lambda odd: agent.begin(np.array([odd])))
-    return _log(np.array(states), np.array(actions), lengths)
-
-
-def _log(states: F64, actions: Any, lengths: list[int]) -> Any:
-    from tripletree import Log
-
-    starts = np.append(0, np.cumsum(lengths[:-1]))
-    return Log.from_arrays(states, actions, np.zeros(len(states)), starts=starts, ending="truncated")
 
 
 def run(options: Options, report: Report) -> None:
@@ -182,7 +99,7 @@ def seeds(where: str, kind: str, options: Options) -> range:
     """Return the seeds of the logs of one kind."""
     asked_for, other, without = LOGS[where]
     usual = without if kind == "none" else asked_for if kind in ASKED_FOR else other
-    usual *= 2 if kind in RARE and where in (MACHINE, RANDOM) else 1
+    usual *= 2 if kind in RARE and where != WANDERING else 1
     first = 171_000 + 1_000 * list(KINDS).index(kind) + options.seed
     return range(first, first + options.repetitions(usual))
 
@@ -221,16 +138,15 @@ def ask(where: str, kind: str, quick: bool, seed: int) -> Asked:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        playing = PLAYS.get(where)
-        played = None if playing is None else playing(kind, seed)
-        log = trained(kind, seed) if played is None else played.log()
+        playing = PLAYS[where]
+        played = playing(kind, seed)
+        log = played.log()
         answer = memory(log, quick=quick)
-        share = np.inf if playing is None or kind == "none" else explained(kind, seed, playing)
+        share = np.inf if kind == "none" else explained(kind, seed, playing)
         # What the state tells needs no memory.
         share = min(share, answer.unexplained) if share < np.inf else share
-        told = told_it(played, log) if played is not None and kind in TELLABLE and share >= LEAST else None
-        switched = playing is not None and kind in SWITCHED and share >= LEAST
-        known = knows_all(kind, seed, playing, log) if playing is not None and switched else None
+        told = told_it(played, log) if kind in TELLABLE and share >= LEAST else None
+        known = knows_all(kind, seed, playing, log) if kind in SWITCHED and share >= LEAST else None
         changed = drift(log, quick=True).found if kind == "none" else None
         return Asked(share, answer.found, answer.clues[0].kind if answer.clues else "", told, known, changed)
 
@@ -268,7 +184,7 @@ def knows_all(kind: str, seed: int, playing: Play, log: Any) -> bool:
 
 def rows(where: str, kind: str, asked: list[Asked]) -> list[dict[str, Any]]:
     """Return the rows of a kind: one, or one for memories that explain enough to be found and one for the others."""
-    parted = kind != "none" and where != TRAINED_AGENT
+    parted = kind != "none"
     ranges = [(LEAST, np.inf, "5 % or more"), (-np.inf, LEAST, "less")] if parted else [(-np.inf, np.inf, "")]
     table = []
     for low, high, words in ranges:
