@@ -52,9 +52,14 @@ TOO_RARE = 1e-3
 
 
 class Bar(NamedTuple):
-    """How often chance alone may do as well as a family, and what it must explain to count as memory.
+    """What a family of clues must reach to count as memory.
 
-    Of the variation of the actions, and of what the state leaves of it.
+    Attributes
+    ----------
+    level : float
+        How often chance alone may do as well.
+    least, part : float
+        The share that it must explain, of the variation of the actions and of what the state leaves of it.
     """
 
     level: float
@@ -169,7 +174,8 @@ def _look(log: Log, quick: bool, seed: int) -> Evidence | None:
         return None
     agent = Agent(case, acts.columns, quick, seed)
     clues = {family: clue for family, clue in agent.clues() if clue is not None}
-    shown = {family: agent.alike[family] for family, clue in clues.items() if clue.p < LEVEL}
+    alike = {family: max(clue.gain, agent.alike.get(family, 0.0)) for family, clue in clues.items()}
+    shown = {family: gain for family, gain in alike.items() if clues[family].p < LEVEL}
     if agent.unexplained > BLIND and agent.thin():
         shown = {}
     first = None if "state" in shown else agent.repeats()
@@ -202,7 +208,7 @@ class Agent:
         self.case, self._quick, self._seed = case, quick, seed
         self._trees = QUICK_TREES if quick else TREES
         self.alike: dict[str, float] = {}
-        """What each family explains, in a way that can be compared."""
+        """What families that are judged by what surprises explain beyond the state alone, as the others do."""
         self.actions = actions / np.sqrt(actions[case.rows].var(axis=0).mean())
         self.known = self.actions[case.rows]
         self.known = self.known - self.known.mean(axis=0)
@@ -290,9 +296,10 @@ class Agent:
         told = self._by_columns(self.leftovers, hints)
         if told is None:
             return
-        if not self._quick:
-            hints = list(finer(self.case, [hints[k] for k in told.chosen]))
-            told = self._by_columns(self.leftovers, hints) or told
+        near = [] if self._quick else list(finer(self.case, [hints[k] for k in told.chosen]))
+        closer = self._by_columns(self.leftovers, near) if near else None
+        if closer is not None:
+            told, hints = closer, near
         yield "event", self.clue("event", told, hints)
         again = self._by_columns(self.surprises, hints)
         if again is not None:
@@ -322,7 +329,8 @@ class Agent:
         bar = BARS[family]
         counts = told.gain >= max(bar.least, bar.part * self.unexplained)
         p = min(told.p * LEVEL / bar.level, 1.0) if counts else 1.0
-        self.alike[family] = told.gain if alike is None else max(told.gain, alike)
+        if alike is not None:
+            self.alike[family] = alike
         gain = min(told.gain, self.unexplained)
         return Clue(best.kind, best.text, gain, p, best.lag, best.feature, alike is not None)
 
