@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 import warnings
 
 import numpy as np
@@ -154,9 +156,34 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch):
 
     pieces_of(monkeypatch, 16)
     monkeypatch.setattr("tripletree.scale.cache.os.replace", full)
+    remove, at_work = Cache.remove, []
+
+    def watched(cache: Cache) -> None:
+        at_work.extend(thread.name for thread in threading.enumerate() if thread.name.startswith("tripletree"))
+        remove(cache)
+
+    monkeypatch.setattr(Cache, "remove", watched)
     with pytest.raises(DiskFullError, match=r"The disk of the cache .* is full. Make room, or name a folder"):
         TripleTree(20).fit(open_log(folder))
     assert list((tmp_path / "home").rglob("*-*")) == []
+    # One who still worked could have written a piece into the folder that was just emptied.
+    assert at_work == []
+
+
+def test_a_folder_in_which_files_still_appear_is_removed(tmp_path, monkeypatch):
+    cache = Cache(str(tmp_path / "cache"))
+    (tmp_path / "cache").mkdir()
+    rmtree, late = shutil.rmtree, iter([1, 2])
+
+    def slow(path: str, ignore_errors: bool) -> None:
+        for number in late:
+            cache.write("log", number, {}, {})
+            return
+        rmtree(path, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr("tripletree.scale.cache.shutil.rmtree", slow)
+    cache.remove()
+    assert not (tmp_path / "cache").exists()
 
 
 def test_growth_on_a_sample_counts_on_all(tmp_path):

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from tripletree.writing import reason, shown
 
 MAGIC = b"tripletree-piece-1\n"
 ALIGN = 64
+REMOVALS, PAUSE = 20, 0.05
+"""How often a folder in which files still appear is removed again, and the seconds in between."""
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -135,8 +138,12 @@ class Cache:
         return sum(path.stat().st_size for path in Path(self.path).glob("*-*") if path.is_file())
 
     def remove(self) -> None:
-        """Remove all of it."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        """Remove all of it, and what a worker of somebody else may write in the meantime."""
+        for _ in range(REMOVALS):
+            shutil.rmtree(self.path, ignore_errors=True)
+            if not os.path.exists(self.path):
+                return
+            Event().wait(PAUSE)
 
 
 def open_cache(disk: DiskLog, rows: int, folder: str | os.PathLike[str] | None) -> Cache:

@@ -68,13 +68,13 @@ class Session:
         number, rows, _ = shares_of(disk)
         cache = open_cache(disk, rows, disk.how.cache)
         workers = theirs
-        finished = False
+        finished = full = False
         try:
             workers = theirs or make_workers(disk.how.executor, number, disk.how.scheduler)
             yield cls(disk, cache, workers, rows)
             finished = True
         except DiskFullError:
-            cache.remove()
+            full = True
             raise
         except KeyboardInterrupt:
             kept = cache.size()
@@ -87,8 +87,9 @@ class Session:
                 if workers is not None and theirs is None:
                     close_workers(workers, at_once=not finished)
             finally:
+                # Not before the workers are gone: they write until then.
                 cache.forget(ROWS)
-                if finished and not cache.kept:
+                if full or (finished and not cache.kept):
                     cache.remove()
 
     def work(self, gamma: float) -> Work:
