@@ -1,8 +1,9 @@
-"""Trained agents of Gymnasium, wrapped in a memory that is known."""
+"""Agents of Gymnasium, trained or with the controllers that come with it, wrapped in a memory that is known."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,35 @@ from benchmarks.memory_worlds import EPISODES, Game, Played, walk
 F64 = npt.NDArray[np.float64]
 
 NAMES = ("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCar-v0", "LunarLander-v3")
+BY_HAND = ("LunarLander-v3", "LunarLanderContinuous-v3")
+"""Whose controller Gymnasium has: it chatters, so models of the state leave much of what it does."""
 BAND = 0.4
 """Half the distance of two thresholds, in units of how far a feature is spread."""
 
 
-def wrapped(kind: str, seed: int, episodes: int = EPISODES) -> Played:
-    """Record one of the agents. In its second mode it mistakes a feature: by as much as that is spread."""
+def trained(kind: str, seed: int, episodes: int = EPISODES) -> Played:
+    """Record one of the networks."""
     from benchmarks.agents import AGENTS
 
-    name, rng = NAMES[seed % len(NAMES)], np.random.default_rng([seed, 55])
+    name = NAMES[seed % len(NAMES)]
+    return _wrapped(name, AGENTS[name].act, kind, seed, episodes)
+
+
+def by_hand(kind: str, seed: int, episodes: int = EPISODES) -> Played:
+    """Record one of the controllers."""
+    from gymnasium.envs.box2d.lunar_lander import heuristic
+
+    name = BY_HAND[seed % len(BY_HAND)]
+    craft = SimpleNamespace(unwrapped=SimpleNamespace(continuous="Continuous" in name))
+    return _wrapped(name, lambda states: [heuristic(craft, state) for state in states], kind, seed, episodes)
+
+
+def _wrapped(name: str, agent: Callable[[Any], Any], kind: str, seed: int, episodes: int) -> Played:
+    """Record an agent. In its second mode it mistakes a feature: by as much as that is spread."""
+    rng = np.random.default_rng([seed, 55])
 
     def act(states: F64, _: np.random.Generator | None) -> Any:
-        done = np.asarray(AGENTS[name].act(states))
+        done = np.asarray(agent(states))
         return done if np.issubdtype(done.dtype, np.integer) else done.reshape(len(states), -1).astype(np.float64)
 
     usual = walk("none", Game((act, act), *_arena(name, seed, EPISODES), 0, (0.0, 0.0), 0), rng).states

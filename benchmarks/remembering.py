@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.harness import Options, Report, say
 from benchmarks.memory_machines import operate
-from benchmarks.memory_trained import wrapped
+from benchmarks.memory_trained import by_hand, trained
 from benchmarks.memory_truth import TIMES, Play, all_known, explained
 from benchmarks.memory_worlds import EPISODES, SWITCHED, Played, play
 
@@ -43,18 +43,20 @@ LOGS = {
     "textbook machine": (30, 5, 60),
     "random world": (35, 5, 100),
     "trained agent": (15, 5, 30),
+    "lander by hand": (12, 4, 60),
 }
 """Logs of each kind of memory that the bar is about, of other kinds, and without memory; in each kind of world."""
 RARE = ("hysteresis",)
 """Kinds that mostly explain little where the agent moves the state: twice the logs."""
 ASKED_FOR = ("mode", "hysteresis", "delay")
 TELLABLE = (*SWITCHED, "delay")
-WANDERING, MACHINE, RANDOM, TRAINED = LOGS
+WANDERING, MACHINE, RANDOM, TRAINED, BY_HAND = LOGS
 PLAYS: dict[str, Play] = {
     WANDERING: functools.partial(play, wander=True),
     MACHINE: operate,
     RANDOM: play,
-    TRAINED: wrapped,
+    TRAINED: trained,
+    BY_HAND: by_hand,
 }
 LEAST = 0.05
 """Of the variation of the actions: what a memory explains, if it is to be found."""

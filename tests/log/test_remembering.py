@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from benchmarks.memory_trained import by_hand
 from benchmarks.memory_truth import all_known
 from benchmarks.memory_worlds import play
 
@@ -31,6 +32,13 @@ def test_agents_without_memory_show_none(log):
     evidence = remembering(log, quick=True)
     assert not evidence.found
     assert evidence.episodes == 20
+
+
+def test_a_lander_that_chatters_has_no_memory():
+    # Of what it does, the models leave a third; habits of those leftovers used to pass for a mode.
+    evidence = remembering(by_hand("none", 0).log())
+    assert evidence.unexplained > 0.3
+    assert not evidence.found
 
 
 @pytest.mark.parametrize(

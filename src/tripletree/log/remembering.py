@@ -73,11 +73,16 @@ BARS = {
     "clock": Bar(0.004, 0.02, 0.03),
     "mode": Bar(0.001, 0.01, 0.02),
     "event": Bar(0.003, 0.01, 0.02),
-    "surprising mode": Bar(0.015, 0.003, 0.005),
+    "surprising mode": Bar(0.015, 0.003, 0.008),
     "surprising event": Bar(0.005, 0.01, 0.02),
 }
 """As their false alarms in agents without memory allow. Where the rows before have had their say, little is enough."""
 LEVEL = sum(bar.level for bar in BARS.values())
+KEPT, DOUBTFUL = 0.25, 4.0
+"""A mode or a clock of which less than this share is surprising must explain so many times the part of its bar.
+
+Where models of the state leave much, as of an agent that chatters, a little of that is theirs.
+"""
 POSSIBLE = 1.05
 """Of what few trees leave of the state now, what they may leave of the state some steps ago, if that is to be tried."""
 CLEARLY = 0.9
@@ -278,15 +283,23 @@ class Agent:
         yield "state", self.delay()
         actions = list(self._earlier_actions())
         yield "action", self.clue("action", self.leftovers.by_guesses([hint.columns for hint in actions]), actions)
-        yield "clock", self._of_columns("clock", list(clocks(self.case, self.actions)))
+        yield "clock", self._clock()
         yield from self._modes()
         yield from self._events()
+
+    def _clock(self) -> Clue | None:
+        hints = list(clocks(self.case, self.actions))
+        told, again = self._by_columns(self.leftovers, hints), self._by_columns(self.surprises, hints)
+        if told is None:
+            return None
+        return self.clue("clock", told, hints, surprising=0.0 if again is None else again.gain)
 
     def _modes(self) -> Iterator[tuple[str, Clue]]:
         case = self.case
         modes = guesses(self.leftovers, case.rows, case.starts, self._where[case.rows], self._apart)
         mode = Hint("mode", FAMILIES["mode"], modes[0])
-        yield "mode", self.clue("mode", self.leftovers.by_guesses(modes), [mode] * len(modes))
+        told, again = self.leftovers.by_guesses(modes), self.surprises.by_guesses(modes)
+        yield "mode", self.clue("mode", told, [mode] * len(modes), surprising=again.gain)
         habit = [habits(self.leftovers)]
         told, whole = self.surprises.by_guesses(habit), self.leftovers.by_guesses(habit)
         yield "surprising mode", self.clue("surprising mode", told, [mode], whole.gain)
@@ -305,10 +318,6 @@ class Agent:
         if again is not None:
             yield "surprising event", self.clue("surprising event", again, hints, told.gain)
 
-    def _of_columns(self, family: str, hints: list[Hint]) -> Clue | None:
-        told = self._by_columns(self.leftovers, hints)
-        return None if told is None else self.clue(family, told, hints)
-
     def _by_columns(self, leftovers: Leftovers, hints: list[Hint]) -> Told | None:
         """Return what clues tell that are columns, and may mean different things in different states."""
         columns = np.stack([hint.columns for hint in hints], axis=1)
@@ -319,15 +328,23 @@ class Agent:
         told = leftovers.by_clues(columns[:, varied], where[:, varied].astype(np.float64))
         return told._replace(chosen=varied[told.chosen].tolist())
 
-    def clue(self, family: str, told: Told, hints: list[Hint], alike: float | None = None) -> Clue:
+    def clue(
+        self,
+        family: str,
+        told: Told,
+        hints: list[Hint],
+        alike: float | None = None,
+        surprising: float = np.inf,
+    ) -> Clue:
         """Return what was told, named after the clue that most folds chose, with a p over all families.
 
         One that explains too little to count as memory has a p of 1. Of what surprises, ``alike`` is what the same
-        explains beyond the state alone.
+        explains beyond the state alone. Of others, ``surprising`` is how much of what it explains surprises.
         """
         best = hints[int(np.bincount(told.chosen).argmax())]
         bar = BARS[family]
-        counts = told.gain >= max(bar.least, bar.part * self.unexplained)
+        part = bar.part if surprising >= KEPT * told.gain else DOUBTFUL * bar.part
+        counts = told.gain >= max(bar.least, part * self.unexplained)
         p = min(told.p * LEVEL / bar.level, 1.0) if counts else 1.0
         if alike is not None:
             self.alike[family] = alike
