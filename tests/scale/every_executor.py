@@ -17,7 +17,7 @@ from unittest import mock
 
 import numpy as np
 
-from tests.scale.folders import differences, random_columns, write_folder
+from tests.scale.folders import differences, random_columns, with_text, write_folder
 from tests.scale.test_counting import compared, random_questions
 from tests.scale.test_fit import random_options
 from tripletree import TripleTree, open_log, read_log
@@ -54,7 +54,9 @@ def shared_workers(kinds: Sequence[str]) -> Iterator[None]:
 def one_case(seed: int, executor: str, place: Path) -> None:
     """Compare tree, leaves, transitions, losses and chances of one random log with those in memory."""
     rng = np.random.default_rng(seed)
-    folder = write_folder(place / "log", random_columns(rng), rng, int(rng.choice([1, 7, 50])))
+    columns = random_columns(rng)
+    columns = with_text(columns, rng) if rng.random() < 0.3 else columns
+    folder = write_folder(place / "log", columns, rng, int(rng.choice([1, 7, 50])))
     rows = int(rng.choice([5, 17, 64, 2**18]))
     options = random_options(rng)
     with mock.patch("tripletree.log.cutting.PIECE", rows), mock.patch("tripletree.scale.plan.PIECE", rows):

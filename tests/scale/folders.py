@@ -44,14 +44,36 @@ def random_columns(rng: np.random.Generator, episodes: int | None = None) -> dic
     return columns
 
 
+def with_text(columns: dict[str, list[Any]], rng: np.random.Generator) -> dict[str, list[Any]]:
+    """Return the same with text among the features, of which some is rare, and perhaps as the action."""
+    n, columns = len(columns["reward"]), dict(columns)
+    names = ["auto", "a, b", "été", "Coast", "b"]
+    share = rng.dirichlet(np.full(len(names), 0.3))
+    texts = rng.choice(names, n, p=share)
+    # Sorted, a text is in a few files only.
+    columns["mode"] = (np.sort(texts) if rng.random() < 0.5 else texts).tolist()
+    if rng.random() < 0.5:
+        columns |= {"next_mode": [*columns["mode"][1:], "end"]}
+        columns |= {f"next_{name}": [*columns[name][1:], 0.5] for name in list(columns) if name.startswith("x")}
+    if "action" in columns and rng.random() < 0.6:
+        words = ["10", "2", "go, left"]
+        columns["action"] = [words[int(code)] for code in columns["action"]]
+        if rng.random() < 0.5:  # two columns are one action
+            columns["action_0"], columns["action_1"] = columns.pop("action"), rng.integers(0, 12, n).tolist()
+    return columns
+
+
 def write_folder(folder: Path, columns: dict[str, list[Any]], rng: np.random.Generator, files: int) -> Path:
     """Write columns as so many files, or fewer; row groups are of any size."""
     table = pyarrow.table(columns)
     folder.mkdir(parents=True, exist_ok=True)
     cuts = np.unique(np.concatenate([[0, len(table)], rng.integers(0, len(table) + 1, files - 1)])).tolist()
     for number, (begin, end) in enumerate(pairwise(cuts)):
-        groups = int(rng.choice([3, 20, 1_000]))
-        parquet.write_table(table.slice(begin, end - begin), folder / f"part{number}.parquet", row_group_size=groups)
+        groups, part = int(rng.choice([3, 20, 1_000])), table.slice(begin, end - begin)
+        if "mode" in columns and rng.random() < 0.5:  # with words of the other files, which these rows do not use
+            place = part.column_names.index("mode")
+            part = part.set_column(place, "mode", part["mode"].dictionary_encode().unify_dictionaries())
+        parquet.write_table(part, folder / f"part{number}.parquet", row_group_size=groups)
     return folder
 
 

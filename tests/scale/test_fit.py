@@ -235,7 +235,7 @@ def test_what_cannot_be_opened_is_explained(tmp_path):
     table = parquet.read_table(folder / "part0.parquet")
     changed = table.set_column(table.column_names.index("reward"), "reward", pyarrow.array(["a"] * len(table)))
     parquet.write_table(changed, folder / "part9.parquet")
-    with pytest.raises(LogError, match=r"Column `reward` holds double in part0.parquet and string in part9.parquet"):
+    with pytest.raises(LogError, match=r"Column `reward` holds double in part0.parquet and text in part9.parquet"):
         open_log(folder)
     (folder / "part9.parquet").unlink()
     with pytest.raises(LogError, match=r"would be read as weight, and a log on disk has no weights yet"):

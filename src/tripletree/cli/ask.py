@@ -110,10 +110,12 @@ def predict(model: Path, states: Path | None, folder: Path | None, as_json: bool
 def _predict_folder(tree: TripleTree, states: Path, folder: Path) -> None:
     from tripletree.log.disk import open_log
 
-    names = list(tree.fitted_.schema.feature_names)
+    columns = tree.fitted_.schema.columns
+    # What is asked about needs no episodes, actions or rewards.
+    roles: dict[str, Any] = {"features": list(columns), "action": "none", "reward": "none", "endless": True}
+    roles["kinds"] = {column: categories for column, categories in columns.items() if categories}
     with console.passing() as progress:
-        # What is asked about needs no episodes, actions or rewards.
-        log = open_log(states, progress=progress, features=names, action="none", reward="none", endless=True)
+        log = open_log(states, progress=progress, **roles)
         written = tree.write_predictions(log, folder)
     console.say(f"The predictions are in {count(len(written), 'file')} in {folder}.", "")
 

@@ -122,7 +122,7 @@ def _read_discrete(
             return None
         values, own = factorise(column if column.dtype.kind in NUMERIC + "O" else column.astype(str).astype(object))
         if len(values) > MAX_LABELS:
-            _say_too_many(len(values), name, columns, findings)
+            say_too_many(f"{len(values):,}", name, columns, findings)
             return None
         if len(columns) == 1:
             texts, codes = [label_text(value) for value in values], own
@@ -130,7 +130,7 @@ def _read_discrete(
         # After each column only the pairs that occur are kept, so that codes stay small however many columns there are.
         used, codes = np.unique(codes * len(values) + own, return_inverse=True)
         if len(used) > MAX_LABELS:
-            _say_too_many(len(used), ", ".join(names), columns, findings)
+            say_too_many(f"{len(used):,}", ", ".join(names), columns, findings)
             return None
         texts = [
             f"{texts[pair // len(values)]}, {label_text(values[pair % len(values)])}".removeprefix(", ")
@@ -186,12 +186,13 @@ def _missing(column: Array) -> Array:
     return np.zeros(1, bool)
 
 
-def _say_too_many(number: int, name: str, columns: Sequence[Array], findings: Findings) -> None:
+def say_too_many(number: str, name: str, columns: Sequence[Array], findings: Findings) -> None:
+    """Note that an action has more values than a discrete one may have."""
     numeric = all(column.dtype.kind in NUMERIC for column in columns)
     scale = Message("If they are numbers on a scale, type {}.", Option("action_kind", "continuous"))
     findings.error(
         "too-many-labels",
-        f"Action `{name}` has {number:,} different values; a discrete action may have at most {MAX_LABELS:,}.",
+        f"Action `{name}` has {number} different values; a discrete action may have at most {MAX_LABELS:,}.",
         scale if numeric else "Group the values first.",
     )
 

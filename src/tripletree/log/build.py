@@ -14,7 +14,7 @@ from tripletree.checks import choice
 from tripletree.errors import LogError
 from tripletree.log.actions import FINAL_ROW, read_actions
 from tripletree.log.boundaries import FLAGS, Boundaries, Markers, find_boundaries
-from tripletree.log.categories import KIND, expand
+from tripletree.log.categories import KIND, NO_TEXT_VARIES, expand
 from tripletree.log.coerce import LARGEST, Array, as_ids, as_numbers, extremes, freeze
 from tripletree.log.endings import TRUNCATED, read_endings, read_final_states
 from tripletree.log.findings import BadLogError, Findings, hint
@@ -105,7 +105,7 @@ def build(draft: Draft, findings: Findings) -> dict[str, Any]:
         draft, found, cut, rows, dt = mended.draft, mended.found, mended.cut, mended.rows, mended.dt
         n = int(found.starts[-1])
     columns = [
-        as_numbers(column, f"Feature `{name}`", findings, _no_number(name, column))
+        as_numbers(column, f"Feature `{name}`", findings, no_number(name, column))
         for name, column in zip(draft.feature_names, draft.states, strict=True)
     ]
     order = None if found is None else found.order
@@ -196,7 +196,7 @@ def _with_categories(draft: Draft, findings: Findings) -> Draft:
         return draft
     if not made.names:
         if not findings.failed:
-            findings.error("no-features", "No column is left for the state: all of them always hold the same text.")
+            findings.error("no-features", NO_TEXT_VARIES)
         raise BadLogError(findings.report())
     naming = draft.naming.copy()
     naming["kinds"] = {name: kind for name, kind in kinds.items() if name not in made.columns}
@@ -221,7 +221,7 @@ def _counted(draft: Draft, findings: Findings) -> Times | None:
     return Times(step.astype(np.int64) if step.dtype.kind == "u" else step, 1.0, "", "steps")
 
 
-def _no_number(name: str, column: Array) -> Message:
+def no_number(name: str, column: Array) -> Message:
     """Return what to do about a feature that is not numbers."""
     if column.dtype.kind == "O":
         return Message(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ MOST = 32
 """Categories that a column may have: with more of them it is most likely an id, a date or a remark."""
 KIND = "category"
 """The kind to give for numbers that are names, such as the codes of a mode."""
+NO_TEXT_VARIES = "No column is left for the state: all of them always hold the same text."
 # Also 1,5 and 3 km/h: a comma for a point, or a unit in the cell, makes text of numbers.
 _NUMERIC = re.compile(r"\s*[+-]?[.,]?\d")
 
@@ -62,34 +63,50 @@ def expand(
                 found.following.append(after)
             continue
         found.columns.append(name)
-        categories = _categories(name, [column] if after is None else [column, after], known, findings)
+        categories = find_categories(name, [column] if after is None else [column, after], known, findings)
         if len(categories) == 1 and wanted is None:
             findings.note("one-text", f"`{name}` is always `{categories[0]}`, so it was set aside.")
             continue
-        for category in categories:
-            feature = Feature(f"{name} is {category}", "", "binary", name, category)
-            found.names.append(feature.name)
-            found.features[feature.name] = feature
+        for category, made in zip(categories, category_names(name, categories), strict=True):
+            found.names.append(made)
+            found.features[made] = Feature(made, "", "binary", name, category)
         found.states += _zero_or_one(column, categories)
         if found.following is not None and after is not None:
             found.following += _zero_or_one(after, categories)
     return found
 
 
+def category_names(name: str, kind: object) -> list[str]:
+    """Return the features that a column becomes, given its kind: a word, or a list of categories.
+
+    >>> category_names("mode", ["auto", "manual"]), category_names("x", "angle")
+    (['mode is auto', 'mode is manual'], ['x'])
+    """
+    return [f"{name} is {category}" for category in kind] if isinstance(kind, list | tuple) else [name]
+
+
 def _is_text(column: Array) -> bool:
     """Return whether a column holds text, none of which begins like a number: then it is numbers with a mistake."""
-    if column.dtype.kind != "O":
-        return False
-    values = {value for value in set(column.tolist()) if not _is_blank(value)}
-    return bool(values) and all(isinstance(value, str) and not _NUMERIC.match(value) for value in values)
+    return column.dtype.kind == "O" and are_names(set(column.tolist()))
+
+
+def are_names(values: Collection[object]) -> bool:
+    """Return whether the different values of a column are text, none of which begins like a number."""
+    known = [value for value in values if not _is_blank(value)]
+    return bool(known) and all(isinstance(value, str) and not _NUMERIC.match(value) for value in known)
 
 
 def _is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in BLANK)
 
 
-def _categories(name: str, columns: list[Array], known: list[str] | None, findings: Findings) -> list[str]:
-    """Return the categories of a column and of its next states, none after an error."""
+def find_categories(
+    name: str, columns: list[Array], known: list[str] | None, findings: Findings, more: bool = False
+) -> list[str]:
+    """Return the categories of a column and of its next states, none after an error.
+
+    ``more`` tells that the columns hold other texts as well, too many to be looked at.
+    """
     ignore = Message("If it is not a feature: {}.", Option("ignore", [name]))
     texts = sorted({text for column in columns for text in _texts(column)[0] if text is not None}, key=_in_order)
     if known is not None:
@@ -104,9 +121,10 @@ def _categories(name: str, columns: list[Array], known: list[str] | None, findin
             return []
         texts = known
     if not texts or len(texts) > MOST:
+        number = "more than " * more + count(len(texts), "different text")
         findings.error(
             "categories",
-            f"Feature `{name}` holds {count(len(texts), 'different text')}; categories are made of 1 to {MOST}.",
+            f"Feature `{name}` holds {number}; categories are made of 1 to {MOST}.",
             ignore,
         )
         return []
@@ -122,15 +140,15 @@ def _texts(column: Array) -> tuple[list[str | None], Array]:
     """Return the different values of a column as text (None for those that are missing), and each row's place."""
     if column.dtype.kind == "O":
         values = column.tolist()
-        missing = {value for value in set(values) if _is_blank(value)}
-        blank = np.array([value in missing for value in values], bool)
-    elif column.dtype.kind == "f":
-        blank = np.isnan(column)
+        held = set(values)
+        known = sorted(value for value in held if not _is_blank(value))
+        places = dict.fromkeys(held, len(known)) | {value: place for place, value in enumerate(known)}
+        codes = np.fromiter(map(places.__getitem__, values), np.int64, len(values))
     else:
-        blank = np.zeros(len(column), bool)
-    known, place = factorise(column[~blank])
-    codes = np.full(len(column), len(known))
-    codes[~blank] = place
+        blank = np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), bool)
+        known, place = factorise(column[~blank])
+        codes = np.full(len(column), len(known))
+        codes[~blank] = place
     texts = [_text(value) if column.dtype.kind in NUMERIC else str(value) for value in known]
     return [*texts, None], codes
 

@@ -245,10 +245,15 @@ def as_numbers(array: Array, what: str, findings: Findings, fix: str = "") -> Ar
         parsed = _from_numbers(list(map(int, values)), {int}, set(), array.shape, what, findings)
         return None if parsed is None else as_numbers(parsed, what, findings, fix)
     row, value = next(((i, v) for i, v in enumerate(values) if not reads_as_number(v)), (0, values[0]))
+    say_text(what, row, value, findings, fix)
+    return None
+
+
+def say_text(what: str, row: int, value: object, findings: Findings, fix: str = "") -> None:
+    """Note that a column which must hold numbers holds text."""
     findings.error(
         "not-numeric", f"{what} holds text (first in row {row}: {_short(value)}); only numbers are allowed.", fix
     )
-    return None
 
 
 def as_flags(array: Array, what: str, findings: Findings) -> npt.NDArray[np.bool_] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack, cast
@@ -13,16 +13,19 @@ from typing import Any, Unpack, cast
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.checks import check_choice, check_number, check_whole, generator, listing
+from tripletree.checks import check_choice, check_number, check_whole, generator
 from tripletree.errors import LogError, ParameterError
 from tripletree.log.boundaries import FLAGS
-from tripletree.log.coerce import Array
+from tripletree.log.build import no_number
+from tripletree.log.categories import NO_TEXT_VARIES, category_names
+from tripletree.log.coerce import Array, as_numbers
 from tripletree.log.cutting import cut, keep, read_pieces
 from tripletree.log.disk_files import File, files_of, rows_of
+from tripletree.log.disk_texts import find_texts
 from tripletree.log.findings import Findings
 from tripletree.log.log import Log
 from tripletree.log.parts import join_parts
-from tripletree.log.roles import ABSENT, Naming, Roles, assign, check_options, listed
+from tripletree.log.roles import ABSENT, Naming, Roles, assign, check_options, chosen_names, listed
 from tripletree.log.runs import find_episodes
 from tripletree.log.tables import add_column
 from tripletree.text import Message, Option, count
@@ -249,7 +252,7 @@ def open_log(
         progress,
     )
     path = Path(source)
-    files, names, told = files_of(path)
+    files, columns_there, told = files_of(path)
     roles = cast(Roles, {**told, **roles})
     findings = Findings(shown(path))
     if roles.get("missing") is not None or roles.get("gap") is not None:
@@ -261,8 +264,8 @@ def open_log(
                 Option("gap"),
             )
         )
-    ignored = [name for name in names if name in listed(roles.get("ignore"))]
-    columns_read = [name for name in names if name not in ignored]
+    ignored = [name for name in columns_there if name in listed(roles.get("ignore"))]
+    columns_read = [name for name in columns_there if name not in ignored]
     head = rows_of(files, 0, min(files[-1].begin + files[-1].rows, HEAD), columns_read)
     table: dict[str, Array] = {}
     base: dict[str, str] = {}
@@ -284,28 +287,50 @@ def open_log(
                     Option("ignore", [column]),
                 )
             )
+    feature_names = chosen_names(roles.get("feature_names"), result.features, "feature", findings)
+    action_names = chosen_names(roles.get("action_names"), result.action, "action", findings)
+    findings.stop_if_failed()
+    following: Sequence[str | None] = result.next_columns or [None] * len(result.features)
+    features = {
+        name: (column, after) for name, column, after in zip(feature_names, result.features, following, strict=True)
+    }
+    for name, (column, _) in features.items():
+        if table[column].dtype.kind in "mM":
+            as_numbers(table[column], f"Feature `{name}`", findings, no_number(name, table[column]))
+    findings.stop_if_failed()
+    text = {name for name, is_text in columns_there.items() if is_text}
+    actions = dict(zip(action_names, result.action, strict=True))
+    number = files[-1].begin + files[-1].rows
+
+    def tell(done: int) -> None:
+        if progress is not None:
+            progress("looking at text", done, number, 0, "")
+
+    texts = find_texts(files, text, base, features, actions, roles, findings, tell)
+    features = {name: columns for name, columns in features.items() if name not in texts.aside}
+    if not features:
+        findings.error("no-features", NO_TEXT_VARIES)
+    findings.stop_if_failed()
     explicit: dict[str, Any] = {key: roles[key] for key in roles if key in Naming.__annotations__}  # type: ignore[literal-required]
-    explicit |= {"features": list(result.features), "action": list(result.action) or ABSENT}
+    explicit |= {"features": [column for column, _ in features.values()], "action": list(result.action) or ABSENT}
     explicit |= {"reward": ABSENT} | result.single
-    for renamed in ("feature_names", "action_names"):
-        if roles.get(renamed) is not None:
-            explicit[renamed] = list(listed(cast(Any, roles.get(renamed))))
-    kept = {*result.features, *result.action, *result.single.values(), *result.next_columns}
-    text = [name for name in result.features if table[name].dtype.kind not in "biuf"]
-    if text:
-        raise LogError(
-            Message(
-                "{} {} text, and a log on disk takes numbers as features. Leave out what is no feature: {}; or read "
-                "the log into memory: read_log(...).",
-                listing(text),
-                "holds" if len(text) == 1 else "hold",
-                Option("ignore", text),
-            )
-        )
+    if roles.get("next_state") is not None and result.next_columns:
+        explicit["next_state"] = roles.get("next_state")
+    if roles.get("feature_names") is not None:
+        explicit["feature_names"] = list(features)
+    if roles.get("action_names") is not None:
+        explicit["action_names"] = list(action_names)
+    kinds = {**(explicit.get("kinds") or {}), **texts.kinds}
+    if kinds:
+        explicit["kinds"] = kinds
+    if texts.labels:
+        explicit["labels"] = {label: label for label in texts.labels}
+    used = {column for pair in features.values() for column in pair}
+    kept = {*used, *result.action, *result.single.values()}
     columns = tuple(dict.fromkeys(base[name] for name in table if name in kept))
-    features = tuple(explicit.get("feature_names") or result.features)
-    disk = DiskLog(str(path), tuple(files), columns, explicit, features, "", how)
-    return replace(disk, reading=_reading(disk, result.guessed))
+    names = tuple(one for name in features for one in category_names(name, kinds.get(name)))
+    disk = DiskLog(str(path), tuple(files), columns, explicit, names, "", how)
+    return replace(disk, reading=_reading(disk, result.guessed, texts.aside))
 
 
 def read_size(given: int | str, name: str) -> int:
@@ -322,11 +347,13 @@ def read_size(given: int | str, name: str) -> int:
     return int(float(match[1]) * SIZES[unit])
 
 
-def _reading(disk: DiskLog, guessed: set[str]) -> str:
+def _reading(disk: DiskLog, guessed: set[str], aside: Sequence[str]) -> str:
     lines = [f"Opened {count(disk.n_samples, 'sample')} in {count(len(disk.files), 'file')} of {shown(disk.path)}."]
     for role in ("episode", "step", "reward", *FLAGS, "action", "features"):
-        columns = listed(disk.roles.get(role))
+        columns = disk.features if role == "features" else listed(disk.roles.get(role))
         if columns:
             how = " (guessed)" if role in guessed else ""
             lines.append(f"  {role:<11}  {', '.join(columns[:12])}{', ...' * (len(columns) > 12)}{how}")
+    if aside:
+        lines.append(f"  {'set aside':<11}  {', '.join(aside)} (always the same text)")
     return "\n".join(lines)

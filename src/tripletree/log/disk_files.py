@@ -22,6 +22,8 @@ from tripletree.writing import reason, shown
 BATCH = 2**16
 """Rows that are decoded at a time."""
 ENDINGS = (".parquet", ".pq")
+TEXT = ("string", "large_string", "string_view", "binary", "large_binary")
+"""Arrow's types of text, and of bytes that may be text."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,11 @@ class File:
         return sum(self.groups)
 
 
-def files_of(path: Path) -> tuple[list[File], list[str], dict[str, Any]]:
-    """Return the files of a log, the columns that all of them have, and the roles that they tell by themselves."""
+def files_of(path: Path) -> tuple[list[File], dict[str, bool], dict[str, Any]]:
+    """Return the files of a log, the columns that all of them have, and the roles that they tell by themselves.
+
+    Of each column it is told whether it is text.
+    """
     arrow = library("pyarrow", "Reading Parquet files", INSTALL)
     parquet = library("pyarrow.parquet", "Reading Parquet files", INSTALL)
     try:
@@ -81,21 +86,42 @@ def files_of(path: Path) -> tuple[list[File], list[str], dict[str, Any]]:
             begin += sum(groups)
     if not files:
         raise LogError(f"{shown(path)} holds no samples; a log needs at least one step.")
-    return files, list(first.names), _own_roles(first)
+    columns = {name: str(_plain(first.field(name).type)) in TEXT for name in first.names}
+    return files, columns, _own_roles(first, alone=path.is_file())
 
 
-def _own_roles(schema: Any) -> dict[str, Any]:
-    """Return which columns are features and actions, where `Log.to_parquet` has written that down."""
-    told = (schema.metadata or {}).get(OWN.encode())
+def _plain(kind: Any) -> Any:
+    """Return the type of a column's values, however they are written: one by one, by a dictionary, or in lists."""
+    while hasattr(kind, "value_type"):
+        kind = kind.value_type
+    return kind
+
+
+def _own_roles(schema: Any, alone: bool) -> dict[str, Any]:
+    """Return which columns are features and actions, where `Log.to_parquet` has written that down.
+
+    A file that is ``alone``, not one of a folder, also tells units, kinds, categories and labels, as it does in memory.
+    """
+    written = (schema.metadata or {}).get(OWN.encode())
     try:
-        content = json.loads(told) if told else None
+        content = json.loads(written) if written else None
         known = None if content is None else Schema.from_dict(content)
     except (ValueError, LogError):
         return {}
-    if known is None or not set(known.feature_names) <= set(schema.names):
+    if known is None or not set(known.columns) <= set(schema.names):
         return {}
     actions = [column for name in known.action.names for column in name.split(", ")]
-    return {"features": list(known.feature_names)} | ({"action": actions} if set(actions) <= set(schema.names) else {})
+    told: dict[str, Any] = {"features": list(known.columns)}
+    if set(actions) <= set(schema.names):
+        told["action"] = actions
+    if alone:
+        told["kinds"] = {feature.name: feature.kind for feature in known.features if not feature.column}
+        told["kinds"] |= {column: categories for column, categories in known.columns.items() if categories}
+        told["units"] = dict(zip(known.feature_names, (feature.unit for feature in known.features), strict=True))
+        if known.has_action and "action" in told:
+            told["units"] |= dict(zip(known.action.names, known.action.units, strict=True))
+            told["labels"] = list(known.action.labels)
+    return {name: given for name, given in told.items() if given}
 
 
 def _same_columns(folder: Path, name: str, file: Path, first: Any, schema: Any) -> None:
@@ -108,12 +134,19 @@ def _same_columns(folder: Path, name: str, file: Path, first: Any, schema: Any) 
             "is one log: give all files the same columns, or move the others elsewhere."
         )
     for column in first.names:
-        here, there = schema.field(column).type, first.field(column).type
+        # Text may be written by a dictionary in one file and not in another, with indices of any size.
+        here, there = (_text_or(one.field(column).type) for one in (schema, first))
         if str(here) != str(there):
             raise LogError(
                 f"Column `{column}` holds {there} in {shown(name)} and {here} in {shown(file.name)}; it must hold the "
                 "same in all files of a folder."
             )
+
+
+def _text_or(kind: Any) -> Any:
+    """Return a type, or a word for all that are text."""
+    held = kind.value_type if type(kind).__name__ == "DictionaryType" else kind
+    return "text" if str(held) in TEXT else kind
 
 
 def iter_rows(files: Sequence[File], start: int, stop: int, columns: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,7 @@ from tripletree.graph.transitions import Transitions, leaves_of
 from tripletree.leaves.linear_losses import Errors, linear_errors
 from tripletree.leaves.losses import curve_of
 from tripletree.leaves.sums import LeafSums
+from tripletree.log.categories import expand
 from tripletree.log.coerce import Array
 from tripletree.log.derive import NOISE
 from tripletree.log.disk import DiskLog, Resources
@@ -25,6 +26,7 @@ from tripletree.log.disk_files import iter_rows
 from tripletree.log.findings import Findings
 from tripletree.log.log import Log
 from tripletree.log.parquet_reader import INSTALL
+from tripletree.log.roles import listed
 from tripletree.log.sources import library
 from tripletree.log.tables import add_column
 from tripletree.model.bootstrap import settles
@@ -187,7 +189,6 @@ def add_leaves(common: tuple[Work, Judging], spans: Sequence[Span]) -> tuple[Lea
 
 def write_predictions(fitted: Fitted, disk: DiskLog, folder: str | os.PathLike[str]) -> list[Path]:
     """Write what a tree predicts in every row of a log on disk: a Parquet file for each of its files, row by row."""
-    given = disk.roles["features"]
     names = list(disk.features)
     if names != list(fitted.schema.feature_names):
         raise LogError(
@@ -205,7 +206,7 @@ def write_predictions(fitted: Fitted, disk: DiskLog, folder: str | os.PathLike[s
     finished = False
     done = 0
     try:
-        for rows in workers.map(predict_file, (job, list(given)), range(len(disk.files))):
+        for rows in workers.map(predict_file, job, range(len(disk.files))):
             done += rows
             if disk.how.progress is not None:
                 disk.how.progress("predicting", done, disk.n_rows, 0, f"{workers.number} workers")
@@ -224,11 +225,12 @@ class Writing:
     folder: str
 
 
-def predict_file(common: tuple[Writing, list[str]], number: int) -> int:
+def predict_file(job: Writing, number: int) -> int:
     """Write the predictions for one file; it is there as a whole or not at all. Returns its rows."""
     arrow = library("pyarrow", "Writing Parquet files", INSTALL)
     parquet = library("pyarrow.parquet", "Writing Parquet files", INSTALL)
-    job, features = common
+    roles = job.disk.roles
+    features = listed(roles["features"])
     file = job.disk.files[number]
     target = Path(job.folder) / Path(file.path).name
     draft = target.with_name(f".{target.name}.{os.getpid()}")
@@ -240,8 +242,10 @@ def predict_file(common: tuple[Writing, list[str]], number: int) -> int:
             table: dict[str, Array] = {}
             for name, values in batch.items():
                 add_column(table, name, values, findings)
+            names, found = listed(roles.get("feature_names")) or features, [table[name] for name in features]
+            made = expand(names, found, None, roles.get("kinds") or {}, False, findings)
             findings.stop_if_failed()
-            states = np.stack([np.asarray(table[name], np.float64) for name in features], axis=1)
+            states = np.stack([np.asarray(column, np.float64) for column in made.states], axis=1)
             told = arrow.table(told_columns(job.fitted, states))
             if writer is None:
                 writer = parquet.ParquetWriter(draft, told.schema)

@@ -82,9 +82,12 @@ def cache_of(disk: DiskLog) -> int:
             kind = kind.value_type
         return 4 if kind in single else 8
 
-    columns = [*disk.roles["features"], *listed(disk.roles["action"]), *listed(disk.roles["reward"])]
+    kinds = disk.roles.get("kinds") or {}
+    numbers = [size(name) for name in disk.roles["features"] if not isinstance(kinds.get(name), list | tuple)]
     n, width = disk.n_samples, disk.n_features
-    per_row = sum(map(size, columns)) + WHERE
+    # Categories are 0 and 1, as wide as the numbers beside them.
+    states = sum(numbers) + (width - len(numbers)) * max(numbers, default=4)
+    per_row = states + sum(map(size, [*listed(disk.roles["action"]), *listed(disk.roles["reward"])])) + WHERE
     sample = 8 * width * (min(n, SAMPLE) + min(n, ROWS_SORTED))  # of rows that bins and medians are chosen by
     return n * per_row + sample + (8 * width + 30) * n // LENGTH
 
