@@ -279,6 +279,7 @@ class RowCounter {
             bool known = true;
             if (rows[j] & last_row) known = change_at_the_end(piece, rows[j] & ~last_row, change);
             if (known) piece.log.turn(change, 1);
+            for (size_t f = 0; piece.log.dt && f < d; ++f) change[f] /= piece.log.dt[rows[j] & ~last_row];
             made_[j * record_ + columns] = known;
         }
         quantise_rows(how_.derivative, d, change_.data(), count, d, 1, made_.data() + how_.lanes.plain, record_, second_);

@@ -620,16 +620,17 @@ Numbers numbers_of(const AnyNumbers& from, size_t n) {
 class PieceArrays {
   public:
     PieceArrays(AnyNumbers states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, AnyNumbers actions, In2<int32_t> given,
-                nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at)
-        : states_(states), actions_(actions), starts_(starts), final_states_(final_states), periods_(periods), given_(given), at_(at) {
+                nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at, std::optional<In1<double>> dt)
+        : states_(states), actions_(actions), starts_(starts), final_states_(final_states), periods_(periods), given_(given), at_(at), dt_(dt) {
         const size_t n = at.shape(0), d = periods.shape(0), episodes = final_states.shape(0);
+        require(!dt || dt->shape(0) == n, "dt must have one number for each row");
         require(starts.shape(0) == episodes + 1 && starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n),
                 "starts must run from 0 to the number of rows");
         for (size_t e = 0; e < episodes; ++e) require(starts(e) < starts(e + 1), "starts must ascend");
         require(final_states.shape(1) == d && given.shape(0) == n && n < (size_t{1} << 31), "the arrays of a piece must match");
         bool angles = false;
         for (size_t f = 0; f < d; ++f) angles = angles || periods(f) > 0;
-        const LogRows log{nullptr, n, d, starts.data(), final_states.data(), episodes, periods.data(), angles, nullptr};
+        const LogRows log{nullptr, n, d, starts.data(), final_states.data(), episodes, periods.data(), angles, dt ? dt->data() : nullptr};
         rows = {numbers_of(states, n), numbers_of(actions, n), log, given.data(), given.shape(1), at.data()};
         require(rows.states.width == d && states.ndim() == 2, "states must have one column for each feature");
         require(rows.states.type == Numbers::float64 || rows.states.type == Numbers::float32, "states must be float64 or float32");
@@ -643,6 +644,7 @@ class PieceArrays {
     In1<double> periods_;
     In2<int32_t> given_;
     nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at_;
+    std::optional<In1<double>> dt_;
 };
 
 // Columns that are kept, and what each of them is rounded by: centre, unit, mean and scale.
@@ -1256,8 +1258,8 @@ NB_MODULE(_kernel, m) {
           "centre"_a, "slope"_a, "low"_a, "high"_a, "threads"_a);
     nb::class_<PieceArrays>(m, "Piece")
         .def(nb::init<AnyNumbers, In1<int64_t>, In2<double>, In1<double>, AnyNumbers, In2<int32_t>,
-                      nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(),
-             "states"_a.noconvert(), "starts"_a, "final_states"_a, "periods"_a, "actions"_a.noconvert(), "given"_a, "at"_a.noconvert());
+                      nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>, std::optional<In1<double>>>(),
+             "states"_a.noconvert(), "starts"_a, "final_states"_a, "periods"_a, "actions"_a.noconvert(), "given"_a, "at"_a.noconvert(), "dt"_a = nb::none());
     nb::class_<Counter>(m, "Counter")
         .def(nb::init<In1<double>, In1<int64_t>, const RoundingArrays&, In2<int32_t>, const RoundingArrays&, In1<int32_t>, In1<int32_t>, In1<int32_t>,
                       In1<int32_t>, int, int, bool, nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>,

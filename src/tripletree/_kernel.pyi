@@ -101,6 +101,7 @@ class Piece:
         actions: npt.NDArray[Any],
         given: I32,
         at: npt.NDArray[np.uint16],
+        dt: F64 | None = None,
     ) -> None: ...
 
 class Counter:

@@ -47,6 +47,8 @@ def random_columns(rng: np.random.Generator, episodes: int | None = None) -> dic
 def with_text(columns: dict[str, list[Any]], rng: np.random.Generator) -> dict[str, list[Any]]:
     """Return the same with text among the features, of which some is rare, and perhaps as the action."""
     n, columns = len(columns["reward"]), dict(columns)
+    if n < 20:  # there must not be many more features than samples
+        return columns
     names = ["auto", "a, b", "été", "Coast", "b"]
     share = rng.dirichlet(np.full(len(names), 0.3))
     texts = rng.choice(names, n, p=share)
@@ -61,6 +63,47 @@ def with_text(columns: dict[str, list[Any]], rng: np.random.Generator) -> dict[s
         if rng.random() < 0.5:  # two columns are one action
             columns["action_0"], columns["action_1"] = columns.pop("action"), rng.integers(0, 12, n).tolist()
     return columns
+
+
+def with_times(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the same with times that gaps interrupt anywhere, and perhaps groups; and what must be said about them."""
+    n, columns, roles = len(columns["reward"]), dict(columns), {}
+    episode = np.array(columns["episode"])
+    steps = rng.choice([100, 100, 150, 200], n) * (rng.random(n) < 0.9) + rng.integers(1, 60, n)
+    far = (rng.random(n) < rng.choice([0, 0.02, 0.1])) * rng.integers(1, 30_000, n)
+    passed = (steps + far + 10**6 * np.append(0, np.diff(episode) != 0)).cumsum()
+    since = 1_700_000_000_000 + passed
+    dates = since.astype("M8[ms]")
+    kinds: dict[str, Any] = {
+        "time_ms": passed,
+        "timestamp": since,
+        "ts": passed / 1e3,
+        "datetime": pyarrow.array(dates.astype("M8[us]")),
+        "utc": pyarrow.array(dates).cast(pyarrow.timestamp("ns", tz="Europe/Berlin")),
+        "log_time": np.array([f"{date}Z" for date in dates.astype(str)], object),
+        "event_timestamp_s": np.float32(passed % 10_000_000 / 1e3),
+        "dt": rng.choice([0.1, 0.2, 0.35], n),
+        "dt_ms": np.where(rng.random(n) < 0.1, np.nan, steps),
+    }
+    name = str(rng.choice(list(kinds)))
+    columns[name] = kinds[name]
+    if name.startswith("event") and (np.diff(columns[name])[np.diff(episode) == 0] <= 0).any():
+        columns[name] = passed / 1e3  # too late for single precision
+    if rng.random() < 0.6:
+        del columns["step"]
+    else:
+        roles["dt" if name.startswith("dt") else "time"] = name
+        if not name.startswith("dt") and rng.random() < 0.3:  # a clock that is set anew
+            columns["time_ms"], roles["time"] = rng.permutation(n), "time_ms"
+            columns.pop(name) if name != "time_ms" else None
+    if rng.random() < 0.3:
+        for column in rng.choice(["episode", "terminated", "truncated"], int(rng.integers(1, 4)), replace=False):
+            del columns[column]
+    if rng.random() < 0.3:
+        roles["gap"] = float(rng.choice([0.3, 2, 15]))
+    if rng.random() < 0.5 and "episode" in columns:
+        columns["pilot"], roles["group"] = rng.choice(["Eva", "Bo", "Al"], 50)[episode].tolist(), "pilot"
+    return columns, roles
 
 
 def write_folder(folder: Path, columns: dict[str, list[Any]], rng: np.random.Generator, files: int) -> Path:

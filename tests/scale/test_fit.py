@@ -13,8 +13,8 @@ from pyarrow import parquet
 
 from tests.scale.folders import differences, random_columns, write_folder
 from tripletree import Log, LogError, ParameterError, TripleTree, open_log, read_log
-from tripletree.log import cutting
-from tripletree.scale import executors, plan, ranks
+from tripletree.log import cutting, ranks
+from tripletree.scale import executors, plan
 from tripletree.scale.cache import Cache, DiskFullError
 
 
@@ -209,7 +209,7 @@ def test_growth_on_a_sample_counts_on_all(tmp_path):
         ({"executor": "spark"}, "executor must be"),
         ({"workers": 0}, "workers must be"),
         ({"sample": -1}, "sample must be"),
-        ({"gap": 5}, "Gaps are mended in logs that are read into memory"),
+        ({"missing": "drop"}, "Missing values are mended in logs that are read into memory"),
     ],
 )
 def test_wrong_options_are_explained(given, match, tmp_path):

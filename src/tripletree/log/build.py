@@ -354,12 +354,7 @@ def _groups(given: Array, draft: Draft, found: Boundaries, findings: Findings) -
         if varies.any():
             row = int(varies.argmax())
             episode = int(np.searchsorted(found.starts, row, side="right")) - 1
-            findings.error(
-                "group-varies",
-                f"Episode {found.ids[episode]} has the group `{ordered[first[episode]]}` and `{ordered[row]}` "
-                f"(`{name}`); an episode has one group: its pilot, its vehicle.",
-                Message("Give a column that is constant in every episode, or leave {} out.", Option("group")),
-            )
+            say_group_varies(found.ids[episode], ordered[first[episode]], ordered[row], name, findings)
             return None
         column = ordered[first]
     elif draft.markers.starts is None or len(column) != episodes:
@@ -368,7 +363,22 @@ def _groups(given: Array, draft: Draft, found: Boundaries, findings: Findings) -
             f"Got {count(len(column), 'group')} (`{name}`) for {count(n, 'step')} in {count(episodes, 'episode')}.",
         )
         return None
-    if episodes > 1 and bool((column == column[0]).all()):
+    return check_groups(column, name, findings)
+
+
+def say_group_varies(episode: object, first: object, other: object, name: str, findings: Findings) -> None:
+    """Note that the rows of an episode have different groups."""
+    findings.error(
+        "group-varies",
+        f"Episode {episode} has the group `{first}` and `{other}` (`{name}`); an episode has one group: its pilot, its "
+        "vehicle.",
+        Message("Give a column that is constant in every episode, or leave {} out.", Option("group")),
+    )
+
+
+def check_groups(column: Array, name: str, findings: Findings) -> Array:
+    """Return the groups of episodes as a log holds them; that all are the same deserves a look."""
+    if len(column) > 1 and bool((column == column[0]).all()):
         findings.warning(
             "one-group",
             f"All episodes have the group `{column[0]}` (`{name}`): chances get no interval, which takes two groups.",

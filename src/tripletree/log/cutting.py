@@ -12,6 +12,8 @@ import numpy.typing as npt
 from tripletree.errors import LogError
 from tripletree.log.coerce import Array
 from tripletree.log.disk_files import iter_rows
+from tripletree.log.disk_times import clock_of, given_steps
+from tripletree.log.endings import TRUNCATED, UNKNOWN
 from tripletree.log.findings import Findings
 from tripletree.log.log import Log
 from tripletree.log.roles import Roles
@@ -27,6 +29,8 @@ I64 = npt.NDArray[np.int64]
 
 PIECE = 2**18
 """Steps that are worked on at a time; an episode of more than twice as many is cut into pieces."""
+ELSEWHERE = ("episode", "endless", "success", "group", "time", "dt", "gap")
+"""What the whole log tells, and a piece by itself does not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,8 @@ class Piece:
         The episodes, from ``start`` on.
     before, after : int
         Steps of the first episode before this piece, and of the last one after it; 0 where they are whole.
+    groups, group_name, cut, usual
+        Those of the episodes, and the seconds of a step where they are not known; as in `Index`.
     held : Held or None
         Where only some episodes of the files count: the piece that they are part of.
     """
@@ -52,6 +58,10 @@ class Piece:
     ids: Array = field(repr=False)
     before: int = 0
     after: int = 0
+    groups: Array | None = field(default=None, repr=False)
+    group_name: str = "group"
+    cut: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
+    usual: float = 1.0
     held: Held | None = None
 
     @property
@@ -98,6 +108,10 @@ def cut(index: Index, rows: int | None = None) -> list[Piece]:
                 index.ids[first : last + 1],
                 at - int(starts[first]),
                 int(starts[last + 1]) - stop,
+                None if index.groups is None else index.groups[first : last + 1],
+                index.group_name,
+                None if index.cut is None else index.cut[first : last + 1],
+                index.usual,
             )
         )
         at = stop
@@ -122,7 +136,7 @@ def keep(pieces: Sequence[Piece], kept: npt.NDArray[np.bool_]) -> list[Piece]:
         starts = np.append(0, np.cumsum(length))
         stop = row + int(starts[-1])
         before, after = piece.before * bool(here[0]), piece.after * bool(here[-1])
-        found.append(Piece(len(found), row, stop, starts, piece.ids[here], before, after, Held(piece, here)))
+        found.append(Piece(len(found), row, stop, starts, piece.ids[here], before, after, held=Held(piece, here)))
         row = stop
     return found
 
@@ -135,7 +149,8 @@ def read_pieces(disk: DiskLog, pieces: Sequence[Piece]) -> Iterator[tuple[Piece,
 
 
 def _read(pieces: Sequence[Piece], disk: DiskLog) -> Iterator[tuple[tuple[int, Piece], Log]]:
-    columns = [name for name in disk.columns if name != disk.roles.get("episode")]
+    elsewhere = [disk.roles.get(role) for role in ("episode", "group")]
+    columns = [name for name in disk.columns if name not in elsewhere]
     held: list[dict[str, Any]] = []
     have, begin = 0, pieces[0].start
     end = pieces[-1].stop + (pieces[-1].after > 0)
@@ -155,8 +170,14 @@ def _read(pieces: Sequence[Piece], disk: DiskLog) -> Iterator[tuple[tuple[int, P
 
 
 def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
-    roles = {key: value for key, value in disk.roles.items() if key not in ("episode", "endless", "success")}
+    roles = {key: value for key, value in disk.roles.items() if key not in ELSEWHERE}
     more = piece.after > 0
+    columns = dict(columns)
+    seconds = _seconds(disk, piece, columns)
+    if seconds is not None:
+        # By a name of its own; a feature may be called dt.
+        roles["dt"] = next(name for k in range(len(columns) + 1) if (name := "dt" + "_" * k) not in columns)
+        columns[roles["dt"]] = seconds
     starts = np.append(piece.starts, piece.rows + 1) if more else piece.starts
     ids = np.arange(len(starts) - 1)
     findings = Findings(f"{shown(disk.path)}, rows {piece.start:,} to {piece.stop:,}")
@@ -170,13 +191,33 @@ def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
         )
     finals, endings = fields["final_states"], fields["endings"].copy()
     if disk.roles.get("endless"):
-        endings[:] = 2
+        endings[:] = TRUNCATED
+    if piece.cut is not None:
+        endings[: len(piece.cut)][piece.cut] = TRUNCATED
     if more:
         n = piece.rows
         finals = np.concatenate([finals[:-2], fields["states"][n:]])
-        fields |= {name: fields[name][:n] for name in ("states", "actions", "rewards")}
+        timed = () if seconds is None else ("dt",)
+        fields |= {name: fields[name][:n] for name in ("states", "actions", "rewards", *timed)}
         endings = endings[:-1]
-        endings[-1] = 0
-    return Log(
-        **(fields | {"starts": piece.starts, "final_states": finals, "endings": endings, "episode_ids": piece.ids})
-    )
+        endings[-1] = UNKNOWN
+    fields |= {"starts": piece.starts, "final_states": finals, "endings": endings, "episode_ids": piece.ids}
+    if piece.groups is not None:
+        fields |= {"groups": piece.groups, "group_name": piece.group_name}
+    return Log(**fields)
+
+
+def _seconds(disk: DiskLog, piece: Piece, columns: dict[str, Array]) -> Array | None:
+    """Return the seconds from each row of a piece to the next, by its times, which are taken out of its columns."""
+    time, given = disk.roles.get("time"), disk.roles.get("dt")
+    column = None if given is None else columns.pop(given)
+    clock = None if time is None else clock_of(disk)
+    if clock is None:
+        seconds = None if column is None else given_steps(disk, column)
+        return None if seconds is None else np.where(np.isnan(seconds), piece.usual, seconds)
+    times = clock.times(columns.pop(clock.column), piece.start)
+    seconds = np.append(times.between(np.arange(len(times.values))), piece.usual)
+    # What follows an episode's last row was not recorded, so neither was when.
+    ends = piece.starts[1:] - 1
+    seconds[ends[:-1] if piece.after else ends] = piece.usual
+    return seconds

@@ -22,11 +22,12 @@ from tripletree.log.coerce import Array, as_numbers
 from tripletree.log.cutting import cut, keep, read_pieces
 from tripletree.log.disk_files import File, files_of, rows_of
 from tripletree.log.disk_texts import find_texts
+from tripletree.log.disk_times import middle_of, times_told
 from tripletree.log.findings import Findings
 from tripletree.log.log import Log
 from tripletree.log.parts import join_parts
 from tripletree.log.roles import ABSENT, Naming, Roles, assign, check_options, chosen_names, listed
-from tripletree.log.runs import find_episodes
+from tripletree.log.runs import Index, find_episodes
 from tripletree.log.tables import add_column
 from tripletree.text import Message, Option, count
 from tripletree.writing import shown
@@ -38,10 +39,7 @@ HEAD = 20_000
 EXECUTORS = ("threads", "processes", "dask")
 SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 REFUSED = {
-    "time": "times",
-    "dt": "times",
     "weight": "weights",
-    "group": "groups",
     "previous_row": "row pointers",
     "next_row": "row pointers",
 }
@@ -68,6 +66,10 @@ class DiskLog:
         Who works on it, and with how much memory.
     only : Part or None
         Which episodes count, if not all of them.
+    middle : float or None
+        The number in the middle of the column of times; None where there is no clock.
+    known : list of Index
+        Its episodes, once somebody has looked for them.
     """
 
     path: str
@@ -78,6 +80,8 @@ class DiskLog:
     reading: str
     how: Resources
     only: Part | None = None
+    middle: float | None = None
+    known: list[Index] = field(default_factory=list)
 
     @property
     def n_rows(self) -> int:
@@ -100,25 +104,31 @@ class DiskLog:
         return sum(file.size for file in self.files)
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[DiskLog, DiskLog]:
-        """Split by whole episodes, into the same ones as :meth:`Log.split`; only columns that mark them are read."""
+        """Split by whole episodes (or groups), as :meth:`Log.split` does; only columns that mark them are read."""
         check_number(validation, "validation", above=0, below=1, example=0.2)
         index = find_episodes(self)
         mine = np.ones(index.n_episodes, bool) if self.only is None else self.only.episodes
-        number = int(mine.sum())
-        if number < 2:
+        unit = index.keep(mine).units
+        if len(unit) < 2:
             raise LogError(
                 "A log with one episode cannot be split by episodes. Record more of them, or fit without a validation "
                 "log."
             )
+        unit = unit if unit.any() else np.arange(len(unit))
+        number = int(unit.max()) + 1
         chosen = np.zeros(number, bool)
         chosen[generator(seed).permutation(number)[: min(max(round(validation * number), 1), number - 1)]] = True
         length = np.diff(index.starts)
         found = []
         for side in (~chosen, chosen):
             kept = mine.copy()
-            kept[mine] = side
+            kept[mine] = side[unit]
             found.append(replace(self, only=Part(kept, int(length[kept].sum()))))
         return found[0], found[1]
+
+    def bare(self) -> DiskLog:
+        """Return what other processes need to know to read it."""
+        return replace(self, how=Resources(), only=None, known=[])
 
     def pieces(self) -> Iterator[Log]:
         """Iterate over the log in memory, some hundred thousand steps at a time: whole episodes in their order.
@@ -204,8 +214,8 @@ def open_log(
     """Open a folder of Parquet files, or one file, as a log that may be larger than memory.
 
     Rows of an episode must lie one after the other, in the natural order of the files; an episode may go on in the next
-    file. The roles of columns are guessed from the first rows unless given. :meth:`TripleTree.fit` takes such a log, in
-    histogram mode.
+    file. The roles of columns are guessed from the first rows unless given, and columns of text are read once for their
+    categories. :meth:`TripleTree.fit` takes such a log, in histogram mode.
 
     Parameters
     ----------
@@ -255,13 +265,12 @@ def open_log(
     files, columns_there, told = files_of(path)
     roles = cast(Roles, {**told, **roles})
     findings = Findings(shown(path))
-    if roles.get("missing") is not None or roles.get("gap") is not None:
+    if roles.get("missing") is not None:
         raise LogError(
             Message(
-                "Gaps are mended in logs that are read into memory: {} and {} cannot be given for a log on disk. Leave "
-                "them out, or mend the log first.",
+                "Missing values are mended in logs that are read into memory: {} cannot be given for a log on disk. "
+                "Leave it out, or mend the log first.",
                 Option("missing"),
-                Option("gap"),
             )
         )
     ignored = [name for name in columns_there if name in listed(roles.get("ignore"))]
@@ -330,7 +339,9 @@ def open_log(
     columns = tuple(dict.fromkeys(base[name] for name in table if name in kept))
     names = tuple(one for name in features for one in category_names(name, kinds.get(name)))
     disk = DiskLog(str(path), tuple(files), columns, explicit, names, "", how)
-    return replace(disk, reading=_reading(disk, result.guessed, texts.aside))
+    disk = replace(disk, middle=middle_of(disk))
+    clock = times_told(disk)
+    return replace(disk, reading=_reading(disk, result.guessed, texts.aside, clock))
 
 
 def read_size(given: int | str, name: str) -> int:
@@ -347,12 +358,13 @@ def read_size(given: int | str, name: str) -> int:
     return int(float(match[1]) * SIZES[unit])
 
 
-def _reading(disk: DiskLog, guessed: set[str], aside: Sequence[str]) -> str:
+def _reading(disk: DiskLog, guessed: set[str], aside: Sequence[str], clock: str) -> str:
     lines = [f"Opened {count(disk.n_samples, 'sample')} in {count(len(disk.files), 'file')} of {shown(disk.path)}."]
-    for role in ("episode", "step", "reward", *FLAGS, "action", "features"):
+    for role in ("episode", "step", "time", "dt", "group", "reward", *FLAGS, "action", "features"):
         columns = disk.features if role == "features" else listed(disk.roles.get(role))
         if columns:
             how = " (guessed)" if role in guessed else ""
+            how += f"; {clock}" if role == "time" and clock else ""
             lines.append(f"  {role:<11}  {', '.join(columns[:12])}{', ...' * (len(columns) > 12)}{how}")
     if aside:
         lines.append(f"  {'set aside':<11}  {', '.join(aside)} (always the same text)")

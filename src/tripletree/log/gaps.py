@@ -30,6 +30,8 @@ WAYS = ("split", "drop", "fill")
 """What can be done about a missing value: divide the episode, leave the row out, or carry the last value on."""
 LONG = 10.0
 """So many times the upper quartile of the step times is a gap, if nobody says how long one is."""
+MOST_STEPS = 100_001
+"""Steps, at most, that show how long a step usually is."""
 MOST_MISSING = 0.5
 """With more of a column missing, nothing is done about it by itself."""
 MOST_NAMED = 6
@@ -84,11 +86,18 @@ def mend(
     whole = Boundaries(None, starts, piece_names(found.ids if draft.episode_ids is None else draft.episode_ids, of))
     finals = _final_states(draft, of, at_end, order, last, ~blank, cuts)
     draft = _taken(replace(draft, final_states=finals, episode_ids=None), rows, of, n)
-    if draft.groups is None and LEAST_WHOLE <= len(np.unique(of)) < len(of):
-        # Pieces of one episode depend on each other as the episodes of one pilot do.
+    if draft.groups is None and whole_groups(of):
         name = "episode" if draft.roles is None else draft.roles.single.get("episode", "episode")
         draft = replace(draft, groups=np.repeat(found.ids[of], np.diff(starts)), group_name=f"whole {name}")
     return Mended(draft, whole, ~at_end, rows, _seconds(times, dt, rows, starts))
+
+
+def whole_groups(of: I64) -> bool:
+    """Return whether pieces of episodes, given by the episode of each, are grouped by these.
+
+    They depend on each other as the episodes of one pilot do.
+    """
+    return bool(LEAST_WHOLE <= len(np.unique(of)) < len(of))
 
 
 def _missing(draft: Draft, way: str | None, order: I64, findings: Findings) -> tuple[Bool, Bool]:
@@ -176,23 +185,35 @@ def _look_at_times(times: Times, order: I64, episode: I64, gap: float | None, cu
     if not len(forward):
         return again
     # An odd sample will do, and sorting a long log is what would take the time.
-    usual = float(np.quantile(forward[:: -(-len(forward) // 100_001)], 0.75))
-    limit = LONG * usual if gap is None else float(gap)
+    limit = limit_of(forward[:: -(-len(forward) // MOST_STEPS)]) if gap is None else float(gap)
     far = inside & (steps > limit)
     cuts[1:] = far | back
     if cuts.any():
-        number, first = int(cuts.sum()), int(cuts.argmax())
-        named = "seconds" if times.unit == "s" else times.unit
-        longest = f"; the longest is {float(steps[far].max()):,.4g} {times.unit}" if far.any() else ""
-        clock = f" and {count(int(back.sum()), 'place')} where the clock goes back" if back.any() else ""
-        say = findings.warning if gap is None else findings.note
-        say(
-            "gaps",
-            f"There are {count(number - int(back.sum()), 'gap')} of more than {limit:.4g} {times.unit} between rows"
-            f"{longest}{clock} (first before row {order[first]}); episodes are divided there.",
-            Message("For gaps of another length, in {}, type {}.", named, Option("gap", round(2 * limit, 3))),
-        )
+        first = int(order[int(cuts.argmax())])
+        longest = float(steps[far].max(initial=0.0))
+        say_gaps(int(cuts.sum()), int(back.sum()), first, longest, limit, times.unit, gap, findings)
     return again
+
+
+def limit_of(steps: npt.NDArray[np.float64]) -> float:
+    """Return how long a step is that counts as a gap, by a sample of them."""
+    return LONG * float(np.quantile(steps, 0.75))
+
+
+def say_gaps(
+    cuts: int, back: int, first: int, longest: float, limit: float, unit: str, gap: float | None, findings: Findings
+) -> None:
+    """Tell where episodes are divided: in so many places, the first before this row; in some the clock goes back."""
+    named = "seconds" if unit == "s" else unit
+    what = f"; the longest is {longest:,.4g} {unit}" if longest else ""
+    clock = f" and {count(back, 'place')} where the clock goes back" if back else ""
+    say = findings.warning if gap is None else findings.note
+    say(
+        "gaps",
+        f"There are {count(cuts - back, 'gap')} of more than {limit:.4g} {unit} between rows"
+        f"{what}{clock} (first before row {first}); episodes are divided there.",
+        Message("For gaps of another length, in {}, type {}.", named, Option("gap", round(2 * limit, 3))),
+    )
 
 
 def _filled(draft: Draft, order: I64, episode: I64, keep: Bool) -> tuple[Draft, Bool]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from tripletree.errors import LogError
 from tripletree.log.boundaries import FLAGS
+from tripletree.log.build import check_groups, say_group_varies
 from tripletree.log.coerce import Array, as_flags, as_ids
 from tripletree.log.disk_files import iter_rows
+from tripletree.log.disk_times import Each, divide
 from tripletree.log.findings import Findings
 from tripletree.text import Message, Option
 from tripletree.writing import shown
@@ -39,6 +41,8 @@ class Runs:
         Id, step and flag of the file's first and last row; None where there is none.
     ordered : bool
         Whether steps go up inside all episodes.
+    groups : Groups or None
+        The groups of the rows, where the log has some.
     """
 
     begins: I64
@@ -46,19 +50,38 @@ class Runs:
     first: tuple[Any, Any, Any]
     last: tuple[Any, Any, Any]
     ordered: bool
+    groups: Groups | None = None
+
+
+@dataclass(eq=False)
+class Groups:
+    """The rows of a file in which a group begins, and its name."""
+
+    rows: list[I64] = field(default_factory=list)
+    names: list[Array] = field(default_factory=list)
+
+    def add(self, column: Array, at: int) -> None:
+        """Add rows, the first of which has this number."""
+        new = np.ones(len(column), bool)
+        new[1:] = column[1:] != column[:-1]
+        self.rows.append(np.flatnonzero(new) + at)
+        self.names.append(column[new])
 
 
 def find_runs(disk: DiskLog, number: int) -> Runs:
     """Return where episodes begin in a file, as far as the file itself says."""
     file = disk.files[number]
-    by_id = disk.roles.get("episode")
-    step_column = disk.roles.get("step")
-    flags = [disk.roles[role] for role in FLAGS if role in disk.roles]
-    columns = [name for name in (by_id, step_column, *flags) if name]
-    if not columns or disk.roles.get("endless"):
+    endless = bool(disk.roles.get("endless"))
+    by_id = None if endless else disk.roles.get("episode")
+    step_column = None if endless else disk.roles.get("step")
+    flags = [] if endless else [disk.roles[role] for role in FLAGS if role in disk.roles]
+    group = disk.roles.get("group")
+    columns = [name for name in (by_id, step_column, *flags, group) if name]
+    if not columns:
         return Runs(np.empty(0, np.int64), None, (None, None, None), (None, None, None), True)
     findings = Findings(shown(file.path))
     begins, ids, ordered = [], [], True
+    groups = None if group is None else Groups()
     first: tuple[Any, Any, Any] | None = None
     last: tuple[Any, Any, Any] = (None, None, None)
     at = file.begin
@@ -66,7 +89,10 @@ def find_runs(disk: DiskLog, number: int) -> Runs:
         name = None if by_id is None else as_ids(np.asarray(batch[by_id]), "`episode`", findings)
         step = None if step_column is None else np.asarray(batch[step_column])
         over = [as_flags(np.asarray(batch[flag]), f"`{flag}`", findings) for flag in flags]
+        grouped = None if group is None else as_ids(np.asarray(batch[group]), f"The group `{group}`", findings)
         findings.stop_if_failed()
+        if groups is not None and grouped is not None:
+            groups.add(grouped, at)
         flag = np.logical_or.reduce([part for part in over if part is not None]) if over else None
         n = len(next(iter(batch.values())))
         new = np.zeros(n, bool)
@@ -94,29 +120,98 @@ def find_runs(disk: DiskLog, number: int) -> Runs:
             ids.append(name[new])
         at += n
     joined = np.concatenate(ids) if ids else None
-    return Runs(np.concatenate(begins).astype(np.int64), joined, first or last, last, ordered)
+    return Runs(np.concatenate(begins).astype(np.int64), joined, first or last, last, ordered, groups)
 
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """The episodes of a log on disk: their first rows, closed by the number of rows, and their names.
+    """The episodes of a log on disk.
 
-    ``ordered`` tells whether steps go up inside all of them.
+    Attributes
+    ----------
+    starts : int64 array of shape (episodes + 1,)
+        Their first rows, closed by the number of rows.
+    ids : array of shape (episodes,)
+        Their names.
+    ordered : bool
+        Whether steps go up inside all of them.
+    groups, group_name : array of shape (episodes,) or None, str
+        Which of them depend on each other, and what that is called; as in `Log`.
+    cut : array of bool of shape (episodes,), or None
+        Those after whose end nothing was recorded for a while: others go on where they do.
+    usual : float
+        The seconds of a step where they are not known.
+    said : tuple of str
+        What was found that deserves a look.
     """
 
     starts: I64
     ids: Array
     ordered: bool = True
+    groups: Array | None = None
+    group_name: str = "group"
+    cut: npt.NDArray[np.bool_] | None = None
+    usual: float = 1.0
+    said: tuple[str, ...] = ()
 
     @property
     def n_episodes(self) -> int:
         """Number of episodes."""
         return len(self.ids)
 
+    @property
+    def units(self) -> I64:
+        """What is independent of what; as `Log.units`."""
+        if self.groups is None:
+            return np.arange(self.n_episodes)
+        return np.unique(self.groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
-def find_episodes(disk: DiskLog) -> Index:
-    """Return the episodes of a log on disk; only the columns that mark them are read."""
-    return join_runs(disk, [find_runs(disk, number) for number in range(len(disk.files))])
+    def keep(self, kept: npt.NDArray[np.bool_]) -> Index:
+        """Return some of the episodes, with rows as if there were no others."""
+        starts = np.append(0, np.cumsum(np.diff(self.starts)[kept]))
+        groups, cut = (None if of is None else of[kept] for of in (self.groups, self.cut))
+        return replace(self, starts=starts, ids=self.ids[kept], groups=groups, cut=cut)
+
+
+def find_episodes(disk: DiskLog, each: Each | None = None) -> Index:
+    """Return the episodes of a log on disk; only the columns that mark them are read, and only the first time.
+
+    ``each`` does a task for every file; without it, they are done here in turn.
+    """
+    if disk.known:
+        return disk.known[0]
+    sent = disk.bare()
+
+    def in_turn(what: str, task: Callable[[Any, int], Any], common: Any) -> list[Any]:  # noqa: ARG001
+        return [task(common, number) for number in range(len(disk.files))]
+
+    do = in_turn if each is None else each
+    runs = do("finding episodes", find_runs, sent)
+    index = _with_groups(disk, divide(sent, join_runs(disk, runs), do), runs)
+    disk.known.append(index)
+    return index
+
+
+def _with_groups(disk: DiskLog, index: Index, runs: Sequence[Runs]) -> Index:
+    """Return the same with the group of each episode, which must be that of all of its rows."""
+    found = [run.groups for run in runs if run.groups is not None]
+    if not found:
+        return index
+    rows = np.concatenate([part for groups in found for part in groups.rows])
+    names = np.concatenate([part for groups in found for part in groups.names])
+    name = disk.roles["group"]
+    findings = Findings(shown(disk.path))
+    first = names[np.searchsorted(rows, index.starts[:-1], side="right") - 1]
+    episode = np.searchsorted(index.starts, rows, side="right") - 1
+    varies = names != first[episode]
+    if varies.any():
+        row = int(varies.argmax())
+        say_group_varies(index.ids[episode[row]], first[episode[row]], names[row], name, findings)
+        findings.stop_if_failed()
+    groups = check_groups(first, name, findings)
+    return replace(
+        index, groups=groups, group_name=name, said=(*index.said, *(item.message for item in findings.items))
+    )
 
 
 def join_runs(disk: DiskLog, runs: Sequence[Runs]) -> Index:
@@ -132,6 +227,8 @@ def join_runs(disk: DiskLog, runs: Sequence[Runs]) -> Index:
         borders = borders[np.array(restarts, bool)] if len(borders) else borders
     elif not any(role in disk.roles for role in FLAGS):
         if len(disk.files) == 1:
+            if disk.roles.get("time") is not None:
+                return Index(np.array([0, disk.n_rows]), np.zeros(1, np.int64))
             raise LogError(
                 Message(
                     "Nothing says where episodes begin or end. Give {}, {} or {}; if all rows are one recording "

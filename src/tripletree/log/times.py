@@ -84,19 +84,24 @@ def guess_dt(names: Collection[str], table: Mapping[str, Array]) -> str | None:
     return None
 
 
-def read_times(column: Array, name: str, findings: Findings) -> Times | None:
-    """Return when each row was, or None after an error."""
+def read_times(
+    column: Array, name: str, findings: Findings, first: int = 0, middle: float | None = None
+) -> Times | None:
+    """Return when each row was, or None after an error.
+
+    Of a part of a column, ``first`` is the number of its first row, and ``middle`` the number in the column's middle.
+    """
     if column.dtype.kind == "M":
         row = int(np.isnat(column).argmax())
         if np.isnat(column[row]):
-            _say_missing(name, row, findings)
+            _say_missing(name, first + row, findings)
             return None
         unit = np.datetime_data(column.dtype)[0]
         if unit not in _SCALES:
             column, unit = column.astype("datetime64[us]"), "us"
         return Times(column.astype(np.int64) * np.datetime_data(column.dtype)[1], _SCALES[unit], "dates")
     if column.dtype.kind == "O":
-        return _from_text(column, name, findings)
+        return _from_text(column, name, findings, first)
     if column.dtype.kind == "b":
         findings.error("time", f"`{name}` holds True and False; expected dates, or numbers of seconds.", _fix())
         return None
@@ -105,23 +110,23 @@ def read_times(column: Array, name: str, findings: Findings) -> Times | None:
         return None
     bad = ~np.isfinite(numbers)
     if bad.any():
-        _say_missing(name, int(bad.argmax()), findings)
+        _say_missing(name, first + int(bad.argmax()), findings)
         return None
-    scale, told = _scale(numbers, name)
+    scale, told = _scale(float(numbers[len(numbers) // 2]) if middle is None else middle, name)
     return Times(numbers.astype(np.int64) if numbers.dtype.kind in "iu" else numbers, scale, told)
 
 
-def _from_text(column: Array, name: str, findings: Findings) -> Times | None:
+def _from_text(column: Array, name: str, findings: Findings, first: int) -> Times | None:
     """Return the times of ISO 8601 text; those without a time zone are taken as UTC."""
     dates: list[str] = []
     ahead = np.zeros(len(column), np.int64)
     for row, text in enumerate(column.tolist()):
         if text is None:
-            _say_missing(name, row, findings)
+            _say_missing(name, first + row, findings)
             return None
         match = _ISO.fullmatch(text.strip())
         if match is None:
-            _say_no_date(name, row, text, findings)
+            _say_no_date(name, first + row, text, findings)
             return None
         year, month, day, hour, minute, second, fraction, zone = match.groups()
         clock = f"{hour or '00'}:{minute or '00'}:{second or '00'}.{(fraction or '0')[:6]}"
@@ -133,7 +138,7 @@ def _from_text(column: Array, name: str, findings: Findings) -> Times | None:
         values = np.array(dates, "datetime64[us]").astype(np.int64) - 60_000_000 * ahead
     except ValueError:
         row = next(row for row, date in enumerate(dates) if not _is_date(date))
-        _say_no_date(name, row, column[row], findings)
+        _say_no_date(name, first + row, column[row], findings)
         return None
     return Times(values, 1e-6, "ISO 8601")
 
@@ -156,12 +161,12 @@ def _say_no_date(name: str, row: int, text: str, findings: Findings) -> None:
     )
 
 
-def _scale(numbers: Array, name: str) -> tuple[float, str]:
-    """Return the seconds in one unit of a column of numbers, and how that was found, for the user."""
+def _scale(middle: float, name: str) -> tuple[float, str]:
+    """Return the seconds in one unit of a column of numbers, by its name or middle, and how, for the user."""
     suffix = folded(name).rpartition("_")[2]
     if suffix in _SCALES and suffix != folded(name):
         return _SCALES[suffix], f"in {suffix}, by its name"
-    typical = float(abs(numbers[len(numbers) // 2]))
+    typical = abs(middle)
     for least, most, seconds, unit in _EPOCH:
         if least <= typical < most:
             return seconds, f"{unit} since 1970"
@@ -174,7 +179,7 @@ def read_dt(column: Array, name: str, findings: Findings) -> F64 | None:
     numbers = as_numbers(column, f"`{name}`", findings, fix)
     if numbers is None:
         return None
-    scale = _scale(np.ones(1), name)[0]
+    scale = _scale(1.0, name)[0]
     seconds: F64 = numbers.astype(np.float64) * scale
     bad = np.isinf(seconds) | (seconds <= 0)
     if bad.any():

@@ -171,21 +171,25 @@ class Streamed:
         """Count who reaches a zone, before another one and within so many steps; as `Evidence.chance`."""
         asked = self._prepared(visits, goal, avoid, ANY if within is None else within)
         tally, _ = self._counted(asked)
+        group = None if self.session.index.groups is None else self.session.index.units
         if not tally.total:
             return count.chance_of(tally, None)
         found = tally.incidence()
         if found.complete:
-            return count.chance_of(tally, found)
+            return count.chance_of(tally, found, group=group)
         influence = np.zeros(self.session.index.n_episodes)
         parts = self._each("weighing visits", weigh_visits, replace(asked, found=found))
         # In the order of the log, whoever was first: numbers that are rounded add up to the same.
         for _, first, sums in sorted(parts, key=lambda part: int(part[0])):
             influence[first : first + len(sums)] += sums
-        return count.chance_of(tally, found, influence)
+        if group is not None:
+            influence = np.bincount(group, influence, len(influence)).astype(np.float64)
+        return count.chance_of(tally, found, influence, group)
 
     def steps(self, visits: Place, goal: Zone, avoid: Zone | None) -> count.Steps:
         """Count how many steps it takes to reach a zone; as `Evidence.steps`."""
-        return count.steps_of(*self._counted(self._prepared(visits, goal, avoid, ANY)))
+        group = None if self.session.index.groups is None else self.session.index.units
+        return count.steps_of(*self._counted(self._prepared(visits, goal, avoid, ANY)), group)
 
     def _prepared(self, visits: Place, goal: Zone, avoid: Zone | None, horizon: int) -> Asked:
         rows = None if visits.begin.state is None else visits.rows
@@ -235,7 +239,7 @@ class Streamed:
             self._told = told[0]._replace(episodes=sum(one.episodes for one in told))
         return tally, took
 
-    def seen(self, visits: Place, episodes: int, rows: int, groups: int, only: str | None) -> Seen:  # noqa: ARG002
+    def seen(self, visits: Place, episodes: int, rows: int, groups: int, only: str | None) -> Seen:
         """Return who was seen at the start; as `Evidence.seen`, of what was counted last."""
         told = None if only is None else self._told
         return Seen(
@@ -245,6 +249,8 @@ class Streamed:
             visits=rows if visits.distance is None else episodes,
             distance=visits.distance,
             outside=visits.outside,
+            groups=None if self.session.index.groups is None else groups,
+            group_name=self.session.index.group_name,
             given=None if told is None else told.text,
             given_words="" if told is None else told.words,
             hindsight=told is not None and told.hindsight,

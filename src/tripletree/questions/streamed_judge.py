@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tripletree.answers.judgement import CONFIDENCE, Calibration, Trust
 from tripletree.log.disk import DiskLog
 from tripletree.log.identity import episode_hashes
+from tripletree.log.ranks import Ranks
 from tripletree.log.schema import Schema
 from tripletree.model.evaluate import check_same_schema, in_labels, sightings
 from tripletree.model.fitted import Fitted
@@ -19,7 +20,6 @@ from tripletree.questions.judge import check_calibration, compared, shares_betwe
 from tripletree.scale.judging import valued
 from tripletree.scale.passes import Chosen
 from tripletree.scale.pieces import Span, Work
-from tripletree.scale.ranks import Ranks
 from tripletree.scale.session import Session
 
 F64 = npt.NDArray[np.float64]

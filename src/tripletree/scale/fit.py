@@ -138,6 +138,7 @@ class Fit:
             },
         )
         notes = (
+            *self.session.index.said,
             *how.notes,
             *feature_notes(some, seen.states[0] == seen.states[1]),
             *leaf_notes(some, given),

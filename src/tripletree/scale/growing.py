@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from tripletree.errors import ParameterError
 from tripletree.log.derive import NOISE
+from tripletree.log.ranks import Ranks
 from tripletree.model.bootstrap import settles
 from tripletree.model.fit import grow_settled
 from tripletree.scale import passes
 from tripletree.scale.pieces import Settled, Work
-from tripletree.scale.ranks import Ranks
 from tripletree.scale.session import Session, merged
 from tripletree.tree.edges import Edges, choose_edges, few_values
 from tripletree.tree.frontier import Growth, Limits, Wanted

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +12,12 @@ import numpy.typing as npt
 from tripletree import _kernel
 from tripletree.graph.transitions import UNKNOWN, Transitions, find_sequences, leaves_of, number_pairs
 from tripletree.leaves.sums import LeafSums
-from tripletree.log.disk import DiskLog
 from tripletree.log.endings import TRUNCATED
 from tripletree.log.log import Log
-from tripletree.log.runs import Runs, find_runs
+from tripletree.log.ranks import Ranks
 from tripletree.model.bootstrap import TailSums, end_states
 from tripletree.scale.cache import Arrays
 from tripletree.scale.pieces import ROWS, Passing, Room, Span, Work
-from tripletree.scale.ranks import Ranks
 from tripletree.tree.edges import Edges, unknown
 from tripletree.tree.frontier import Wanted, no_counts, nothing_but_the_root
 from tripletree.tree.parts import BUCKETS, Measured, Model, Rounding
@@ -31,9 +30,10 @@ Chosen = dict[int, npt.NDArray[np.bool_]]
 """Which episodes of each piece count."""
 
 
-def runs_of(disk: DiskLog, number: int) -> tuple[int, Runs]:
-    """Find the episodes of a file."""
-    return number, find_runs(disk, number)
+def numbered(common: tuple[Callable[[Any, int], Any], Any], number: int) -> tuple[int, Any]:
+    """Do a task for a file, and tell for which one: results come in any order."""
+    task, of = common
+    return number, task(of, number)
 
 
 def measure_ranges(common: tuple[Work, Model], spans: Sequence[Span]) -> Measured:
@@ -113,7 +113,8 @@ def count_nodes(common: tuple[Work, Rounding, Edges, Wanted], spans: Sequence[Sp
 
 def _piece(work: Work, kept: Passing, rows: Arrays) -> _kernel.Piece:
     periods = np.array(work.schema.periods, np.float64)
-    return _kernel.Piece(kept.states, kept.starts, kept.final_states, periods, kept.actions, rows["given"], rows["at"])
+    numbers = kept.states, kept.starts, kept.final_states, periods, kept.actions
+    return _kernel.Piece(*numbers, rows["given"], rows["at"], kept.dt)
 
 
 def count_places(

@@ -72,6 +72,7 @@ def _keep(job: Import, piece: Piece, log: Log) -> int:
         "hashes": episode_hashes(log, piece.before),
         "sample": log.states[chosen],
         "some": log.states[some],
+        **({} if log.dt is None else {"dt": log.dt}),
     }
     low, high = np.full(log.n_features, np.inf), np.full(log.n_features, -np.inf)
     _kernel.widen_ranges(_kernel.Source(log.states.T), low, high)
@@ -82,6 +83,7 @@ def _keep(job: Import, piece: Piece, log: Log) -> int:
         "finals": [final.low.tolist(), final.high.tolist()],
         "rewards": float(np.abs(log.rewards).max()),
         "ids": log.episode_ids.tolist(),
+        **({} if log.groups is None else {"groups": log.groups.tolist(), "group_name": log.group_name}),
         "span": [piece.start, piece.stop, piece.before, piece.after],
     }
     return job.cache.write(LOG, piece.number, arrays, facts)
@@ -165,7 +167,9 @@ class Work:
             place = {label: k for k, label in enumerate(self.schema.action.labels)}
             actions = np.array([place[label] for label in labels], np.int32)[actions]
         names = ("states", "rewards", "starts", "final_states", "endings")
-        found: dict[str, Any] = {name: arrays[name] for name in names} | {"actions": actions}
+        found: dict[str, Any] = {name: arrays[name] for name in names} | {"actions": actions, "dt": arrays.get("dt")}
+        if "groups" in facts:
+            found |= {"groups": np.array(facts["groups"]), "group_name": facts["group_name"]}
         return Passing(**found, episode_ids=np.array(facts["ids"]), schema=self.schema)
 
     def log(self, span: Span, room: Room | None = None) -> Log:
@@ -179,7 +183,7 @@ class Work:
         }
         if room is not None:
             return replace(kept, **parts)
-        names = ("starts", "final_states", "endings", "episode_ids")
+        names = ("starts", "final_states", "endings", "episode_ids", "dt", "groups", "group_name")
         return Log(**parts, **{name: getattr(kept, name) for name in names}, schema=self.schema)
 
     def hashes(self, span: Span) -> npt.NDArray[np.uint64]:

@@ -88,6 +88,7 @@ def cache_of(disk: DiskLog) -> int:
     # Categories are 0 and 1, as wide as the numbers beside them.
     states = sum(numbers) + (width - len(numbers)) * max(numbers, default=4)
     per_row = states + sum(map(size, [*listed(disk.roles["action"]), *listed(disk.roles["reward"])])) + WHERE
+    per_row += 8 if {"time", "dt"} & disk.roles.keys() else 0
     sample = 8 * width * (min(n, SAMPLE) + min(n, ROWS_SORTED))  # of rows that bins and medians are chosen by
     return n * per_row + sample + (8 * width + 30) * n // LENGTH
 

@@ -7,7 +7,6 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -16,10 +15,10 @@ import numpy.typing as npt
 
 from tripletree.errors import TripleTreeWarning
 from tripletree.log.cutting import Piece, cut, keep
-from tripletree.log.disk import DiskLog, Resources
+from tripletree.log.disk import DiskLog
 from tripletree.log.endings import TRUNCATED
 from tripletree.log.log import Log
-from tripletree.log.runs import Index, join_runs
+from tripletree.log.runs import Index, find_episodes
 from tripletree.model.fit import ROWS_SORTED
 from tripletree.scale import passes
 from tripletree.scale.cache import Cache, DiskFullError, open_cache
@@ -49,7 +48,7 @@ class Session:
     def __init__(self, disk: DiskLog, cache: Cache, workers: Workers, rows: int) -> None:
         self.disk, self.cache, self.workers, self.rows = disk, cache, workers, rows
         # Workers elsewhere need not know who is told.
-        self._sent = replace(disk, how=Resources(), only=None)
+        self._sent = disk.bare()
         self._bytes = 0
         self.index, pieces = self._index()
         self.n_samples = int(self.index.starts[-1])
@@ -131,15 +130,19 @@ class Session:
             yield result
 
     def _index(self) -> tuple[Index, list[Piece]]:
-        files = list(range(len(self.disk.files)))
-        runs = self.tell("finding episodes", passes.runs_of, self._sent, files, [f.rows for f in self.disk.files])
-        index = join_runs(self.disk, [run for _, run in sorted(runs, key=lambda pair: pair[0])])
+        index = find_episodes(self.disk, self._each_file)
         pieces = cut(index, self.rows)
         if self.disk.only is None:
             return index, pieces
         kept = self.disk.only.episodes
-        starts = np.append(0, np.cumsum(np.diff(index.starts)[kept]))
-        return Index(starts, index.ids[kept], index.ordered), keep(pieces, kept)
+        return index.keep(kept), keep(pieces, kept)
+
+    def _each_file(self, what: str, task: Callable[[Common, int], Result], common: Common) -> list[Result]:
+        """Do a task for every file; returns the results in the order of the files."""
+        files = list(range(len(self.disk.files)))
+        sizes = [file.rows for file in self.disk.files]
+        found = dict(self.tell(what, passes.numbered, (task, common), files, sizes))
+        return [found[number] for number in files]
 
     def _import(self, pieces: Sequence[Piece]) -> None:
         """Read what is not in the cache yet."""
@@ -227,18 +230,20 @@ class Session:
         closed = np.concatenate(
             [np.arange(log.n_episodes) < log.n_episodes - (s.after > 0) for log, s in zip(logs, spans, strict=True)]
         )
-        states, actions, rewards = (
-            np.concatenate([getattr(log, name) for log in logs]) for name in ("states", "actions", "rewards")
-        )
+        timed = ("dt",) if work.schema.per_second else ()
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(log, name) for log in logs])
+            for name in ("states", "actions", "rewards", *timed)
+        }
         return Log(
-            states,
-            actions,
-            rewards,
+            **columns,
             starts=self.index.starts,
             final_states=np.concatenate([log.final_states for log in logs])[closed],
             endings=np.concatenate([log.endings for log in logs])[closed],
             episode_ids=self.index.ids,
             schema=work.schema,
+            groups=self.index.groups,
+            group_name=self.index.group_name,
         ), values
 
     def fingerprint(self) -> str:

@@ -1,0 +1,302 @@
+"""The times of a log on disk: where episodes are divided, and how long steps are, found in passes over one column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tripletree.errors import LogError
+from tripletree.log.boundaries import FLAGS
+from tripletree.log.coerce import Array, as_array
+from tripletree.log.disk_files import iter_rows, rows_of
+from tripletree.log.findings import Findings
+from tripletree.log.gaps import MOST_STEPS, limit_of, piece_names, say_gaps, whole_groups
+from tripletree.log.ranks import Ranks
+from tripletree.log.times import Times, read_dt, read_times
+from tripletree.text import count, plural
+from tripletree.writing import shown
+
+if TYPE_CHECKING:
+    from tripletree.log.disk import DiskLog
+    from tripletree.log.runs import Index
+
+F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
+Common = TypeVar("Common")
+Result = TypeVar("Result")
+
+LOOKING = "looking at times"
+
+
+class Each(Protocol):
+    """Does a task for every file; returns the results in the order of the files."""
+
+    def __call__(self, what: str, task: Callable[[Common, int], Result], common: Common) -> list[Result]:
+        """Do the task, which ``what`` calls by a name for the user."""
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """When the rows of a log were, or what their steps are called where only ``gap`` is asked for.
+
+    Attributes
+    ----------
+    disk : DiskLog
+        The log.
+    column : str
+        The column of times, or of steps.
+    counts : bool
+        Whether it holds steps.
+    middle : float
+        The number in the middle of the column, which shows whether numbers are seconds or milliseconds.
+    starts : int64 array
+        The first row of each episode, closed by the number of rows.
+    before : list
+        For each file, the time of the row before its first one; empty for the first file.
+    limit : float
+        Steps that are longer are gaps.
+    """
+
+    disk: DiskLog
+    column: str
+    counts: bool
+    middle: float
+    starts: I64
+    before: list[Array] = field(default_factory=list)
+    limit: float = np.inf
+
+    def times(self, column: Any, first: int) -> Times:
+        """Return the times of some rows, the first of which has this number."""
+        findings = Findings(shown(self.disk.path))
+        array = as_array(column, f"Column `{self.column}`", findings)
+        times = None
+        if array is not None and self.counts:
+            times = Times(array.astype(np.int64) if array.dtype.kind in "ui" else array, 1.0, "", "steps")
+        elif array is not None:
+            times = read_times(array, self.column, findings, first, self.middle)
+        findings.stop_if_failed()
+        if times is None:
+            raise ValueError("no times, and no error")
+        return times
+
+    def steps(self, number: int) -> Iterator[tuple[I64, F64]]:
+        """Yield the steps inside the episodes of a file, some at a time: the rows that they lead to, and how long."""
+        file = self.disk.files[number]
+        last, at = self.before[number], file.begin
+        for batch in iter_rows([file], file.begin, file.begin + file.rows, [self.column]):
+            times = self.times(batch[self.column], at)
+            values = np.concatenate([last, times.values])
+            seconds = replace(times, values=values).between(np.arange(len(values)))
+            at += len(times.values)
+            rows = np.arange(at - len(seconds), at)
+            inside = np.ones(len(rows), bool)
+            begins = self.starts[slice(*np.searchsorted(self.starts, (at - len(rows), at)))]
+            inside[begins - (at - len(rows))] = False
+            yield rows[inside].astype(np.int64), seconds[inside]
+            last = values[-1:]
+
+
+def find_ends(clock: Clock, number: int) -> Array:
+    """Return the time of a file's last row."""
+    file = clock.disk.files[number]
+    last = file.begin + file.rows - 1
+    return clock.times(rows_of([file], last, last + 1, [clock.column])[clock.column], last).values
+
+
+def count_steps(clock: Clock, number: int) -> tuple[int, int, int, int, int]:
+    """Return how many steps of a file go on, stand still and go back; and the first rows that do the latter two."""
+    forward = same = back = 0
+    first_same = first_back = -1
+    for rows, seconds in clock.steps(number):
+        forward += int(np.count_nonzero(seconds > 0))
+        if not same and (seconds == 0).any():
+            first_same = int(rows[seconds == 0][0])
+        if not back and (seconds < 0).any():
+            first_back = int(rows[seconds < 0][0])
+        same += int(np.count_nonzero(seconds == 0))
+        back += int(np.count_nonzero(seconds < 0))
+    return forward, same, back, first_same, first_back
+
+
+def sample_steps(common: tuple[Clock, list[int], int], number: int) -> F64:
+    """Return every so many-th of the steps that go on; of the whole log, not of the file."""
+    clock, before, stride = common
+    at, found = before[number], []
+    for _, seconds in clock.steps(number):
+        forward = seconds[seconds > 0]
+        found.append(forward[-at % stride :: stride])
+        at += len(forward)
+    return np.concatenate(found)
+
+
+def find_cuts(clock: Clock, number: int) -> tuple[I64, float, int]:
+    """Return the rows of a file before which an episode is divided, the longest gap, and how many other steps go on."""
+    cuts, longest, known = [], 0.0, 0
+    for rows, seconds in clock.steps(number):
+        far = seconds > clock.limit
+        cuts.append(rows[far | (seconds < 0)])
+        longest = max(longest, float(seconds[far].max(initial=0.0)))
+        known += int(np.count_nonzero((seconds > 0) & ~far))
+    return np.concatenate(cuts).astype(np.int64), longest, known
+
+
+def rank_steps(common: tuple[Clock, Ranks], number: int) -> I64:
+    """Count the steps that are no gaps by what their places depend on next."""
+    clock, ranks = common
+    parts = (seconds[(seconds > 0) & (seconds <= clock.limit)] for _, seconds in clock.steps(number))
+    found: I64 = np.sum([ranks.counted(part) for part in parts], axis=0)
+    return found
+
+
+def count_given(disk: DiskLog, number: int) -> tuple[int, int]:
+    """Return how many of the times to the next row are known, and how many are missing."""
+    known = missing = 0
+    for seconds in _given(disk, number):
+        lost = int(np.count_nonzero(np.isnan(seconds)))
+        known, missing = known + len(seconds) - lost, missing + lost
+    return known, missing
+
+
+def rank_given(common: tuple[DiskLog, Ranks], number: int) -> I64:
+    """Count the known times to the next row by what their places depend on next."""
+    disk, ranks = common
+    found: I64 = np.sum([ranks.counted(seconds[~np.isnan(seconds)]) for seconds in _given(disk, number)], axis=0)
+    return found
+
+
+def _given(disk: DiskLog, number: int) -> Iterator[F64]:
+    file, name = disk.files[number], disk.roles["dt"]
+    for batch in iter_rows([file], file.begin, file.begin + file.rows, [name]):
+        yield given_steps(disk, batch[name])
+
+
+def given_steps(disk: DiskLog, column: Any) -> F64:
+    """Return the seconds to the next row that a column holds, NaN where they are missing."""
+    findings, name = Findings(shown(disk.path)), disk.roles["dt"]
+    array = as_array(column, f"Column `{name}`", findings)
+    seconds = None if array is None else read_dt(array, name, findings)
+    findings.stop_if_failed()
+    if seconds is None:
+        raise ValueError("no times, and no error")
+    return seconds
+
+
+def clock_of(disk: DiskLog, starts: I64 | None = None) -> Clock | None:
+    """Return the clock of a log; None where it has none, and no gap of steps is asked for."""
+    if disk.middle is None:
+        return None
+    time = disk.roles.get("time")
+    column = disk.roles["step"] if time is None else time
+    return Clock(disk, column, time is None, disk.middle, np.zeros(0, np.int64) if starts is None else starts)
+
+
+def middle_of(disk: DiskLog) -> float | None:
+    """Return the number in the middle of the column of times, 0 for dates; None for a log without a clock."""
+    time, step = disk.roles.get("time"), disk.roles.get("step")
+    column = time if time is not None or disk.roles.get("gap") is None else step
+    if column is None:
+        return None
+    row = disk.n_rows // 2
+    middle = np.asarray(rows_of(disk.files, row, row + 1, [column])[column])
+    if middle.dtype.kind in "iuf":
+        return float(middle[0])
+    return None if time is None else 0.0
+
+
+def times_told(disk: DiskLog) -> str:
+    """Return what the times of a log are, for the user; empty where it has none."""
+    clock = clock_of(disk)
+    if clock is None or clock.counts:
+        return ""
+    row = disk.n_rows // 2
+    told = clock.times(rows_of(disk.files, row, row + 1, [clock.column])[clock.column], row).told
+    return f"times are {told}, derivatives are per second"
+
+
+def divide(disk: DiskLog, index: Index, each: Each) -> Index:
+    """Return the episodes of a log, divided where nothing was recorded, with the usual time of a step."""
+    clock = clock_of(disk, index.starts)
+    if clock is not None:
+        index = _divided(disk, index, clock, each)
+    if disk.roles.get("dt") is not None and disk.roles.get("time") is None:
+        found = each(LOOKING, count_given, disk)
+        known = sum(there for there, _ in found)
+        if known and any(missing for _, missing in found):
+            index = replace(index, usual=_median(known, lambda ranks: each(LOOKING, rank_given, (disk, ranks))))
+    return index
+
+
+def _divided(disk: DiskLog, index: Index, clock: Clock, each: Each) -> Index:
+    gap, what = disk.roles.get("gap"), LOOKING
+    ends = each(what, find_ends, clock)
+    clock = replace(clock, before=[ends[0][:0], *ends[:-1]])
+    counted = each(what, count_steps, clock)
+    forward = [part[0] for part in counted]
+    same, back = sum(part[1] for part in counted), sum(part[2] for part in counted)
+    if same:
+        first = next(part[3] for part in counted if part[1])
+        raise LogError(
+            f"{count(same, 'row')} {plural(same, 'has', 'have')} the `{clock.column}` of the row before in the same "
+            f"episode, first row {first:,}. In memory (read_log) only the first row of each time is used; a log on "
+            "disk must have each once. Leave such rows out, or give every episode its own id."
+        )
+    if not index.ordered or (back and _sorts(disk)):
+        where = f", first in row {next(part[4] for part in counted if part[2]):,}" if back else ""
+        raise LogError(
+            f"The rows of episodes are not in the order of their times{where}. A log on disk is read in one go: sort "
+            "the rows of each episode, or read it into memory: read_log."
+        )
+    total = sum(forward)
+    findings = Findings(shown(disk.path))
+    cuts, known = np.empty(0, np.int64), total
+    if total:
+        before = np.append(0, np.cumsum(forward))[:-1].tolist()
+        stride = -(-total // MOST_STEPS)
+        usual = np.concatenate(each(what, sample_steps, (clock, before, stride))) if gap is None else np.empty(0)
+        clock = replace(clock, limit=limit_of(usual) if gap is None else float(gap))
+        found = each(what, find_cuts, clock)
+        cuts = np.concatenate([part[0] for part in found])
+        known = sum(part[2] for part in found)
+        longest = max(part[1] for part in found)
+        if len(cuts):
+            unit = "steps" if clock.counts else "s"
+            say_gaps(len(cuts), back, int(cuts[0]), longest, clock.limit, unit, gap, findings)
+    seconds = 1.0
+    if known and not clock.counts:
+        seconds = _median(known, lambda ranks: each(what, rank_steps, (clock, ranks)))
+    said = tuple(finding.message for finding in findings.items if finding.level == "warning")
+    if not len(cuts):
+        return replace(index, usual=seconds)
+    starts = np.union1d(index.starts, cuts)
+    of = np.searchsorted(index.starts, starts[:-1], side="right") - 1
+    whole = disk.roles.get("group") is None and whole_groups(of)
+    return replace(
+        index,
+        starts=starts,
+        ids=piece_names(index.ids, of),
+        groups=index.ids[of] if whole else None,
+        group_name=f"whole {disk.roles.get('episode', 'episode')}" if whole else index.group_name,
+        cut=~np.isin(starts[1:], index.starts),
+        usual=seconds,
+        said=said,
+    )
+
+
+def _sorts(disk: DiskLog) -> bool:
+    """Return whether times put the rows of episodes in order, as `log.build` lets them."""
+    if disk.roles.get("time") is None or disk.roles.get("step") is not None or disk.roles.get("endless"):
+        return False
+    alone = len(disk.files) == 1 and disk.roles.get("episode") is None
+    return not (alone and any(role in disk.roles for role in FLAGS))
+
+
+def _median(known: int, counted: Callable[[Ranks], list[I64]]) -> float:
+    """Return the median of so many numbers, which are counted by their bits in passes."""
+    ranks = Ranks.of([(known - 1) // 2, known // 2])
+    while not ranks.found:
+        ranks = ranks.narrowed(np.sum(counted(ranks), axis=0))
+    return float(np.mean(ranks.numbers))
