@@ -176,6 +176,16 @@ def test_a_clock_that_goes_back_divides(tmp_path: Path) -> None:
     assert log.starts.tolist() == [0, 2, 4]
 
 
+def test_a_repeated_time_before_a_gap_is_no_final_state() -> None:
+    times, x = [0.0, 1, 2, 2, 100, 101], [0.5, 1, 2, 7, 3, 4]
+    columns = {"ts": times, "x": x, "action": [0, 1] * 3, "reward": [0.0] * 6, "episode": [0] * 6}
+    with pytest.warns(TripleTreeWarning, match=r"1 row has the time of the row before .*first row 3;"):
+        log = Log.from_dict(columns, gap=10)
+    assert log.states[:, 0].tolist() == [0.5, 1, 2, 3, 4]
+    assert log.starts.tolist() == [0, 3, 5]
+    assert np.isnan(log.final_states).all()
+
+
 def test_an_endless_recording_may_have_times() -> None:
     table = {"timestamp": [0.0, 0.5, 1.0], "x": [1.5, 2, 3]}
     log = Log.from_dict(table, endless=True, reward="none", action="none")

@@ -71,7 +71,8 @@ def with_times(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dict[
     episode = np.array(columns["episode"])
     steps = rng.choice([100, 100, 150, 200], n) * (rng.random(n) < 0.9) + rng.integers(1, 60, n)
     far = (rng.random(n) < rng.choice([0, 0.02, 0.1])) * rng.integers(1, 30_000, n)
-    passed = (steps + far + 10**6 * np.append(0, np.diff(episode) != 0)).cumsum()
+    again = rng.random(n) >= rng.choice([0, 0, 0.1, 0.5])  # or a row has the time of the row before
+    passed = (again * (steps + far) + 10**6 * np.append(0, np.diff(episode) != 0)).cumsum()
     since = 1_700_000_000_000 + passed
     dates = since.astype("M8[ms]")
     kinds: dict[str, Any] = {
@@ -96,7 +97,7 @@ def with_times(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dict[
         if not name.startswith("dt") and rng.random() < 0.3:  # a clock that is set anew
             columns["time_ms"], roles["time"] = rng.permutation(n), "time_ms"
             columns.pop(name) if name != "time_ms" else None
-    if rng.random() < 0.3:
+    if rng.random() < 0.3 and not name.startswith("dt"):
         for column in rng.choice(["episode", "terminated", "truncated"], int(rng.integers(1, 4)), replace=False):
             del columns[column]
     if rng.random() < 0.3:

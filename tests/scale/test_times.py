@@ -164,14 +164,11 @@ def test_gaps_are_told_in_the_words_of_memory_when_the_tree_grows(tmp_path):
         read_log(folder)
     with pytest.warns(TripleTreeWarning) as there:
         TripleTree(**GROW).fit(open_log(folder, cache=tmp_path / "cache"))
-    text = next(str(one.message) for one in here if "There are 1 gap" in str(one.message) or "gap" in str(one.message))
+    text = next(str(one.message) for one in here if "episodes are divided there" in str(one.message))
     assert text in {str(one.message) for one in there}
 
 
 def test_times_that_a_log_on_disk_does_not_take_are_explained(tmp_path):
-    folder = files_in(tmp_path / "twice", table(ts=np.arange(60) // 2 / 10.0), 7)
-    with pytest.raises(LogError, match=r"30 rows have the `ts` of the row before .*, first row 1. In memory"):
-        TripleTree().fit(open_log(folder, cache=tmp_path / "cache"))
     times = np.arange(60) / 10.0
     times[[12, 13]] = times[[13, 12]]
     folder = files_in(tmp_path / "back", table(ts=times), 7)
@@ -188,6 +185,32 @@ def test_times_that_a_log_on_disk_does_not_take_are_explained(tmp_path):
     folder = files_in(tmp_path / "dt", table(ts=None, dt=[0.1] * 59 + [-1.0]), 7)
     with pytest.raises(LogError, match="`dt` holds -1 in row"):
         TripleTree().fit(open_log(folder, cache=tmp_path / "cache", dt="dt"))
+
+
+@pytest.mark.parametrize("rows", [4, 2**18])
+def test_rows_that_repeat_a_time_are_left_out(rows, tmp_path, monkeypatch):
+    pieces_of(monkeypatch, rows)
+    place = np.arange(60)
+    cases = {
+        "pairs": (place // 2 / 10.0, (7,)),
+        "borders": (np.where(np.isin(place, [19, 20, 21, 59]), place - 1, place) / 10.0, (20, 21)),
+        "whole": (place // 10 * 1.0, (5, 11)),
+        "gaps": (place // 3 / 10.0 + 100 * (place >= 24), (24, 25)),
+    }
+    for name, (times, cuts) in cases.items():
+        # A group that is there in rows only that are left out is none.
+        pilot = np.where(place == 1, "Cy", "Eva") if name == "pairs" else np.array(["Eva"] * 60)
+        pilot[30:] = "Bo"
+        folder = files_in(tmp_path / name, table(ts=times, pilot=pilot), *cuts)
+        here, there = read_log(folder, group="pilot"), open_log(folder, group="pilot")
+        assert here.n_samples < 60
+        assert find_episodes(there).starts.tolist() == here.starts.tolist()
+        assert differences(*both(folder, group="pilot")) == []
+        if rows > 60:
+            same_parts(here, there.sample(60))
+    monkeypatch.setattr(disk_times, "MOST_LEFT_OUT", 2)
+    with pytest.raises(LogError, match=r"30 rows have the `ts` of the row before .*at most 2 others are left out"):
+        find_episodes(open_log(tmp_path / "pairs"))
 
 
 def test_groups_are_those_of_memory(tmp_path):

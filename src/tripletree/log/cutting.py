@@ -47,6 +47,10 @@ class Piece:
         Steps of the first episode before this piece, and of the last one after it; 0 where they are whole.
     groups, group_name, cut, usual
         Those of the episodes, and the seconds of a step where they are not known; as in `Index`.
+    place : (int, int)
+        The rows of the files that it is read from, and the one after it where its last episode goes on.
+    left_out : int64 array
+        Those of them that are none of the log.
     held : Held or None
         Where only some episodes of the files count: the piece that they are part of.
     """
@@ -62,6 +66,8 @@ class Piece:
     group_name: str = "group"
     cut: npt.NDArray[np.bool_] | None = field(default=None, repr=False)
     usual: float = 1.0
+    place: tuple[int, int] = (0, 0)
+    left_out: I64 = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
     held: Held | None = None
 
     @property
@@ -72,7 +78,7 @@ class Piece:
     @property
     def begin(self) -> int:
         """The first row in the files that it is read from."""
-        return self.start if self.held is None else self.held.whole.start
+        return self.place[0] if self.held is None else self.held.whole.place[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +95,12 @@ def cut(index: Index, rows: int | None = None) -> list[Piece]:
     starts, n = index.starts, int(index.starts[-1])
     pieces: list[Piece] = []
     at = 0
+    # Of the rows that are left out, how many others lie before each.
+    others = index.left_out - np.arange(len(index.left_out))
+
+    def in_files(row: int) -> int:
+        return row + int(np.searchsorted(others, row, side="right"))
+
     while at < n:
         first = int(np.searchsorted(starts, at, side="right")) - 1
         inside = int(np.searchsorted(starts, min(at + rows, n), side="right")) - 1
@@ -99,6 +111,8 @@ def cut(index: Index, rows: int | None = None) -> list[Piece]:
                 stop = at + rows
         last = int(np.searchsorted(starts, stop, side="left")) - 1
         local = np.clip(starts[first : last + 2], at, stop) - at
+        after = int(starts[last + 1]) - stop
+        place = in_files(at), in_files(stop - (after == 0)) + 1
         pieces.append(
             Piece(
                 len(pieces),
@@ -107,11 +121,13 @@ def cut(index: Index, rows: int | None = None) -> list[Piece]:
                 local,
                 index.ids[first : last + 1],
                 at - int(starts[first]),
-                int(starts[last + 1]) - stop,
+                after,
                 None if index.groups is None else index.groups[first : last + 1],
                 index.group_name,
                 None if index.cut is None else index.cut[first : last + 1],
                 index.usual,
+                place,
+                index.left_out[slice(*np.searchsorted(index.left_out, place))],
             )
         )
         at = stop
@@ -152,21 +168,24 @@ def _read(pieces: Sequence[Piece], disk: DiskLog) -> Iterator[tuple[tuple[int, P
     elsewhere = [disk.roles.get(role) for role in ("episode", "group")]
     columns = [name for name in disk.columns if name not in elsewhere]
     held: list[dict[str, Any]] = []
-    have, begin = 0, pieces[0].start
-    end = pieces[-1].stop + (pieces[-1].after > 0)
-    batches = iter_rows(disk.files, begin, end, columns)
+    have, begin = 0, pieces[0].place[0]
+    batches = iter_rows(disk.files, begin, pieces[-1].place[1], columns)
     for number, piece in enumerate(pieces):
-        skip = piece.start - begin
-        wanted = skip + piece.rows + (piece.after > 0)
-        while have < wanted:
+        rows = slice(piece.place[0] - begin, piece.place[1] - begin)
+        while have < rows.stop:
             batch = next(batches)
             held.append(batch)
             have += len(next(iter(batch.values())))
         table = {name: np.concatenate([batch[name] for batch in held]) for name in columns}
-        yield (number, piece), _log_of(disk, piece, {name: column[skip:wanted] for name, column in table.items()})
-        held = [{name: column[skip + piece.rows :] for name, column in table.items()}]
-        have -= skip + piece.rows
-        begin = piece.stop
+        here = {name: column[rows] for name, column in table.items()}
+        if len(piece.left_out):
+            here = {name: np.delete(column, piece.left_out - piece.place[0], 0) for name, column in here.items()}
+        yield (number, piece), _log_of(disk, piece, here)
+        # The row after a cut is the first one of the next piece.
+        rest = rows.stop - (piece.after > 0)
+        held = [{name: column[rest:] for name, column in table.items()}]
+        have -= rest
+        begin += rest
 
 
 def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
@@ -180,14 +199,15 @@ def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
         columns[roles["dt"]] = seconds
     starts = np.append(piece.starts, piece.rows + 1) if more else piece.starts
     ids = np.arange(len(starts) - 1)
-    findings = Findings(f"{shown(disk.path)}, rows {piece.start:,} to {piece.stop:,}")
+    where = f"rows {piece.place[0]:,} to {piece.place[1] - more:,}"
+    findings = Findings(f"{shown(disk.path)}, {where}")
     source = Table(list(columns), list(columns.values()), shown(disk.path), starts=starts[:-1], ids=ids)
     fields = from_table(source, cast(Roles, roles), findings)
     fields.pop("reading", None)
     if not np.array_equal(fields["starts"], starts):
         raise LogError(
-            f"Values are missing in rows {piece.start:,} to {piece.stop:,} of {shown(disk.path)}. In memory (read_log) "
-            "such episodes are divided or mended; a log on disk must have all of them. Leave such rows or columns out."
+            f"Values are missing in {where} of {shown(disk.path)}. In memory (read_log) such episodes are divided or "
+            "mended; a log on disk must have all of them. Leave such rows or columns out."
         )
     finals, endings = fields["final_states"], fields["endings"].copy()
     if disk.roles.get("endless"):
@@ -215,7 +235,7 @@ def _seconds(disk: DiskLog, piece: Piece, columns: dict[str, Array]) -> Array | 
     if clock is None:
         seconds = None if column is None else given_steps(disk, column)
         return None if seconds is None else np.where(np.isnan(seconds), piece.usual, seconds)
-    times = clock.times(columns.pop(clock.column), piece.start)
+    times = clock.times(columns.pop(clock.column), piece.place[0])
     seconds = np.append(times.between(np.arange(len(times.values))), piece.usual)
     # What follows an episode's last row was not recorded, so neither was when.
     ends = piece.starts[1:] - 1

@@ -14,7 +14,7 @@ from tripletree.log.boundaries import FLAGS
 from tripletree.log.coerce import Array, as_array
 from tripletree.log.disk_files import iter_rows, rows_of
 from tripletree.log.findings import Findings
-from tripletree.log.gaps import MOST_STEPS, limit_of, piece_names, say_gaps, whole_groups
+from tripletree.log.gaps import MOST_STEPS, limit_of, piece_names, say_gaps, say_twice, whole_groups
 from tripletree.log.ranks import Ranks
 from tripletree.log.times import Times, read_dt, read_times
 from tripletree.text import count, plural
@@ -30,6 +30,8 @@ Common = TypeVar("Common")
 Result = TypeVar("Result")
 
 LOOKING = "looking at times"
+MOST_LEFT_OUT = 2**23
+"""Rows that repeat the time of the row before: they are kept track of one by one."""
 
 
 class Each(Protocol):
@@ -133,15 +135,16 @@ def sample_steps(common: tuple[Clock, list[int], int], number: int) -> F64:
     return np.concatenate(found)
 
 
-def find_cuts(clock: Clock, number: int) -> tuple[I64, float, int]:
-    """Return the rows of a file before which an episode is divided, the longest gap, and how many other steps go on."""
-    cuts, longest, known = [], 0.0, 0
+def find_cuts(clock: Clock, number: int) -> tuple[I64, float, int, I64]:
+    """Return where a file's episodes are divided, the longest gap, how many other steps go on, and who stands still."""
+    cuts, longest, known, again = [], 0.0, 0, []
     for rows, seconds in clock.steps(number):
         far = seconds > clock.limit
         cuts.append(rows[far | (seconds < 0)])
+        again.append(rows[seconds == 0])
         longest = max(longest, float(seconds[far].max(initial=0.0)))
         known += int(np.count_nonzero((seconds > 0) & ~far))
-    return np.concatenate(cuts).astype(np.int64), longest, known
+    return np.concatenate(cuts), longest, known, np.concatenate(again)
 
 
 def rank_steps(common: tuple[Clock, Ranks], number: int) -> I64:
@@ -237,12 +240,13 @@ def _divided(disk: DiskLog, index: Index, clock: Clock, each: Each) -> Index:
     counted = each(what, count_steps, clock)
     forward = [part[0] for part in counted]
     same, back = sum(part[1] for part in counted), sum(part[2] for part in counted)
-    if same:
-        first = next(part[3] for part in counted if part[1])
+    # A step that is there twice is an error, which the pieces tell.
+    same = 0 if clock.counts else same
+    if same > MOST_LEFT_OUT:
         raise LogError(
             f"{count(same, 'row')} {plural(same, 'has', 'have')} the `{clock.column}` of the row before in the same "
-            f"episode, first row {first:,}. In memory (read_log) only the first row of each time is used; a log on "
-            "disk must have each once. Leave such rows out, or give every episode its own id."
+            f"episode. Only the first row of each time is used, and on disk at most {MOST_LEFT_OUT:,} others are left "
+            "out in this way. Give times with more digits, every episode its own id, or read it into memory: read_log."
         )
     if not index.ordered or (back and _sorts(disk)):
         where = f", first in row {next(part[4] for part in counted if part[2]):,}" if back else ""
@@ -252,13 +256,19 @@ def _divided(disk: DiskLog, index: Index, clock: Clock, each: Each) -> Index:
         )
     total = sum(forward)
     findings = Findings(shown(disk.path))
-    cuts, known = np.empty(0, np.int64), total
-    if total:
+    cuts, again, known = np.empty(0, np.int64), np.empty(0, np.int64), total
+    if same:
+        say_twice(same, next(part[3] for part in counted if part[1]), findings)
+    if total and gap is None:
         before = np.append(0, np.cumsum(forward))[:-1].tolist()
         stride = -(-total // MOST_STEPS)
-        usual = np.concatenate(each(what, sample_steps, (clock, before, stride))) if gap is None else np.empty(0)
-        clock = replace(clock, limit=limit_of(usual) if gap is None else float(gap))
+        clock = replace(clock, limit=limit_of(np.concatenate(each(what, sample_steps, (clock, before, stride)))))
+    elif total:
+        clock = replace(clock, limit=float(disk.roles["gap"]))
+    if total or same:
         found = each(what, find_cuts, clock)
+        again = np.concatenate([part[3] for part in found]) if same else again
+    if total:
         cuts = np.concatenate([part[0] for part in found])
         known = sum(part[2] for part in found)
         longest = max(part[1] for part in found)
@@ -268,21 +278,19 @@ def _divided(disk: DiskLog, index: Index, clock: Clock, each: Each) -> Index:
     seconds = 1.0
     if known and not clock.counts:
         seconds = _median(known, lambda ranks: each(what, rank_steps, (clock, ranks)))
-    said = tuple(finding.message for finding in findings.items if finding.level == "warning")
-    if not len(cuts):
-        return replace(index, usual=seconds)
     starts = np.union1d(index.starts, cuts)
     of = np.searchsorted(index.starts, starts[:-1], side="right") - 1
     whole = disk.roles.get("group") is None and whole_groups(of)
     return replace(
         index,
-        starts=starts,
+        starts=starts - np.searchsorted(again, starts),
         ids=piece_names(index.ids, of),
         groups=index.ids[of] if whole else None,
         group_name=f"whole {disk.roles.get('episode', 'episode')}" if whole else index.group_name,
         cut=~np.isin(starts[1:], index.starts),
         usual=seconds,
-        said=said,
+        said=tuple(finding.message for finding in findings.items if finding.level == "warning"),
+        left_out=again,
     )
 
 

@@ -84,7 +84,8 @@ def mend(
     at_end = crossed[last] == crossed[found.starts[1:][of] - 1]
     rows = order[kept]
     whole = Boundaries(None, starts, piece_names(found.ids if draft.episode_ids is None else draft.episode_ids, of))
-    finals = _final_states(draft, of, at_end, order, last, ~blank, cuts)
+    # What repeats a time is no state that came a step later.
+    finals = _final_states(draft, of, at_end, order, last, ~(blank | again), cuts)
     draft = _taken(replace(draft, final_states=finals, episode_ids=None), rows, of, n)
     if draft.groups is None and whole_groups(of):
         name = "episode" if draft.roles is None else draft.roles.single.get("episode", "episode")
@@ -174,12 +175,7 @@ def _look_at_times(times: Times, order: I64, episode: I64, gap: float | None, cu
     same = inside & (steps == 0)
     if same.any():
         again[1:] = same
-        findings.warning(
-            "time-twice",
-            f"{count(int(same.sum()), 'row')} {plural(int(same.sum()), 'has', 'have')} the time of the row before in "
-            f"the same episode, first row {order[1:][same][0]}; only the first row of each time is used.",
-            "Give every episode its own id, or times with more digits.",
-        )
+        say_twice(int(same.sum()), int(order[1:][same][0]), findings)
     back = inside & (steps < 0)
     forward = steps[inside & (steps > 0)]
     if not len(forward):
@@ -198,6 +194,16 @@ def _look_at_times(times: Times, order: I64, episode: I64, gap: float | None, cu
 def limit_of(steps: npt.NDArray[np.float64]) -> float:
     """Return how long a step is that counts as a gap, by a sample of them."""
     return LONG * float(np.quantile(steps, 0.75))
+
+
+def say_twice(number: int, first: int, findings: Findings) -> None:
+    """Tell how many rows repeat the time of the row before, and the first one of them."""
+    findings.warning(
+        "time-twice",
+        f"{count(number, 'row')} {plural(number, 'has', 'have')} the time of the row before in the same episode, first "
+        f"row {first}; only the first row of each time is used.",
+        "Give every episode its own id, or times with more digits.",
+    )
 
 
 def say_gaps(

@@ -143,6 +143,8 @@ class Index:
         The seconds of a step where they are not known.
     said : tuple of str
         What was found that deserves a look.
+    left_out : int64 array
+        Rows of the files that are none of the log, from the first to the last; other rows are counted without them.
     """
 
     starts: I64
@@ -153,6 +155,7 @@ class Index:
     cut: npt.NDArray[np.bool_] | None = None
     usual: float = 1.0
     said: tuple[str, ...] = ()
+    left_out: I64 = field(default_factory=lambda: np.empty(0, np.int64))
 
     @property
     def n_episodes(self) -> int:
@@ -199,6 +202,11 @@ def _with_groups(disk: DiskLog, index: Index, runs: Sequence[Runs]) -> Index:
         return index
     rows = np.concatenate([part for groups in found for part in groups.rows])
     names = np.concatenate([part for groups in found for part in groups.names])
+    if len(index.left_out):
+        # Of groups that begin in the same row of the log, only the last one has rows of it.
+        rows = rows - np.searchsorted(index.left_out, rows)
+        there = np.append(rows[1:] != rows[:-1], True) & (rows < index.starts[-1])
+        rows, names = rows[there], names[there]
     name = disk.roles["group"]
     findings = Findings(shown(disk.path))
     first = names[np.searchsorted(rows, index.starts[:-1], side="right") - 1]
