@@ -201,7 +201,10 @@ def test_rows_that_repeat_a_time_are_left_out(rows, tmp_path, monkeypatch):
         # A group that is there in rows only that are left out is none.
         pilot = np.where(place == 1, "Cy", "Eva") if name == "pairs" else np.array(["Eva"] * 60)
         pilot[30:] = "Bo"
-        folder = files_in(tmp_path / name, table(ts=times, pilot=pilot), *cuts)
+        # So is it with an action of text, while a category is one of the log wherever it is.
+        action = np.where(place == 1, "never", np.array(["up", "down"])[place % 2])
+        mode = np.where(place == 1, "rare", np.array(["a", "b", "b"])[place % 3])
+        folder = files_in(tmp_path / name, table(ts=times, pilot=pilot, action=action, mode=mode), *cuts)
         here, there = read_log(folder, group="pilot"), open_log(folder, group="pilot")
         assert here.n_samples < 60
         assert find_episodes(there).starts.tolist() == here.starts.tolist()

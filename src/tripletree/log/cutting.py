@@ -29,7 +29,7 @@ I64 = npt.NDArray[np.int64]
 
 PIECE = 2**18
 """Steps that are worked on at a time; an episode of more than twice as many is cut into pieces."""
-ELSEWHERE = ("episode", "endless", "success", "group", "time", "dt", "gap")
+ELSEWHERE = ("episode", "endless", "success", "group", "time", "dt", "gap", "order")
 """What the whole log tells, and a piece by itself does not."""
 
 

@@ -333,7 +333,7 @@ def open_log(
     if kinds:
         explicit["kinds"] = kinds
     if texts.labels:
-        explicit["labels"] = {label: label for label in texts.labels}
+        explicit["order"] = list(texts.labels)
     used = {column for pair in features.values() for column in pair}
     kept = {*used, *result.action, *result.single.values()}
     columns = tuple(dict.fromkeys(base[name] for name in table if name in kept))

@@ -61,7 +61,8 @@ class Texts:
     aside : list of str
         Features that always hold the same text.
     labels : tuple of str
-        Those of an action that is text; none for other actions.
+        Those of an action that is text, in order; none for other actions. Rows that are left out may have more of them
+        than others.
     """
 
     kinds: dict[str, list[str]]

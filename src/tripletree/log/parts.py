@@ -51,7 +51,8 @@ def join_schemas(schemas: Sequence[Schema], reach: tuple[F64, F64], roles: Mappi
     action = first.action
     if action.kind == "discrete" and first.has_action and not roles.get("labels"):
         labels = {label for schema in schemas for label in schema.action.labels}
-        action = replace(action, labels=tuple(sorted(labels, key=_label_key)))
+        order = {label: place for place, label in enumerate(roles.get("order") or ())}
+        action = replace(action, labels=tuple(sorted(labels, key=order.__getitem__ if order else _label_key)))
     elif any(schema.action != action for schema in schemas):
         raise LogError("The actions of this log are not the same in all its parts; give labels=.")
     return replace(first, features=tuple(features), action=action)
