@@ -232,7 +232,8 @@ def _grow_on_disk(
 
     given = {name: value for name, value in resources.items() if value is not None}
     options["costs"] = _costs(options["costs"], ())
-    opened = open_log(log, **given, **roles)
+    with console.passing() as progress:  # columns of text are read
+        opened = open_log(log, **given, progress=progress, **roles)
     expected = plan(opened, {"max_leaves": options["max_leaves"], "bins": options["bins"]})
     console.note(str(expected))
     with console.passing(expected.seconds) as progress:

@@ -313,7 +313,7 @@ def open_log(
 
     def tell(done: int) -> None:
         if progress is not None:
-            progress("looking at text", done, number, 0, "")
+            progress("looking at text", done, number, 0, "1 thread")
 
     texts = find_texts(files, text, base, features, actions, roles, findings, tell)
     features = {name: columns for name, columns in features.items() if name not in texts.aside}

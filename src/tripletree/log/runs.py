@@ -185,8 +185,15 @@ def find_episodes(disk: DiskLog, each: Each | None = None) -> Index:
         return disk.known[0]
     sent = disk.bare()
 
-    def in_turn(what: str, task: Callable[[Any, int], Any], common: Any) -> list[Any]:  # noqa: ARG001
-        return [task(common, number) for number in range(len(disk.files))]
+    tell = disk.how.progress
+
+    def in_turn(what: str, task: Callable[[Any, int], Any], common: Any) -> list[Any]:
+        found = []
+        for number, file in enumerate(disk.files):
+            if tell is not None:
+                tell(what, file.begin, disk.n_rows, 0, "1 thread")
+            found.append(task(common, number))
+        return found
 
     do = in_turn if each is None else each
     runs = do("finding episodes", find_runs, sent)
