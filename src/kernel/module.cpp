@@ -211,6 +211,29 @@ void add_hashes(In2<double> columns, In1<uint64_t> keys, In1<int64_t> starts, nb
     }
 }
 
+// Adds what each of some rows gains to the bins that its keys name; most rows gain nothing.
+Out1<double> gains_of(In2<int32_t> keys, In1<int64_t> rows, In1<double> gains, size_t bins) {
+    const size_t n = keys.shape(0), d = keys.shape(1);
+    require(rows.shape(0) == gains.shape(0), "every row must have a gain");
+    nb::capsule owner;
+    double* sums = allocate<double>(bins, owner);
+    std::fill_n(sums, bins, 0.0);
+    {
+        nb::gil_scoped_release released;
+        for (size_t i = 0; i < rows.shape(0); ++i) {
+            if (gains.data()[i] == 0) continue;
+            const auto row = static_cast<size_t>(rows.data()[i]);
+            require(row < n, "there is no such row");
+            for (size_t k = 0; k < d; ++k) {
+                const auto bin = static_cast<size_t>(keys.data()[row * d + k]);
+                require(bin < bins, "there is no such bin");
+                sums[bin] += gains.data()[i];
+            }
+        }
+    }
+    return Out1<double>(sums, {bins}, owner);
+}
+
 Out2<uint32_t> encode_array(In2<double> states, int bins, int threads) {
     const size_t n = states.shape(0), d = states.shape(1);
     require(n > 0 && d > 0, "states must not be empty");
@@ -1223,6 +1246,7 @@ NB_MODULE(_kernel, m) {
     m.def("add_up", &add_up_tree<int64_t>, "left"_a, "totals"_a.noconvert());
     m.def("leaves_in_order", &leaves_in_order, "left"_a);
     m.def("middle", &middle_of, "columns"_a);
+    m.def("gains", &gains_of, "keys"_a, "rows"_a, "gains"_a, "bins"_a);
     m.def("widen_ranges", &widen_ranges, "source"_a, "lowest"_a.noconvert(), "highest"_a.noconvert(), "threads"_a = 1);
     m.def("add_sums", &add_sums, "source"_a, "centre"_a, "unit"_a, "grids"_a, "sums"_a.noconvert(), "threads"_a = 1);
     m.def("count_keys", &count_keys, "source"_a, "column"_a, "prefix"_a, "done"_a, "counts"_a.noconvert(), "threads"_a = 1);

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
+from tripletree import _kernel
 from tripletree.questions.rule_search import Bound, Clause, RuleSet, candidates, search, short_step, thinned, unrounded
 
 
@@ -107,3 +108,29 @@ def test_long_logs_are_thinned():
     assert len(range(1_000_000)[thinned(1_000_000, 8)]) <= 20_000
     assert len(range(1_000_000)[thinned(1_000_000, 50)]) <= 6_000
     assert len(range(500)[thinned(500, 50)]) == 500
+
+
+@given(seed=st.integers(0, 9999), features=st.integers(0, 4), bins=st.integers(1, 9))
+def test_gains_are_added_to_the_bins_of_their_rows(seed, features, bins):
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, bins, (30, features)).astype(np.int32)
+    rows, gains = rng.integers(0, 30, 50), rng.integers(-1, 2, 50).astype(float)
+    expected = np.zeros(bins)
+    for row, gain in zip(rows, gains, strict=True):
+        np.add.at(expected, keys[row], gain)
+    assert _kernel.gains(keys, rows, gains, bins).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    ("keys", "rows", "gains", "told"),
+    [
+        ([[0, 3]], [0], [1.0], "no such bin"),
+        ([[0, -1]], [0], [1.0], "no such bin"),
+        ([[0, 1]], [1], [1.0], "no such row"),
+        ([[0, 1]], [-1], [1.0], "no such row"),
+        ([[0, 1]], [0, 0], [1.0], "must have a gain"),
+    ],
+)
+def test_gains_outside_the_table_are_refused(keys, rows, gains, told):
+    with pytest.raises(ValueError, match=told):
+        _kernel.gains(np.array(keys, np.int32), np.array(rows), np.array(gains), 3)

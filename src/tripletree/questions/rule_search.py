@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tripletree import _kernel
+
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -165,7 +167,7 @@ class _Problem:
         widths = np.array([len(ends) + 1 for ends in thresholds])
         self.offset = np.cumsum(widths) - widths
         self.total = int(widths.sum())
-        self.keys = self.bins.T + self.offset
+        self.keys = np.ascontiguousarray(self.bins.T + self.offset, np.int32)
         self.held: dict[tuple[Bound, ...], Mask] = {}
         self.refitted: dict[tuple[tuple[Clause, ...], int, int], Clause | None] = {}
         # Every bound as positions in cumulated sums: where its feature begins and ends, and where it parts it.
@@ -194,11 +196,7 @@ class _Problem:
 
     def tally(self, rows: I64, gain: F64) -> F64:
         """Return the gain of the rows on the lower and the upper side of every bound, shape (2, bounds)."""
-        # Most rows are as right with a rule as without it.
-        some = np.flatnonzero(gain)
-        flat = self.keys[rows[some]].ravel()
-        sums = np.bincount(flat, np.repeat(gain[some], self.keys.shape[1]), self.total)
-        whole = np.concatenate([[0.0], np.cumsum(sums)])
+        whole = np.concatenate([[0.0], np.cumsum(_kernel.gains(self.keys, rows, gain, self.total))])
         return np.stack([whole[self.part] - whole[self.begin], whole[self.end] - whole[self.part]])
 
     def best(self, rows: I64, right: Mask) -> tuple[float, Clause] | None:
@@ -309,7 +307,7 @@ class _Problem:
         rows = np.flatnonzero(~taken)
         later = np.full(self.n, default)
         for clause in reversed(others[r:]):
-            later[self.holds(clause.bounds)] = clause.says
+            np.putmask(later, self.holds(clause.bounds), clause.says)
         self.correct = later == self.y
         found = self.best(rows, self.correct[rows])
         return None if found is None or found[0] <= 0 else found[1]
@@ -317,7 +315,7 @@ class _Problem:
     def said(self, rules: list[Clause], default: int) -> I64:
         said = np.full(self.n, default)
         for clause in reversed(rules):
-            said[self.holds(clause.bounds)] = clause.says
+            np.putmask(said, self.holds(clause.bounds), clause.says)
         return said
 
     def score(self, rules: list[Clause], default: int) -> float:
