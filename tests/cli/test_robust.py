@@ -243,6 +243,13 @@ def test_linear_algebra_has_one_thread_unless_somebody_says_otherwise(said, used
     assert told.stdout == f"{used}\n"
 
 
+def test_threads_of_a_command_take_short_turns():
+    code = "import atexit, sys; sys.argv = ['tripletree', '--version']; from tripletree.__main__ import main; "
+    code += "atexit.register(lambda: print(sys.getswitchinterval())); main()"
+    told = subprocess.run([sys.executable, "-c", code], text=True, check=True, capture_output=True)
+    assert float(told.stdout.split()[-1]) == pytest.approx(0.0002)
+
+
 @pytest.mark.parametrize("columns", ["0", "00", "", "1"])
 def test_a_terminal_of_no_width_still_gets_everything(work, columns):
     told = shell(work, "info", "run.tripletree", env={**os.environ, "COLUMNS": columns})

@@ -6,8 +6,10 @@ import os
 import re
 import shlex
 from collections.abc import Callable
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeVar
 
 import click
@@ -86,6 +88,16 @@ def _like_a_state(argument: str) -> bool:
 def command(*examples: str) -> Callable[[Callable[..., Any]], Command]:
     """Return a decorator that makes a function a command with these examples."""
     return click.command(cls=Command, examples=examples)
+
+
+def import_ahead(*names: str) -> None:
+    """Import modules that will be needed, while this thread does something that hardly needs Python: reads a file."""
+
+    def work() -> None:
+        for name in names:
+            import_module(name)
+
+    Thread(target=work).start()
 
 
 def debugging(ctx: click.Context) -> bool:

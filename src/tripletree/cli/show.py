@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,7 @@ from click.core import ParameterSource
 
 from tripletree.checks import listing
 from tripletree.cli import console
-from tripletree.cli.command import command, model_argument, out_option
+from tripletree.cli.command import command, import_ahead, model_argument, out_option
 from tripletree.cli.inputs import episode_of, listed, log_of, log_option, open_model, required_log, written_state
 from tripletree.errors import ParameterError
 
@@ -231,12 +229,6 @@ def plot(ctx: click.Context, /, kind: str, model: Path, out: Path, **options: An
     console.show_wide(f"The picture is in {out}.")
 
 
-def _import_ahead() -> None:
-    """Import what a report will need."""
-    for name in ("scipy.optimize", "scipy.sparse.csgraph", "scipy.spatial", "tripletree.report.write"):
-        import_module(name)
-
-
 @command(
     "tripletree report run.tripletree --log run.csv -o run.html",
     'tripletree report run.tripletree --log run.csv -o run.html --title "The agent of run 7"',
@@ -280,10 +272,9 @@ def report(
     if out is None and not summary:
         raise click.UsageError("Where should it go? Give -o FILE.html, or --summary to read its first page here.")
     tree = open_model(model)
-    with ThreadPoolExecutor(1) as other:
-        # Files are mostly read without Python, which meanwhile reads modules: SciPy takes longest.
-        other.submit(_import_ahead)
-        recorded = required_log(tree, log, describe)
+    # SciPy takes longest, and what needs nothing of it goes on meanwhile.
+    import_ahead("tripletree.report.write", "scipy.optimize", "scipy.sparse.csgraph", "scipy.spatial")
+    recorded = required_log(tree, log, describe)
     if summary:
         console.say(str(tree.summary(recorded, success=success)))
     if out is None:

@@ -11,7 +11,7 @@ import click
 
 from tripletree.checks import PARAMETERS
 from tripletree.cli import console
-from tripletree.cli.command import command, json_option, model_argument, out_option, seed_option
+from tripletree.cli.command import command, import_ahead, json_option, model_argument, out_option, seed_option
 from tripletree.cli.inputs import FILE, log_options, mind_names, open_model, reading, too_large
 from tripletree.text import count
 
@@ -171,9 +171,7 @@ def grow(
     LOG is a .csv, .tsv, .parquet, .npz or .hdf5 file with one row per step, a folder of such tables, or the name of a
     Minari dataset; `tripletree check LOG` shows how it is read.
     """
-    from tripletree.api import TripleTree
     from tripletree.log.files import read_log
-    from tripletree.model.fit import still_falling
 
     roles = reading(options) | ({} if weights in (None, EPISODE) else {"weight": weights})
     resources = {name: options.pop(name) for name in RESOURCES}
@@ -184,6 +182,7 @@ def grow(
             )
         _grow_on_disk(log, out, validation, seed, resources, roles, options, as_json)
         return
+    import_ahead("tripletree.api")
     recorded = read_log(log, **roles)
     mind_names(recorded.schema)
     recorded = recorded.weighted(EPISODE) if weights == EPISODE else recorded
@@ -192,6 +191,9 @@ def grow(
     held_out = held_out.with_lags(lags) if held_out and lags and not held_out.schema.lags else held_out
     held_out = held_out.weighted(EPISODE) if held_out and weights == EPISODE else held_out
     options["costs"] = _costs(options["costs"], recorded.schema.action.labels)
+    from tripletree.api import TripleTree
+    from tripletree.model.fit import still_falling
+
     with console.growing() as progress:
         tree = TripleTree(**options, progress=progress).fit(training, held_out)
     judged = tree.held_out(recorded)
