@@ -226,6 +226,13 @@ class Fitted:
         return np.asarray(((states < self.feature_min) | (states > self.feature_max)).any(axis=-1))
 
     @cached_property
+    def limits(self) -> npt.NDArray[np.float64]:
+        """Smallest and largest value of each feature over the training log, shape (2, features)."""
+        limits = np.stack([self.feature_min, self.feature_max])
+        limits.setflags(write=False)
+        return limits
+
+    @cached_property
     def whole(self) -> npt.NDArray[np.bool_]:
         """Which features hold whole numbers only."""
         return np.array([feature.kind in ("binary", "integer") for feature in self.schema.features])

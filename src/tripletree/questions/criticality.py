@@ -294,7 +294,9 @@ def _crowds(score: F64, stratum: I64, group: I64, residual: F64) -> _Crowds:
     """Return which episodes were among like states, and how they fared."""
     units, size = int(group.max()) + 1, np.bincount(stratum)
     bins = np.clip(np.bincount(np.unique(stratum * units + group) // units) // BIN, 1, MOST_BINS)
-    order = np.lexsort((score, stratum))
+    # As `lexsort` does, but strata are few, and NumPy sorts short whole numbers digit by digit.
+    order = np.argsort(score, kind="stable")
+    order = order[np.argsort(stratum.astype(np.min_scalar_type(len(size)))[order], kind="stable")]
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - np.repeat(np.cumsum(size) - size, size)
     alike = stratum * MOST_BINS + rank * bins[stratum] // size[stratum]

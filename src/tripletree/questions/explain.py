@@ -85,7 +85,7 @@ def factual(fitted: Fitted, state: Any, about: str = "action", *, models: bool =
         agreeing=agreeing,
         because=tuple(clauses(fitted.schema, lower.tolist(), upper.tolist(), path_order(fitted, attribute, leaf))),
         beyond=np.maximum(where - fitted.feature_max, 0) + np.minimum(where - fitted.feature_min, 0),
-        limits=np.stack([fitted.feature_min, fitted.feature_max]),
+        limits=fitted.limits,
         schema=fitted.schema,
     )
 
@@ -94,12 +94,14 @@ def path_order(fitted: Fitted, about: Attribute, leaf: int) -> list[int]:
     """Return the features that bound a leaf, those first whose splits above it removed most impurity."""
     key = f"removed {about.key}"
     if key not in fitted.memory:
-        fitted.memory[key] = removed(fitted, about)  # the same for all leaves, and a page asks about each
-    gain: F64 = fitted.memory[key]
+        # The same for all leaves, and a page asks about each: as lists, which are quicker to walk along.
+        fitted.memory[key] = [
+            part.tolist() for part in (removed(fitted, about), fitted.tree.parent, fitted.tree.feature)
+        ]
+    gain, parent, split = fitted.memory[key]
     total: dict[int, float] = {}
-    node = int(fitted.tree.parent[fitted.tree.leaf_nodes[leaf]])
+    node = parent[fitted.tree.leaf_nodes[leaf]]
     while node >= 0:
-        feature = int(fitted.tree.feature[node])
-        total[feature] = total.get(feature, 0.0) + float(gain[node])
-        node = int(fitted.tree.parent[node])
+        total[split[node]] = total.get(split[node], 0.0) + gain[node]
+        node = parent[node]
     return sorted(total, key=lambda feature: (-total[feature], feature))

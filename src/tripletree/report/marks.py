@@ -106,7 +106,8 @@ def _rectangles(mark: Rectangles, canvas: Canvas) -> Iterator[Markup]:
     x0, x1, y0, y1 = canvas.x(mark.x0), canvas.x(mark.x1), canvas.y(mark.y0), canvas.y(mark.y1)
 
     def boxes(which: Any) -> str:
-        sides = zip(x0[which], y1[which], (x1 - x0)[which], (y0 - y1)[which], strict=True)
+        # As numbers of Python, which are written faster than those of NumPy.
+        sides = zip(*(side[which].tolist() for side in (x0, y1, x1 - x0, y0 - y1)), strict=True)
         return "".join(f"M{_n(x)} {_n(y)}h{_n(w)}v{_n(h)}h{_n(-w)}z" for x, y, w, h in sides)
 
     # Without an edge of its own, a tile gets one of its colour: otherwise hairlines show between neighbours.
@@ -232,10 +233,10 @@ def _points(mark: Points, canvas: Canvas) -> Iterator[Markup]:
             yield empty("path", d=d, fill=colour, stroke=edge)
         elif edge is None and np.ptp(size) == 0:
             # A line of no length with round ends is a disc: thousands of them fit in one short path.
-            d = "".join(f"M{_n(u)} {_n(v)}h0" for u, v in zip(x[which], y[which], strict=True))
+            d = "".join(f"M{_n(u)} {_n(v)}h0" for u, v in zip(x[which].tolist(), y[which].tolist(), strict=True))
             yield empty("path", d=d, stroke=colour, stroke_width=_n(size.flat[0]), stroke_linecap="round")
         else:
-            for u, v, s in zip(x[which], y[which], size[which], strict=True):
+            for u, v, s in zip(x[which].tolist(), y[which].tolist(), size[which].tolist(), strict=True):
                 yield empty("circle", cx=_n(u), cy=_n(v), r=_n(s / 2), fill=colour, stroke=edge)
 
     groups = [(canvas.ink(mark.colour), np.arange(len(x)))] if mark.value is None else canvas.by_shade(mark.value)
