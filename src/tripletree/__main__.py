@@ -7,7 +7,7 @@ import sys
 # To be said before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-TURN = 0.0002
+TURN = 0.0005
 """Seconds for which a thread may keep Python to itself while another waits, in place of Python's 0.005.
 
 A thread that works in NumPy needs Python for a moment before each of its steps. If it had to wait for 5 ms each time,
