@@ -250,6 +250,12 @@ def test_threads_of_a_command_take_short_turns():
     assert float(told.stdout.split()[-1]) == pytest.approx(0.0005)
 
 
+def test_a_module_that_cannot_be_imported_ahead_is_left_to_whoever_needs_it():
+    code = "from tripletree.cli.command import import_ahead; import_ahead('tripletree.nowhere')"
+    told = subprocess.run([sys.executable, "-c", code], text=True, check=True, capture_output=True)
+    assert (told.stdout, told.stderr) == ("", "")
+
+
 @pytest.mark.parametrize("columns", ["0", "00", "", "1"])
 def test_a_terminal_of_no_width_still_gets_everything(work, columns):
     told = shell(work, "info", "run.tripletree", env={**os.environ, "COLUMNS": columns})

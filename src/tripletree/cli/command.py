@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -94,8 +95,10 @@ def import_ahead(*names: str) -> None:
     """Import modules that will be needed, while this thread does something that hardly needs Python: reads a file."""
 
     def work() -> None:
-        for name in names:
-            import_module(name)
+        # Whoever needs a module that is not there will say so; and a program that ends meanwhile has nothing to say.
+        with suppress(Exception):
+            for name in names:
+                import_module(name)
 
     Thread(target=work).start()
 
