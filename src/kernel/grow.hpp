@@ -2,6 +2,7 @@
 // searched ahead of time, several at once, and committed strictly in order: the tree is the same for any number of threads.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <condition_variable>
 #include <mutex>
@@ -99,6 +100,7 @@ class Grower {
 
   private:
     static constexpr size_t short_log = 1 << 14, usual_pool = 1 << 12;
+    static constexpr size_t ahead = 64;             // rows that are fetched before they are needed
     static constexpr size_t inline_work = 1 << 14;  // below this many codes a round of the team costs more than it saves
 
     // A leaf in the order of splits. Keys are compared in single precision: what is equal but for rounding must tie, and then the
@@ -352,7 +354,7 @@ class Grower {
                 node.histogram = histograms_.lend();
                 if (node.histogram) build_histogram(table_, order, count, shorts(s, team), team, cancel_, node.histogram.get());
             }
-            search_histogram(table_, order, count, node.histogram.get(), s, spare_ + node.begin, team, cancel_);
+            search_histogram(table_, order, count, node.histogram.get(), s, team, cancel_);
         } else {
             // The first to be searched of a node's children parts the lists for both.
             if (node.member)
@@ -389,51 +391,76 @@ class Grower {
         return s.rows.data();
     }
 
-    // Rows with code <= cut go left; the threshold is put between the values that end up next to it.
-    size_t divide_rows(Node& node, uint32_t cut, Search& s, Team* team) {
-        const size_t d = table_.d, count = node.size();
-        const auto f = static_cast<size_t>(node.feature);
-        uint32_t *order = order_ + node.begin, *codes = spare_ + node.begin;
-        gather(table_, s, node.feature, order, count, team, cancel_, codes);
-        struct Part {
-            size_t begin, lefts, rights;
-            CodeRange next;
-            double lo, hi;
-        } parts[most_blocks];
-        size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) { parts[block].next = hot.codes_at(codes + a, b - a, cut); });
-        CodeRange next = parts[0].next;
-        for (size_t k = 1; k < blocks; ++k) next.lo = std::max(next.lo, parts[k].next.lo), next.hi = std::min(next.hi, parts[k].next.hi);
-        stop_if(cancel_);
-        blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
-            size_t l = a, r = a;
-            double lo = -HUGE_VAL, hi = HUGE_VAL;
-            for (size_t i = a; i < b;) {
-                stop_if(cancel_);
-                for (const size_t end = std::min(b, i + step); i < end; ++i) {
-                    const uint32_t row = order[i], code = codes[i];
-                    if (code == next.lo) lo = std::max(lo, table_.states[row * d + f]);
-                    if (code == next.hi) hi = std::min(hi, table_.states[row * d + f]);
-                    const bool goes_left = code <= cut;  // no branch: a row is written to both sides, and kept on one
-                    order[l] = row;
-                    codes[r] = row;  // of codes that are not needed any more
-                    l += goes_left;
-                    r += !goes_left;
-                }
+    struct Part {
+        size_t begin = 0, lefts = 0, rights = 0;
+        size_t bin_below = 0, bin_above = SIZE_MAX;  // the bins next to the cut
+        double below = -HUGE_VAL, above = HUGE_VAL;  // the values next to it
+    };
+
+    // Moves the rows a .. b of a node to the front if they go left, else to the front of `right`.
+    template <class Bins>
+    Part divide_block(const Bins& bins, size_t f, uint32_t cut, uint32_t* order, uint32_t* right, size_t a, size_t b) const {
+        const size_t d = table_.d, cut_bin = cut >> offset_bits;
+        Part part;
+        size_t below = part.bin_below, above = part.bin_above;
+        std::array<uint32_t, 1024> near;  // rows next to the cut, as far as is known
+        size_t found = 0;
+        auto note = [&] {  // codes ascend with values: of rows in bins further away, none matters
+            for (size_t k = 0; k < found; ++k) {
+                const double value = table_.states[near[k] * d + f];
+                if (table_.code(f, near[k]) <= cut) part.below = std::max(part.below, value);
+                else part.above = std::min(part.above, value);
             }
-            parts[block] = {a, l - a, r - a, next, lo, hi};
+            found = 0;
+        };
+        uint32_t *l = order + a, *r = right + a;
+        for (size_t i = a; i < b;) {
+            stop_if(cancel_);
+            for (const size_t end = std::min(b, i + step); i < end; ++i) {
+                const uint32_t row = order[i];
+                if (i + ahead < b) bins.fetch(order[i + ahead]);
+                const size_t bin = bins(row);
+                bool goes_left = bin <= cut_bin;
+                if (__builtin_expect(bin >= below && bin <= above, 0)) {
+                    if (bin == cut_bin) goes_left = table_.code(f, row) <= cut;
+                    if (goes_left) below = bin;
+                    else above = bin;
+                    near[found++] = row;
+                    if (found == near.size()) note();
+                }
+                *l = *r = row;  // no branch: a row is written to both sides, and kept on one
+                l += goes_left;
+                r += !goes_left;
+            }
+        }
+        part.begin = a, part.lefts = static_cast<size_t>(l - order) - a, part.rights = static_cast<size_t>(r - right) - a;
+        part.bin_below = below, part.bin_above = above;
+        note();
+        return part;
+    }
+
+    // Rows with code <= cut go left; the threshold is put between the values that end up next to it.
+    size_t divide_rows(Node& node, uint32_t cut, Team* team) {
+        const size_t count = node.size(), f = static_cast<size_t>(node.feature);
+        uint32_t *order = order_ + node.begin, *right = spare_ + node.begin;
+        Part parts[most_blocks];
+        size_t blocks = 0;
+        table_.with_bins(f, count, [&](const auto& bins) {
+            blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) { parts[block] = divide_block(bins, f, cut, order, right, a, b); });
         });
         size_t lefts = 0;
-        double lo = -HUGE_VAL, hi = HUGE_VAL;
+        Part all;
         for (size_t k = 0; k < blocks; ++k) {
             const Part& part = parts[k];
             if (lefts < part.begin) std::memmove(order + lefts, order + part.begin, part.lefts * sizeof(uint32_t));
             lefts += part.lefts;
-            lo = std::max(lo, part.lo), hi = std::min(hi, part.hi);
+            all.bin_below = std::max(all.bin_below, part.bin_below), all.bin_above = std::min(all.bin_above, part.bin_above);
+            all.below = std::max(all.below, part.below), all.above = std::min(all.above, part.above);
         }
-        for (size_t k = 0, at = lefts; k < blocks; at += parts[k++].rights) std::memcpy(order + at, codes + parts[k].begin, parts[k].rights * sizeof(uint32_t));
-        node.threshold = options_.edges      ? edge_between(f, next.lo >> offset_bits, next.hi >> offset_bits)
-                         : options_.midpoint ? midpoint(lo, hi)
-                                             : short_decimal(lo, hi);
+        for (size_t k = 0, at = lefts; k < blocks; at += parts[k++].rights) std::memcpy(order + at, right + parts[k].begin, parts[k].rights * sizeof(uint32_t));
+        node.threshold = options_.edges      ? edge_between(f, all.bin_below, all.bin_above)
+                         : options_.midpoint ? midpoint(all.below, all.above)
+                                             : short_decimal(all.below, all.above);
         return lefts;
     }
 
@@ -463,7 +490,7 @@ class Grower {
 
     void divide(Node& node, const Candidate& chosen, Search& s, Team* team) {
         const auto width = static_cast<size_t>(table_.lanes.width);
-        const size_t lefts = node.member ? static_cast<size_t>(chosen.left) : divide_rows(node, chosen.cut, s, team), rights = node.size() - lefts;
+        const size_t lefts = node.member ? static_cast<size_t>(chosen.left) : divide_rows(node, chosen.cut, team), rights = node.size() - lefts;
         node.child_begin = node.begin + lefts;
         for (int side = 0; side < 2; ++side) {
             node.child[side] = s.make<Node>(1);

@@ -41,7 +41,6 @@ struct Hot {
     double (*bin_gain)(size_t b, const Centre& centre, double min_leaf, const Scan& scan);
     double (*bin_bound)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, const Scan& scan);
     void (*gather_codes)(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out);
-    CodeRange (*codes_at)(const uint32_t* codes, size_t count, uint32_t cut);
     Values (*sort_places)(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list);
     void (*rank_places)(const uint32_t* codes, const uint16_t* list, size_t count, uint16_t* ranks);
     void (*sum_rows_by_run)(const Table& table, const uint32_t* rows, size_t count, double* sums);

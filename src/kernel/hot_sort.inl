@@ -32,16 +32,6 @@ TT_SCALAR static void gather_codes(const Table& table, size_t feature, const uin
     }
 }
 
-// The codes next to a cut: the largest that is <= cut, the smallest that is greater.
-static CodeRange codes_at(const uint32_t* codes, size_t count, uint32_t cut) {
-    uint32_t below = 0, above = UINT32_MAX;
-    for (size_t i = 0; i < count; ++i) {
-        below = std::max(below, codes[i] <= cut ? codes[i] : 0u);
-        above = std::min(above, codes[i] <= cut ? UINT32_MAX : codes[i]);
-    }
-    return {below, above};
-}
-
 // Sorts words by their codes, equal ones by place: merges of runs, for what a map did not tell apart.
 static void sort_run(const uint32_t* codes, uint32_t* words, size_t count, uint32_t* spare) {
     uint32_t *from = words, *to = spare;

@@ -26,6 +26,15 @@ struct CodeParts {
     size_t bin(size_t at) const { return narrow_bins ? narrow_bins[at] : wide_bins[at]; }
 };
 
+// The bins of a feature by row, out of either part of the codes.
+template <class T, int shift>
+struct BinColumn {
+    const T* data;
+    size_t apart;
+    size_t operator()(size_t row) const { return data[row * apart] >> shift; }
+    void fetch(size_t row) const { __builtin_prefetch(data + row * apart, 0, 2); }  // into the second cache
+};
+
 // Targets have at most 24 bits, squares are counted in a unit that leaves them as many: so many rows add up in 32 bits.
 constexpr int short_sum = 255;
 
@@ -129,6 +138,19 @@ struct Table {
     std::vector<Groups> groups{};     // of each feature; none: no feature has any
     const uint16_t* row_groups{};     // n x d: of each row's bins, if there are groups
     size_t all_bins() const { return first_bin.back(); }
+    uint32_t code(size_t feature, size_t row) const {
+        if (codes.whole) return codes.whole[feature * n + row];
+        const uint32_t offset = codes.offsets ? static_cast<uint32_t>(codes.offsets[feature * n + row]) << spare_bits : 0;
+        return static_cast<uint32_t>(codes.bin(row * d + feature)) << offset_bits | offset;
+    }
+    // Calls work(column) with a feature's bins of `count` rows. Those of many rows are denser in the codes; those of few are in the cache, as
+    // neighbours of other features' bins.
+    template <class Work>
+    void with_bins(size_t feature, size_t count, const Work& work) const {
+        if (codes.whole && count * 8 >= n) work(BinColumn<uint32_t, offset_bits>{codes.whole + feature * n, 1});
+        else if (codes.narrow_bins) work(BinColumn<uint8_t, 0>{codes.narrow_bins + feature, d});
+        else work(BinColumn<uint16_t, 0>{codes.wide_bins + feature, d});
+    }
     const Groups* grouped(size_t feature) const { return groups.empty() || groups[feature].of.empty() ? nullptr : &groups[feature]; }
     // The last code that may be in a bin of the histogram.
     uint32_t last_code(size_t feature, size_t bin) const {
@@ -161,10 +183,6 @@ struct Base {
 
 // The values of some rows along a feature.
 enum class Values { one, with_ties, all_different };
-
-struct CodeRange {
-    uint32_t lo, hi;
-};
 
 // A cut inside a range of sorted rows: after `at` of them.
 struct Cut {

@@ -49,8 +49,7 @@ struct Search {
     ShortSums shorts;
     std::vector<uint32_t> ids, id_values;     // rows of the items, and what tells their values apart
     std::vector<uint32_t> hopeful;            // rows of the hopeful bins of a feature
-    int gathered = -1;                        // the feature along which there are codes of a large node's rows
-    std::vector<uint32_t> kept[most_blocks];  // places of rows in hopeful bins
+    std::vector<uint32_t> kept[most_blocks];  // the same, in the order of the node
     size_t opened = 0;                        // rows in the runs that were opened
     std::vector<uint32_t> rows, values, codes, words;
     std::vector<uint64_t> keys;
@@ -176,15 +175,6 @@ inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t
     if (line.value(0) < line.value(count - 1)) weigh_sorted(table, s, feature, line, count, base);
 }
 
-// Codes of a large node's rows. The feature that a node is split on was as a rule the last to be opened.
-inline void gather(const Table& table, Search& s, int feature, const uint32_t* order, size_t count, Team* team, const Flag& cancel, uint32_t* codes) {
-    if (s.gathered == feature) return;
-    in_blocks(team, count, [&](size_t a, size_t b, size_t) {
-        in_steps(b - a, cancel, [&](size_t i, size_t j) { hot.gather_codes(table, static_cast<size_t>(feature), order + a + i, j - i, codes + a + i); });
-    });
-    s.gathered = feature;
-}
-
 // The bins of a large node that may hide the best cut, and the best of their edges. Without a histogram (nullptr) one is made and
 // forgotten group by group.
 inline void find_hopes(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, const Flag& cancel) {
@@ -221,8 +211,24 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
     std::stable_sort(s.hopes.begin(), s.hopes.end(), [](const Hope& a, const Hope& b) { return a.bound > b.bound; });
 }
 
-// Opens the hopeful bins along one feature: their rows are collected, bin by bin. `codes` has room for those of all rows.
-inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, uint32_t* codes, Team* team, const Flag& cancel) {
+// Which of a node's rows lie in wanted bins.
+template <class Bins>
+void pick_rows(const Bins& bins, const std::vector<uint8_t>& wanted, const uint32_t* order, size_t count, std::vector<uint32_t>& kept) {
+    constexpr size_t later = 64, piece = 4096;
+    uint32_t some[piece];
+    for (size_t i = 0; i < count;) {
+        size_t k = 0;
+        for (const size_t end = std::min(count, i + piece); i < end; ++i) {  // no branch: every row is written down, and kept if its bin is wanted
+            if (i + later < count) bins.fetch(order[i + later]);
+            some[k] = order[i];
+            k += wanted[bins(order[i])];
+        }
+        kept.insert(kept.end(), some, some + k);
+    }
+}
+
+// Opens the hopeful bins along one feature: their rows are collected, bin by bin.
+inline void open_bins(const Table& table, const uint32_t* order, size_t count, size_t feature, Search& s, Team* team, const Flag& cancel) {
     std::vector<uint32_t> slot(table.first_bin[feature + 1] - table.first_bin[feature], UINT32_MAX), fill;
     std::vector<const Hope*> opened;
     size_t rows = 0;
@@ -238,24 +244,17 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
         for (size_t bin = 0; bin < apart.size(); ++bin) apart[bin] = groups->of[bin] < slot.size() ? slot[groups->of[bin]] : UINT32_MAX;
         slot = std::move(apart);
     }
+    std::vector<uint8_t> wanted(slot.size());
+    for (size_t bin = 0; bin < slot.size(); ++bin) wanted[bin] = slot[bin] != UINT32_MAX;
     s.hopeful.resize(std::max(s.hopeful.size(), rows));
-    gather(table, s, static_cast<int>(feature), order, count, team, cancel, codes);
-    const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
-        std::vector<uint32_t>& kept = s.kept[block];
-        kept.clear();
-        uint32_t some[4096];
-        for (size_t i = a; i < b;) {
-            if ((i - a) % step == 0) stop_if(cancel);
-            size_t k = 0;
-            for (const size_t end = std::min(b, i + 4096); i < end; ++i) {  // no branch: every place is written down, and kept if its bin is wanted
-                some[k] = static_cast<uint32_t>(i);
-                k += slot[codes[i] >> offset_bits] != UINT32_MAX;
-            }
-            kept.insert(kept.end(), some, some + k);
-        }
+    table.with_bins(feature, count, [&](const auto& bins) {
+        const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
+            s.kept[block].clear();
+            in_steps(b - a, cancel, [&](size_t i, size_t j) { pick_rows(bins, wanted, order + a + i, j - i, s.kept[block]); });
+        });
+        for (size_t block = 0; block < blocks; ++block)
+            for (const uint32_t row : s.kept[block]) s.hopeful[fill[slot[bins(row)]]++] = row;
     });
-    for (size_t block = 0; block < blocks; ++block)
-        for (const uint32_t i : s.kept[block]) s.hopeful[fill[slot[codes[i] >> offset_bits]]++] = order[i];
     const uint32_t* bin = s.hopeful.data();
     for (const Hope* h : opened) {
         if (h->bound >= s.best.floor()) {
@@ -267,9 +266,7 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
 }
 
 // The best split of a large node from its histogram; rows are fetched only for the bins that are opened.
-inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, uint32_t* codes, Team* team,
-                             const Flag& cancel) {
-    s.gathered = -1;
+inline void search_histogram(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, Team* team, const Flag& cancel) {
     find_hopes(table, order, count, histogram, s, cancel);
     // One feature after the other, the one with the highest bound first: what it yields may leave the others without hope.
     std::vector<bool> done(table.d, false);
@@ -278,7 +275,7 @@ inline void search_histogram(const Table& table, const uint32_t* order, size_t c
         if (done[lead.feature]) continue;
         done[lead.feature] = true;
         stop_if(cancel);
-        open_bins(table, order, count, lead.feature, s, codes, team, cancel);
+        open_bins(table, order, count, lead.feature, s, team, cancel);
     }
 }
 
