@@ -60,7 +60,7 @@ void scatter(size_t n, const Word& word, const Bucket& bucket, std::vector<uint3
 #endif
 }
 
-// Words of key << 32 | place, sorted by key: two passes over its upper 22 bits, then the few that share those bits.
+// Words of key << 32 | place, sorted by key: two passes over its upper bits, so many that few words share them, and then those.
 inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t* spare, const Flag& cancel) {
     auto word = [=](size_t i) { return static_cast<uint64_t>(keys[i]) << 32 | i; };
     if (n < 512) {
@@ -68,8 +68,8 @@ inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t*
         std::sort(words, words + n);
         return;
     }
-    constexpr int bits = 11, buckets = 1 << bits, low = 64 - 2 * bits, high = 64 - bits;
-    std::vector<uint32_t> places_low(buckets, 0), places_high(buckets, 0);
+    const int bits = n < long_list ? 11 : 12, buckets = 1 << bits, low = 64 - 2 * bits, high = 64 - bits;
+    std::vector<uint32_t> places_low(static_cast<size_t>(buckets), 0), places_high(static_cast<size_t>(buckets), 0);
     uint32_t *count_low = places_low.data(), *count_high = places_high.data();
     in_steps(n, cancel, [=](size_t a, size_t b) {
         for (size_t i = a; i < b; ++i) ++count_low[keys[i] >> (low - 32) & (buckets - 1)], ++count_high[keys[i] >> (high - 32)];
@@ -81,14 +81,16 @@ inline void sort_keys(const uint32_t* keys, size_t n, uint64_t* words, uint64_t*
     }
     scatter(n, word, [=](uint64_t word) { return word >> low & (buckets - 1); }, places_low, spare, cancel);
     scatter(n, [=](size_t i) { return spare[i]; }, [=](uint64_t word) { return word >> high; }, places_high, words, cancel);
-    for (size_t i = 1, runs = 0; i < n; ++i) {
-        if (words[i - 1] >> 32 <= words[i] >> 32) continue;
+    for (size_t from = 1; from < n;) {
+        stop_if(cancel);
+        const size_t to = std::min(n, from + (step >> 4)), i = hot.first_descent(words, from, to);
+        from = i;
+        if (i == to) continue;
         size_t a = i - 1, b = i + 1;
         while (a > 0 && words[a - 1] >> low == words[i] >> low) --a;
         while (b < n && words[b] >> low == words[i] >> low) ++b;
         std::sort(words + a, words + b);
-        i = b - 1;
-        if (++runs % 4096 == 0) stop_if(cancel);
+        from = b;
     }
 }
 
@@ -183,9 +185,9 @@ inline size_t clusters(uint64_t* words, size_t n, const Column& column, const Fl
     };
     in_steps(n, cancel, [&](size_t, size_t b) {
         while (next < b) {
-            size_t i = next, k = found;
-            for (; i + 1 < b && !near(i + 1); ++i) starts[k++] = static_cast<uint32_t>(i);  // as a rule
-            found = k, next = i + 1;
+            const size_t i = hot.first_near(words, next + 1, b, limit) - 1;
+            for (size_t k = next; k < i; ++k) starts[found + k - next] = static_cast<uint32_t>(k);  // as a rule
+            found += i - next, next = i + 1;
             while (next < n && near(next)) ++next;
             divide(i, next);
         }
@@ -223,9 +225,15 @@ inline std::vector<size_t> divide_clusters(const uint32_t* starts, size_t k, con
 // The clusters of at least n / bins samples.
 inline std::vector<size_t> heavy_clusters(const uint32_t* starts, size_t k, size_t bins) {
     std::vector<size_t> heavy;
-    const uint64_t least = (starts[k] + bins - 1) / bins;
-    for (size_t i = 0; i < k; ++i)
-        if (starts[i + 1] - starts[i] >= least) heavy.push_back(i);
+    const auto least = static_cast<uint32_t>((starts[k] + bins - 1) / bins);
+    constexpr size_t many = 64;
+    for (size_t a = 0; a < k; a += many) {
+        const size_t b = std::min(k, a + many);
+        uint32_t any = 0;
+        for (size_t i = a; i < b; ++i) any |= starts[i + 1] - starts[i] >= least ? 1u : 0u;
+        for (size_t i = a; i < b && any; ++i)
+            if (starts[i + 1] - starts[i] >= least) heavy.push_back(i);
+    }
     return heavy;
 }
 
@@ -319,23 +327,18 @@ inline void encode(const double* states, size_t n, size_t d, size_t bins, std::v
     const size_t blocks = (n + block - 1) / block;
     for (size_t f0 = 0; f0 < d; f0 += side) {
         const size_t width = std::min(side, d - f0);
-        std::vector<double> lo(blocks * side), hi(blocks * side);
+        std::vector<double> lo(blocks * side, HUGE_VAL), hi(blocks * side, -HUGE_VAL);
         Column columns[side];
         double scale[side], low[side], per_step[side];
         team.run(static_cast<int>(blocks), [&](int task, int) {
             stop_if(cancel);
             const size_t t = static_cast<size_t>(task), a = t * block, b = std::min(n, a + block);
-            double l[side], h[side];
-            for (size_t k = 0; k < width; ++k) l[k] = h[k] = states[a * d + f0 + k];
+            double *l = lo.data() + t * side, *h = hi.data() + t * side;
             bool finite = true;
-            for (size_t i = a; i < b; ++i)
-                for (size_t k = 0; k < width; ++k) {
-                    const double x = states[i * d + f0 + k];
-                    finite &= x - x == 0;
-                    l[k] = std::min(l[k], x), h[k] = std::max(h[k], x);
-                }
+            if (width == side) finite = hot.widen_ranges(states + a * d + f0, b - a, d, true, l, h);
+            else
+                for (size_t k = 0; k < width; ++k) finite &= hot.widen_ranges(states + a * d + f0 + k, b - a, d, false, l + k, h + k);
             if (!finite) throw std::invalid_argument("states must be finite");
-            for (size_t k = 0; k < width; ++k) lo[t * side + k] = l[k], hi[t * side + k] = h[k];
         });
         for (size_t k = 0; k < width; ++k) {
             for (size_t t = 1; t < blocks; ++t) lo[k] = std::min(lo[k], lo[t * side + k]), hi[k] = std::max(hi[k], hi[t * side + k]);

@@ -24,12 +24,14 @@ struct PathLeaf {
 };
 
 struct Hot {
-    void (*widen_ranges)(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest);
+    bool (*widen_ranges)(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest);  // whether all are finite
     size_t (*add_sums)(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums);
     void (*quantise)(const double* x, size_t n, size_t m, int64_t row_stride, int64_t column_stride, const double* centre, const double* unit,
                      const double* mean, const double* scale, int32_t* out, size_t width, size_t second);
     void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* scale, const double* low, const double* per_step, uint32_t* keys,
                       size_t apart);
+    size_t (*first_descent)(const uint64_t* words, size_t from, size_t to);
+    size_t (*first_near)(const uint64_t* words, size_t from, size_t to, uint64_t limit);
     uint64_t (*hash_rows)(const double* rows, size_t n, size_t d, const uint64_t* keys, uint64_t before);
     void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
     void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram);

@@ -1,6 +1,8 @@
 // Keys of states, which encoding sorts, and hashes of them.
 #pragma once
 
+#include <algorithm>
+
 #include "hot_vectors.inl"
 
 namespace tripletree {
@@ -29,6 +31,32 @@ static void make_keys(const double* x, size_t n, size_t stride, size_t features,
         const I8 key = __builtin_convertvector(y - middle, I8);
         for (size_t k = 0; k < 8; ++k) keys[k * apart + i] = static_cast<uint32_t>(key[k]) ^ 0x80000000u;
     }
+}
+
+// The first of the places from .. to for which found(place) holds, or `to`. Far apart as a rule: many are asked at a time.
+template <class Found>
+TT_INLINE size_t first_place(size_t from, size_t to, const Found& found) {
+    constexpr size_t many = 32;
+    for (const size_t end = std::min(to, from + 4); from < end; ++from)
+        if (found(from)) return from;
+    for (; from + many <= to; from += many) {
+        uint32_t any = 0;
+        for (size_t i = from; i < from + many; ++i) any |= found(i) ? 1u : 0u;
+        if (any) break;
+    }
+    while (from < to && !found(from)) ++from;
+    return from;
+}
+
+// Of words of key << 32 | place: the first whose key is below that of the one before it.
+static size_t first_descent(const uint64_t* words, size_t from, size_t to) {
+    return first_place(from, to, [=](size_t i) { return static_cast<uint32_t>(words[i] >> 32) < static_cast<uint32_t>(words[i - 1] >> 32); });
+}
+
+// The same for ascending keys: the first whose key is at most `limit` above that of the one before it.
+static size_t first_near(const uint64_t* words, size_t from, size_t to, uint64_t limit) {
+    const auto most = static_cast<uint32_t>(std::min<uint64_t>(limit, UINT32_MAX));
+    return first_place(from, to, [=](size_t i) { return static_cast<uint32_t>(words[i] >> 32) - static_cast<uint32_t>(words[i - 1] >> 32) <= most; });
 }
 
 // A well-mixed image of 64 bits, one to one (the finaliser of splitmix64: Steele, Lea and Flood 2014).

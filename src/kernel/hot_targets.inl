@@ -16,19 +16,20 @@ TT_INLINE V8 load_column(const double* x, size_t stride) {
     return some;
 }
 
-// The range of a column, or of eight side by side, together with the one so far; NaN does not count.
-static void widen_ranges(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest) {
-    V8 lo = eight ? load(lowest) : V8{} + *lowest, hi = eight ? load(highest) : V8{} + *highest;
-    auto add = [&](V8 v) { lo = v < lo ? v : lo, hi = v > hi ? v : hi; };
+// The range of a column, or of eight side by side, together with the one so far; NaN does not count. Whether all numbers are finite.
+static bool widen_ranges(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest) {
+    V8 lo = eight ? load(lowest) : V8{} + *lowest, hi = eight ? load(highest) : V8{} + *highest, none = {};
+    auto add = [&](V8 v) { lo = v < lo ? v : lo, hi = v > hi ? v : hi, none += v - v; };  // 0, but for what is not finite
     if (eight) {
         for (size_t i = 0; i < n; ++i, x += stride) add(load(x));
         store(lowest, lo), store(highest, hi);
-        return;
+        return horizontal_sum(none) == 0;
     }
     size_t i = 0;
     for (; i + 8 <= n; i += 8) add(load_column(x + i * stride, stride));
     for (; i < n; ++i) add(V8{} + x[i * stride]);
     for (int k = 0; k < 8; ++k) *lowest = std::min(*lowest, lo[k]), *highest = std::max(*highest, hi[k]);
+    return horizontal_sum(none) == 0;
 }
 
 // Adds up u = (x - centre) * unit, and u^2, where x is not NaN, of a column, or of eight side by side; returns how often the first
