@@ -176,3 +176,13 @@ def test_options_are_checked_before_anything_else() -> None:
         ParameterError, match=r'^step=3 cannot be used; type step="\.\.\." with the name of a column\.$'
     ):
         check_options({"step": 3}, Roles)
+
+
+@pytest.mark.parametrize("name", ["time", "t", "timestamp"])
+def test_dates_are_times_however_they_are_stored(name: str) -> None:
+    dates = np.array(["2026-01-01T00:00:00", "2026-01-01T00:00:02", "2026-01-01T00:00:00"], "datetime64[ms]")
+    logs = [Log.from_dict({"episode": [0, 0, 1], name: column} | BASE) for column in (dates, dates.astype(str))]
+    for log in logs:
+        assert f"time         {name} (guessed)" in log.reading
+        assert log.dt is not None
+        assert log.dt[0] == 2.0

@@ -250,11 +250,12 @@ def chosen_names(given: Sequence[str] | None, default: Sequence[str], what: str,
 def _guess(role: str, free: list[str], result: Assignment, table: Mapping[str, Array]) -> None:
     known = {folded(name): name for name in reversed(free)}
     for synonym in SYNONYMS[role]:
+        name = known.get(synonym)
         # Dates are times, and not only steps.
-        if synonym in known and not (role == "step" and _dated(known[synonym], table)):
-            result.single[role] = known[synonym]
+        if name and not (role == "step" and (_dated(name, table) or guess_time([name], table))):
+            result.single[role] = name
             result.guessed.add(role)
-            free.remove(known[synonym])
+            free.remove(name)
             return
 
 
