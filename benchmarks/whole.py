@@ -43,7 +43,7 @@ def run(options: Options, report: Report) -> None:
     warnings.simplefilter("ignore")
     report.notes += [
         "Seconds are those of the processor, in all threads; ratios are medians of interleaved repetitions on one. "
-        "'target' is the most that the ratio (or the seconds of a report) should be.",
+        "'target' is the most that the ratio should be, or the seconds by the clock that somebody waits for a report.",
         'growth: encoding, targets and `grow`; bare: `fit` with `leaf_model="mean", keep="nothing"`; whole: `fit` with '
         "the defaults, which also fits linear models, finds words for actions and keeps a track.",
         f"Files have {ROWS:,} steps of 8 features, 500 leaves are grown. Bare reads, `read_log` and commands have a "
@@ -71,7 +71,7 @@ def _add(
     target: float | None,
     clock: float | None = None,
 ) -> None:
-    least = times if times is not None else seconds
+    least = times if times is not None else clock
     met = "" if target is None or least is None else ("yes" if least <= target else "no")
     row = {"case": case, "what": what, "processor": seconds, "clock": clock}
     report.rows.append({**row, "times": times, "target": target, "met": met})
