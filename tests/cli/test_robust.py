@@ -243,13 +243,6 @@ def test_linear_algebra_has_one_thread_unless_somebody_says_otherwise(said, used
     assert told.stdout == f"{used}\n"
 
 
-def test_threads_of_a_command_take_short_turns():
-    code = "import atexit, sys; sys.argv = ['tripletree', '--version']; from tripletree.__main__ import main; "
-    code += "atexit.register(lambda: print(sys.getswitchinterval())); main()"
-    told = subprocess.run([sys.executable, "-c", code], text=True, check=True, capture_output=True)
-    assert float(told.stdout.split()[-1]) == pytest.approx(0.0005)
-
-
 def test_a_module_that_cannot_be_imported_ahead_is_left_to_whoever_needs_it():
     code = "from tripletree.cli.command import import_ahead; import_ahead('tripletree.nowhere')"
     told = subprocess.run([sys.executable, "-c", code], text=True, check=True, capture_output=True)
