@@ -55,11 +55,11 @@ def ours(threads: int, exact: bool, by_gain: bool = False) -> Grower:
 
         edges: dict[str, Any] = {}
         if exact:
-            codes = _kernel.encode(states, exact_bins(*states.shape), threads)
+            codes = _kernel.Codes(_kernel.encode(states, exact_bins(*states.shape), threads), threads)
         else:
             found = find_edges(states, TripleTree().bins, threads=threads)
             edges = {"edges": found.numbers, "first_edge": found.first}
-            codes = _kernel.encode_edges(states, found.numbers, found.first, threads)
+            codes = _kernel.Codes(_kernel.encode_edges(states, found.numbers, found.first, threads), threads)
         rows = kernel_rows(targets, threads)
         n_derivative = targets.shape[1] - n_plain
         return _kernel.grow(

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common.hpp"
-#include "layout.hpp"
+#include "hot.hpp"
 
 namespace tripletree {
 
@@ -19,38 +19,38 @@ class PackedCodes {
             const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
             for (size_t f = 0; f < d; ++f) work(f, a, b, codes + f * n);
         };
-        std::vector<uint32_t> most(blocks, 0), bits(blocks, 0);
-        team.run(static_cast<int>(blocks), [&](int task, int) {
-            uint32_t highest = 0, any = 0;
-            each(task, [&](size_t, size_t a, size_t b, const uint32_t* column) {
-                for (size_t i = a; i < b; ++i) highest = std::max(highest, column[i]), any |= column[i];
+        constexpr size_t most_bins = size_t{1} << (32 - offset_bits);
+        std::vector<uint32_t> bits(blocks, 0);
+        std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team.size()), std::vector<uint8_t>(d * most_bins, 0));
+        team.run(static_cast<int>(blocks), [&](int task, int thread) {
+            uint32_t any = 0;
+            each(task, [&](size_t f, size_t a, size_t b, const uint32_t* column) {
+                any |= note_kinds(column, a, b, seen[static_cast<size_t>(thread)].data() + f * most_bins);
             });
-            most[static_cast<size_t>(task)] = highest, bits[static_cast<size_t>(task)] = any;
+            bits[static_cast<size_t>(task)] = any;
         });
-        uint32_t highest = 0, any = 0;
-        for (size_t t = 0; t < blocks; ++t) highest = std::max(highest, most[t]), any |= bits[t];
-        const size_t bins = (highest >> offset_bits) + 1;
+        uint32_t any = 0;
+        for (const uint32_t some : bits) any |= some;
+        const size_t enough = (any >> offset_bits) + 1;
+        size_t bins = 0;
+        kinds_.assign(d, std::vector<uint8_t>(enough, 0));
+        for (size_t f = 0; f < d; ++f) {
+            for (const auto& part : seen)
+                for (size_t bin = 0; bin < enough; ++bin) kinds_[f][bin] = std::max(kinds_[f][bin], part[f * most_bins + bin]);
+            while (!kinds_[f].empty() && !kinds_[f].back()) kinds_[f].pop_back();
+            bins = std::max(bins, kinds_[f].size());
+        }
         if (bins <= 256) narrow_ = make_array<uint8_t>(n * d);
         else wide_ = make_array<uint16_t>(n * d);
         const bool offsets = any & offset_mask, short_ones = !(any & ((1u << spare_bits) - 1));
         if (offsets && compact && short_ones) offsets_ = make_array<uint16_t>(n * d);
         else if (offsets) whole_ = codes;
-        std::vector<std::vector<uint8_t>> seen(static_cast<size_t>(team.size()), std::vector<uint8_t>(d * bins, 0));
-        team.run(static_cast<int>(blocks), [&](int task, int thread) {
+        team.run(static_cast<int>(blocks), [&](int task, int) {
             each(task, [&](size_t f, size_t a, size_t b, const uint32_t* column) {
-                uint8_t* kinds = seen[static_cast<size_t>(thread)].data() + f * bins;
-                if (narrow_) put_bins(column, a, b, narrow_.get() + f, d, kinds);
-                else put_bins(column, a, b, wide_.get() + f, d, kinds);
-                uint16_t* offsets = offsets_ ? offsets_.get() + f * n : nullptr;
-                for (size_t i = a; i < b && offsets; ++i) offsets[i] = static_cast<uint16_t>((column[i] & offset_mask) >> spare_bits);
+                if (f == 0) hot.lay_bins(codes, n, d, a, b, narrow_.get(), wide_.get());
+                for (size_t i = a; i < b && offsets_; ++i) offsets_[f * n + i] = static_cast<uint16_t>((column[i] & offset_mask) >> spare_bits);
             });
         });
-        kinds_.assign(d, std::vector<uint8_t>(bins, 0));
-        for (size_t f = 0; f < d; ++f) {
-            for (const auto& part : seen)
-                for (size_t bin = 0; bin < bins; ++bin) kinds_[f][bin] = std::max(kinds_[f][bin], part[f * bins + bin]);
-            while (!kinds_[f].empty() && !kinds_[f].back()) kinds_[f].pop_back();
-        }
     }
 
     size_t rows() const { return n_; }
@@ -80,13 +80,11 @@ class PackedCodes {
 
   private:
     PackedCodes(size_t n, size_t d) : n_(n), d_(d) {}
-    // Offsets are 0 for all samples of a bin, or for none. (By value: a byte that is written might be a member.)
-    template <class Bin>
-    static void put_bins(const uint32_t* codes, size_t a, size_t b, Bin* bins, size_t d, uint8_t* kinds) {
-        for (size_t i = a; i < b; ++i) {
-            kinds[codes[i] >> offset_bits] = codes[i] & offset_mask ? 2 : 1;
-            bins[i * d] = static_cast<Bin>(codes[i] >> offset_bits);
-        }
+    // Which bits any code has. Offsets are 0 for all samples of a bin, or for none: what the last sample says of its bin, all say.
+    static uint32_t note_kinds(const uint32_t* codes, size_t a, size_t b, uint8_t* kinds) {
+        uint32_t any = 0;
+        for (size_t i = a; i < b; ++i) kinds[codes[i] >> offset_bits] = codes[i] & offset_mask ? 2 : 1, any |= codes[i];
+        return any;
     }
 
     size_t n_, d_;

@@ -30,6 +30,7 @@ struct Hot {
                      const double* mean, const double* scale, int32_t* out, size_t width, size_t second);
     void (*make_keys)(const double* x, size_t n, size_t stride, size_t features, const double* scale, const double* low, const double* per_step, uint32_t* keys,
                       size_t apart);
+    void (*lay_bins)(const uint32_t* codes, size_t apart, size_t d, size_t a, size_t b, uint8_t* narrow, uint16_t* wide);  // n x d, one of the two
     size_t (*first_descent)(const uint64_t* words, size_t from, size_t to);
     size_t (*first_near)(const uint64_t* words, size_t from, size_t to, uint64_t limit);
     uint64_t (*hash_rows)(const double* rows, size_t n, size_t d, const uint64_t* keys, uint64_t before);

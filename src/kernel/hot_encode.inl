@@ -33,6 +33,33 @@ static void make_keys(const double* x, size_t n, size_t stride, size_t features,
     }
 }
 
+// The bins of a row side by side, out of the codes of each feature: as many of them at a time as fit 64 bits, of eight rows.
+template <class Bin>
+TT_INLINE void lay_bins_impl(const uint32_t* codes, size_t apart, size_t d, size_t a, size_t b, Bin* bins) {
+    constexpr size_t together = sizeof(uint64_t) / sizeof(Bin), bits = 8 * sizeof(Bin);
+    constexpr bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    size_t i = a;
+    for (; i + 8 <= b && d >= together; i += 8)
+        for (size_t from = 0; from < d; from += together) {
+            const size_t f = std::min(from, d - together);  // the last ones overlap those before
+            L8 words = {};
+            for (size_t k = 0; k < together; ++k) {
+                const U8 some = (U8)load(reinterpret_cast<const int32_t*>(codes + (f + k) * apart + i)) >> offset_bits;
+                words |= __builtin_convertvector(some, L8) << bits * (little ? k : together - 1 - k);
+            }
+            for (size_t row = 0; row < 8; ++row) {
+                const uint64_t word = words[row];
+                std::memcpy(bins + (i + row) * d + f, &word, sizeof word);
+            }
+        }
+    for (size_t f = 0; f < d; ++f)
+        for (size_t k = i; k < b; ++k) bins[k * d + f] = static_cast<Bin>(codes[f * apart + k] >> offset_bits);
+}
+static void lay_bins(const uint32_t* codes, size_t apart, size_t d, size_t a, size_t b, uint8_t* narrow, uint16_t* wide) {
+    if (narrow) lay_bins_impl(codes, apart, d, a, b, narrow);
+    else lay_bins_impl(codes, apart, d, a, b, wide);
+}
+
 // The first of the places from .. to for which found(place) holds, or `to`. Far apart as a rule: many are asked at a time.
 template <class Found>
 TT_INLINE size_t first_place(size_t from, size_t to, const Found& found) {

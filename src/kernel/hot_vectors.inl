@@ -23,6 +23,7 @@ typedef double V8 __attribute__((vector_size(64)));
 typedef double V4 __attribute__((vector_size(32)));
 typedef double V2 __attribute__((vector_size(16)));
 typedef int32_t I8 __attribute__((vector_size(32)));
+typedef uint32_t U8 __attribute__((vector_size(32)));
 typedef int32_t I16 __attribute__((vector_size(64)));
 typedef uint64_t L8 __attribute__((vector_size(64)));
 

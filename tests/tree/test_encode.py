@@ -107,6 +107,19 @@ def test_codes_of_some_rows_grow_the_tree_of_those_rows(bins, compact):
         _kernel.Codes(codes).take(np.array([3_000]))
 
 
+@pytest.mark.parametrize("bins", [200, 1024])
+@pytest.mark.parametrize("more", [1, 5, 6, 14])
+def test_features_that_never_change_do_not_change_the_tree(bins, more):
+    # Bins of a row are laid side by side several features at a time; where there are only three, one by one.
+    problem = random_problem(np.random.default_rng(bins + more), 3_001, 3, 40)
+    expected = kernel_grow(problem, _kernel.encode(problem.states, bins, 1), pool=30)
+    constant = np.ones((3_001, more // 2 + 1)), np.zeros((3_001, more // 2))
+    wide = replace(problem, states=np.hstack([constant[0], problem.states, constant[1]]))
+    got = kernel_grow(wide, _kernel.encode(wide.states, bins, 1), pool=30)
+    inner = got.feature >= 0
+    assert_same(replace(got, feature=np.where(inner, got.feature - (more // 2 + 1), got.feature)), expected)
+
+
 def test_repeated_values_do_not_add_bins():
     # A hundred values fill a bin each, and between them there are others.
     rng = np.random.default_rng(0)
