@@ -23,6 +23,16 @@ struct PathLeaf {
     const double *origin, *centre, *slope, *low, *high;  // features; targets; targets x features; targets
 };
 
+// A few states, and what is true in each, for the errors of one linear model (telling.hpp). Rows of targets may be read beyond their end,
+// up to the next multiple of eight.
+struct TellTogether {
+    static constexpr size_t together = 4;
+    const double *state[together], *target[together];
+    double weight[together];
+    const double* per_unit;  // width
+    double *away, *told;     // room for together x features, and together x width
+};
+
 struct Hot {
     bool (*widen_ranges)(const double* x, size_t n, size_t stride, bool eight, double* lowest, double* highest);  // whether all are finite
     size_t (*add_sums)(const double* x, size_t n, size_t stride, bool eight, const double* centre, const double* unit, const double* large, double* sums);
@@ -71,6 +81,8 @@ struct Hot {
     void (*add_errors)(const double* sums, size_t left, size_t width, size_t first, const double* model, size_t apart, size_t columns, double* errors);
     void (*tell)(const double* state, const double* origin, const double* centre, const double* slope, const double* low, const double* high, size_t d,
                  size_t width, double* out);
+    void (*tell_together)(const TellTogether& some, size_t count, const double* origin, const double* centre, const double* slope, const double* low,
+                          const double* high, size_t d, size_t width, double* sums);
     void (*attribute_eight)(const PathLeaf& leaf, const double* states, double* room, double* phi);
 };
 

@@ -203,5 +203,36 @@ static void tell(const double* state, const double* origin, const double* centre
     }
 }
 
+// Adds the squared errors of a linear model, in units and weighted, in up to `together` states, and writes what it says of each: as `tell`
+// does, with all of them side by side. Both are in rows of `width` numbers. A missing target adds nothing.
+static void tell_together(const TellTogether& some, size_t count, const double* origin, const double* centre, const double* slope, const double* low,
+                          const double* high, size_t d, size_t width, double* sums) {
+    constexpr size_t together = TellTogether::together;
+    double* away = some.away;
+    for (size_t r = 0; r < count; ++r)
+        for (size_t f = 0; f < d; ++f) {
+            const double here = some.state[r][f] - origin[f];
+            away[r * d + f] = here < -1e200 ? -1e200 : here > 1e200 ? 1e200 : here;
+        }
+    for (size_t from = 0; from < width; from += 8) {
+        const V8 middle = load(centre + from), least = load(low + from), most = load(high + from), per_unit = load(some.per_unit + from);
+        V8 told[together];
+        for (size_t r = 0; r < together; ++r) told[r] = middle;
+        for (size_t f = 0; f < d; ++f) {
+            const V8 by = load(slope + f * width + from);
+            for (size_t r = 0; r < together; ++r) told[r] = told[r] + by * away[r * d + f];
+        }
+        V8 sum = load(sums + from);
+        for (size_t r = 0; r < count; ++r) {
+            V8 held = told[r] < least ? least : told[r];
+            held = held > most ? most : held;
+            store(some.told + r * width + from, held);
+            const V8 off = (load(some.target[r] + from) - held) * per_unit, square = some.weight[r] * (off * off);
+            sum = sum + (off == off ? square : V8{});
+        }
+        store(sums + from, sum);
+    }
+}
+
 }  // namespace TT_ISA
 }  // namespace tripletree

@@ -1036,8 +1036,9 @@ class Policy {
             n * models_.d <= small_log,
             [&](const Flag& cancel) {
                 Team team(n > 4096 ? useful_threads(threads) : 1);
-                found = errors_of(models_, {feature_.data(), threshold_.data(), left_.data()}, states.data(), targets.data(), n, per_unit.data(),
-                                  weights.shape(0) ? weights.data() : nullptr, static_cast<size_t>(scores), team, cancel);
+                const double* weight = weights.shape(0) ? weights.data() : nullptr;
+                found = errors_of(models_, {feature_.data(), threshold_.data(), left_.data()},
+                                  {states.data(), targets.data(), n, per_unit.data(), weight, static_cast<size_t>(scores)}, team, cancel);
             },
             [] {});
         nb::capsule owner;

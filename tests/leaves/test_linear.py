@@ -580,6 +580,38 @@ def test_the_compiled_form_says_the_same(log, seed):
     np.testing.assert_array_equal(policy.many(states, everywhere.astype(np.int32), 1), said)
 
 
+@pytest.mark.parametrize(
+    ("rows", "dimensions", "weighted"), [(1, 2, False), (5, 1, True), (900, 2, False), (900, 0, True)]
+)
+def test_errors_at_every_node_add_up_row_by_row(rows, dimensions, weighted):
+    """In parts of the log and in its order, whichever rows are worked on side by side."""
+    made = case(random_log(rows, lengths=(rows, 60), dimensions=dimensions, features=3), steps=8)
+    tree, scores, rng = made.tree, made.joint, np.random.default_rng(rows)
+    states, targets = made.log.states[:rows], np.ascontiguousarray(made.targets[:rows])
+    targets[rng.random(rows) < 0.1, made.plain :] = np.nan
+    per_unit = rng.uniform(0, 2, targets.shape[1])
+    weights = rng.uniform(0, 3, rows) if weighted else np.empty(0)
+    policy = made.models.asked(tree, made.state_mean)
+    squares, wrong = np.zeros((16, tree.n_nodes, targets.shape[1])), np.zeros((16, tree.n_nodes))
+    node = tree.leaf_nodes[tree.apply(states)]
+    ways = [[int(end)] for end in node]
+    for way in ways:
+        while way[0] > 0:
+            way.insert(0, int(tree.parent[way[0]]))
+    for part in range(16):
+        for row in range(part * rows // 16, (part + 1) * rows // 16):
+            one = weights[row] if weighted else 1.0
+            for at in ways[row]:
+                said = policy.many(states[row : row + 1], np.array([at], np.int32), 1)[0]
+                off = (targets[row] - said) * per_unit
+                squares[part, at, scores:] += np.nan_to_num(one * (off * off))[scores:]
+                wrong[part, at] += one * (scores > 0 and targets[row, said[:scores].argmax()] == 0)
+    for threads in (1, 2):
+        found = policy.errors(states, targets, per_unit, weights, scores, threads)
+        expected = [sum(parts[1:], parts[0]) for parts in (squares, wrong)]
+        assert [part.tobytes() for part in found] == [part.tobytes() for part in expected]
+
+
 def test_some_targets_alone():
     made = case(random_log(3, dimensions=2))
     some = slice(1, 3)
