@@ -798,22 +798,24 @@ nb::list pack_states(In2<double> states, In1<int64_t> rows, In2<double> finals, 
         [&](const Flag& cancel) {
             Team team(n * d <= small_log ? 1 : useful_threads(threads));
             constexpr size_t together = 8;  // features: those of a cache line
-            std::vector<std::vector<double>> columns(std::min(d, together), std::vector<double>(n + last));
-            std::vector<Packer> packers(static_cast<size_t>(team.size()), Packer(bins, spare));
+            const size_t all = n + last;
+            const Array<double> columns = make_array<double>(std::min(d, together) * all);
+            std::vector<Packer> packers;
+            for (int t = 0; t < team.size(); ++t) packers.emplace_back(bins, spare);
             for (size_t f0 = 0; f0 < d; f0 += together) {
                 const size_t some = std::min(together, d - f0);
                 constexpr size_t block = 1 << 12;
                 team.run(static_cast<int>((n + block - 1) / block), [&](int task, int) {
                     const size_t a = static_cast<size_t>(task) * block, b = std::min(n, a + block);
                     for (size_t i = a; i < b; ++i)
-                        for (size_t k = 0; k < some; ++k) columns[k][i] = states.data()[static_cast<size_t>(rows.data()[i]) * d + f0 + k];
+                        for (size_t k = 0; k < some; ++k) columns[k * all + i] = states.data()[static_cast<size_t>(rows.data()[i]) * d + f0 + k];
                 });
                 for (size_t i = 0; i < last; ++i)
-                    for (size_t k = 0; k < some; ++k) columns[k][n + i] = finals.data()[i * d + f0 + k];
+                    for (size_t k = 0; k < some; ++k) columns[k * all + n + i] = finals.data()[i * d + f0 + k];
                 team.run(static_cast<int>(some), [&](int task, int thread) {
                     const size_t k = static_cast<size_t>(task), f = f0 + k;
                     std::vector<double> own(cuts.data() + first_cut.data()[f], cuts.data() + first_cut.data()[f + 1]);
-                    packed[f] = packers[static_cast<size_t>(thread)].pack(columns[k], n, std::move(own), cancel);
+                    packed[f] = packers[static_cast<size_t>(thread)].pack(columns.get() + k * all, all, n, std::move(own), cancel);
                 });
             }
         },
