@@ -229,7 +229,10 @@ def _search(sample: Sample, dimension: int, reach: float) -> tuple[Switch, ...]:
     if len(found) != 1:
         return tuple(sorted(switches))
     ((cut, f, size),) = found
-    design = np.concatenate([terms[kept].take(order, axis=1, mode="clip"), action[None]])
+    design = np.empty((np.count_nonzero(kept) + 1, len(action)))
+    for row, k in enumerate(np.flatnonzero(kept)):
+        terms[k].take(order, out=design[row], mode="clip")
+    design[-1] = action
     place = int(np.searchsorted(action, cut))
     below, above = (_slope(design[:, side], residual[f, side]) / size for side in (slice(place), slice(place, None)))
     return (switches[0]._replace(answers=(below, above)),)
