@@ -93,7 +93,7 @@ void in_steps(size_t n, const Flag& cancel, const Work& work) {
 // As many threads as can be of use: beyond the cores they only take memory, but a few more show that their number does not matter.
 inline int useful_threads(int wanted) { return std::min(wanted, std::max(16, static_cast<int>(2 * std::thread::hardware_concurrency()))); }
 
-// A fixed team of threads for many short rounds of work. Idle members spin briefly, then sleep.
+// A fixed team of threads for many short rounds of work. Whoever waits spins briefly, then sleeps.
 // Where the machine gives fewer threads than were asked for, the team is smaller: any number gives the same result.
 class Team {
   public:
@@ -134,8 +134,12 @@ class Team {
         }
         wake_.notify_all();
         take(0);
-        for (int spin = 0; busy_.load(std::memory_order_acquire) > 0; ++spin)
-            if (spin > 4000) std::this_thread::yield();
+        for (int spin = 0; spin < 4000 && busy_.load(std::memory_order_acquire) > 0; ++spin) {
+        }
+        if (busy_.load(std::memory_order_acquire) > 0) {  // perhaps its core has other work: to wait for it awake would take time of this one
+            std::unique_lock<std::mutex> lock(mutex_);
+            done_.wait(lock, [&] { return busy_.load(std::memory_order_acquire) == 0; });
+        }
         work_ = nullptr;
         if (error_) {
             auto error = error_;
@@ -166,13 +170,17 @@ class Team {
             }
             if (current_core() == core_) step_aside(core_, thread);
             take(thread);
-            busy_.fetch_sub(1, std::memory_order_release);
+            if (busy_.fetch_sub(1, std::memory_order_acq_rel) > 1) continue;
+            {
+                std::lock_guard<std::mutex> lock(mutex_);
+            }  // whoever has seen that this was busy is asleep by now
+            done_.notify_one();
         }
     }
 
     std::vector<std::thread> members_;
     std::mutex mutex_;
-    std::condition_variable wake_;
+    std::condition_variable wake_, done_;
     std::atomic<uint64_t> round_{0};
     std::atomic<int> next_{0}, busy_{0};
     const std::function<void(int, int)>* work_ = nullptr;
