@@ -71,11 +71,22 @@ def test_the_front_door_does_not_load_the_report():
     assert python(code) == "[]"
 
 
+def test_questions_are_imported_when_they_are_asked():
+    """All of them together take longer than most commands."""
+    rooms = ("tripletree.answers.", "tripletree.questions.", "tripletree.policy.", "tripletree.scale.")
+    code = f"import sys; from tripletree import TripleTree; print([n for n in sys.modules if n.startswith({rooms!r})])"
+    assert python(code) == "[]"
+
+
 def test_answers_can_be_named_in_type_hints():
     from tripletree import answers
     from tripletree.answers.answer import Answer
 
     assert answers.__all__ == sorted(answers.__all__)
+    assert [getattr(answers, name).__name__ for name in answers.__all__] == answers.__all__
+    assert {*answers.__all__} <= {*dir(answers)}
+    with pytest.raises(AttributeError, match="module 'tripletree.answers' has no attribute 'Storey'"):
+        _ = answers.Storey
     kinds = {cls.__name__ for cls in Answer.__subclasses__() if cls.__module__.startswith("tripletree.")}
     hidden = kinds - {*answers.__all__}
     assert hidden <= {"Jump"}, f"tripletree.answers lacks {hidden}"

@@ -69,7 +69,7 @@ __all__ = [
 
 # Where the names live, the lightest first. They are fetched when first used, so that `tripletree --help` and a shell
 # that completes a command do not wait for NumPy.
-_HOMES = ("tripletree.errors", "tripletree.log", "tripletree.about_logs", "tripletree.api", "tripletree.cli.console")
+_HOMES = ("tripletree.errors", "tripletree.log", "tripletree.api", "tripletree.about_logs", "tripletree.cli.console")
 _SUBMODULES = ("answers", "demos", "plot")
 
 

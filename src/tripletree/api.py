@@ -10,37 +10,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree import store
-from tripletree.about_logs import finders
-from tripletree.answers.attribution import Attribution
-from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
-from tripletree.answers.change import Change, Changes
-from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
-from tripletree.answers.criticality import Criticality, Moments, StateCriticality
-from tripletree.answers.disagreement import Both, Disagreement
-from tripletree.answers.effects import Effects
-from tripletree.answers.episodes import Episodes
-from tripletree.answers.factual import Factual
-from tripletree.answers.few_rules import FewRules
-from tripletree.answers.fidelity import Fidelity
-from tripletree.answers.futures import Futures
-from tripletree.answers.importance import Importance
-from tripletree.answers.judgement import Calibration, HeldOut, Trust
-from tripletree.answers.outline import Outline
-from tripletree.answers.prediction import Prediction
-from tripletree.answers.refined import Refined
-from tripletree.answers.rules import Rules
-from tripletree.answers.stability import Stability
-from tripletree.answers.story import Story
-from tripletree.answers.summary import Summary
-from tripletree.answers.trajectories import Trajectories
-from tripletree.answers.visits import Visits
-from tripletree.answers.weights import Weights
 from tripletree.asking.levels import Wanted
 from tripletree.asking.states import complete, read_state
 from tripletree.checks import check_flag, check_names, check_parameters, check_whole
@@ -55,44 +30,40 @@ from tripletree.model.evaluate import check_log, check_same_schema, in_labels, j
 from tripletree.model.fit import available_cores, fit
 from tripletree.model.fitted import Fitted
 from tripletree.model.table import Table, curve_table, leaf_table
-from tripletree.policy.fidelity import fidelity
-from tripletree.policy.policy import TreePolicy, as_policy
-from tripletree.policy.refine import refine
-from tripletree.questions import chance
-from tripletree.questions import compare_weights as weights
-from tripletree.questions.attribute import attribute
-from tripletree.questions.counterfactuals import counterfactual, counterfactuals
-from tripletree.questions.criticality import criticality, moments, state_criticality
-from tripletree.questions.disagreement import both, disagreement
-from tripletree.questions.effects import effects
-from tripletree.questions.episodes import episodes
-from tripletree.questions.evidence import Evidence, evidence
-from tripletree.questions.explain import factual
-from tripletree.questions.explain_change import explain_change, explain_changes
-from tripletree.questions.few_rules import few_rules
-from tripletree.questions.futures import futures
-from tripletree.questions.importance import importance
-from tripletree.questions.judge import calibration, judgement, trust
-from tripletree.questions.known import novelty
-from tripletree.questions.outline import outline
-from tripletree.questions.predict import apply, predict
-from tripletree.questions.regrown import Regrown, regrown
-from tripletree.questions.rhythm import rhythm as rhythm
-from tripletree.questions.rules import rules
-from tripletree.questions.simulate import simulate
-from tripletree.questions.stability import banded, stability, steady_counterfactual, steady_factual
-from tripletree.questions.story import story
-from tripletree.questions.streamed import streamed
-from tripletree.questions.streamed_judge import calibration_on_disk, trust_on_disk
-from tripletree.questions.study import Study
-from tripletree.questions.summary import summary
-from tripletree.questions.visits import visits
-from tripletree.scale.fit import fit_on_disk
-from tripletree.scale.judging import losses_on_disk, some_episodes, transitions_on_disk, write_predictions
 from tripletree.text import Message, Option
 from tripletree.tree.costs import named_costs
 from tripletree.tree.structure import Tree
 from tripletree.writing import reason
+
+# What answers a question is imported by the method that asks it: all of it together takes longer than most commands.
+if TYPE_CHECKING:
+    from tripletree.answers.attribution import Attribution
+    from tripletree.answers.chance import Chance, Duration, Unreachable, Whereabouts
+    from tripletree.answers.change import Change, Changes
+    from tripletree.answers.counterfactual import Counterfactual, Counterfactuals
+    from tripletree.answers.criticality import Criticality, Moments, StateCriticality
+    from tripletree.answers.disagreement import Both, Disagreement
+    from tripletree.answers.effects import Effects
+    from tripletree.answers.episodes import Episodes
+    from tripletree.answers.factual import Factual
+    from tripletree.answers.few_rules import FewRules
+    from tripletree.answers.fidelity import Fidelity
+    from tripletree.answers.futures import Futures
+    from tripletree.answers.importance import Importance
+    from tripletree.answers.judgement import Calibration, HeldOut, Trust
+    from tripletree.answers.outline import Outline
+    from tripletree.answers.prediction import Prediction
+    from tripletree.answers.refined import Refined
+    from tripletree.answers.rules import Rules
+    from tripletree.answers.stability import Stability
+    from tripletree.answers.story import Story
+    from tripletree.answers.summary import Summary
+    from tripletree.answers.trajectories import Trajectories
+    from tripletree.answers.visits import Visits
+    from tripletree.answers.weights import Weights
+    from tripletree.policy.policy import TreePolicy
+    from tripletree.questions.evidence import Evidence
+    from tripletree.questions.regrown import Regrown
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -252,6 +223,8 @@ class TripleTree:
         return f"TripleTree({', '.join(changed)})"
 
     def _repr_html_(self) -> str:
+        from tripletree.questions.importance import importance
+
         if not hasattr(self, "_fitted"):
             return notebook_box(tag("b", repr(self)), "Not fitted yet: call fit(log).")
         return tree_card(self._fitted, repr(self), str(importance(self._fitted)))
@@ -283,6 +256,8 @@ class TripleTree:
         self.__dict__.pop("_fitted", None)
         check_parameters(self.get_params())
         if isinstance(log, DiskLog):
+            from tripletree.scale.fit import fit_on_disk
+
             if not isinstance(validation, DiskLog):
                 check_log(validation, "validation", none="no validation")
             if weights is not None:
@@ -363,11 +338,15 @@ class TripleTree:
             as text: ``"pos = 1.2, speed = 0.03"``. Features that a text does not name are the training log's medians,
             and the answer says so.
         """
+        from tripletree.questions.predict import predict
+
         written = complete(states, self.fitted_, "states")
         return predict(self.fitted_, written.state, self._threads()).assuming(written.assumed)
 
     def apply(self, states: Any) -> Any:
         """Return the leaf of each state, numbered as in :attr:`leaves_`; an int for a single state."""
+        from tripletree.questions.predict import apply
+
         return apply(self.fitted_, states, self._threads())
 
     def write_predictions(self, log: DiskLog, folder: str | os.PathLike[str]) -> list[Path]:
@@ -383,6 +362,8 @@ class TripleTree:
         folder : path
             Where the files go; it is made if it is not there.
         """
+        from tripletree.scale.judging import write_predictions
+
         if not isinstance(log, DiskLog):
             raise ParameterError(
                 Message(
@@ -422,6 +403,8 @@ class TripleTree:
         >>> print(tree.attribute("pos=1.2, speed=0.03", "value"))
         Value = ...
         """
+        from tripletree.questions.attribute import attribute
+
         written = complete(states, self.fitted_, "states")
         found = attribute(self.fitted_, written.state, about, method, background, self._threads())
         return found.assuming(written.assumed)
@@ -532,6 +515,10 @@ class TripleTree:
             Say what trees grown on random halves of ``log`` make of it (see :meth:`stability`): how many agree, and
             where another log would put the numbers. The first question grows these trees, the next ones do not.
         """
+        from tripletree.questions.counterfactuals import counterfactual
+        from tripletree.questions.explain import factual
+        from tripletree.questions.stability import steady_counterfactual, steady_factual
+
         check_flag(stability, "stability")
         grown = self._halves(log) if stability else None
         options: dict[str, Any] = {
@@ -583,6 +570,8 @@ class TripleTree:
 
     def _halves(self, log: Log | None) -> Regrown:
         """Return trees grown on halves of a log that was given for that."""
+        from tripletree.questions.regrown import regrown
+
         if log is None:
             raise ParameterError(
                 Message(
@@ -615,6 +604,8 @@ class TripleTree:
 
         Much faster than one by one. The answer has arrays with one row per state; ``answers[i]`` is that of state i.
         """
+        from tripletree.questions.counterfactuals import counterfactuals
+
         return counterfactuals(
             self.fitted_,
             states,
@@ -658,6 +649,8 @@ class TripleTree:
         opinion : bool
             Say whether the linear models in the leaves see the same change.
         """
+        from tripletree.questions.explain_change import explain_change
+
         here, there = complete(before, self.fitted_, "before"), complete(after, self.fitted_, "after")
         answer = explain_change(self.fitted_, here.state, there.state, about, threshold, opinion)
         return answer.assuming(here.assumed | there.assumed)
@@ -683,6 +676,8 @@ class TripleTree:
         at_least : float
             Leave out changes of a number that are smaller than this.
         """
+        from tripletree.questions.explain_change import explain_changes
+
         return explain_changes(self.fitted_, log, about, threshold, at_least, opinion)
 
     @question
@@ -718,6 +713,8 @@ class TripleTree:
         most : int
             Maximum number of phases; longer episodes are told more coarsely.
         """
+        from tripletree.questions.story import story
+
         fitted = self.fitted_
         check_log(log, "log", none="no log")
         return story(
@@ -760,6 +757,8 @@ class TripleTree:
         -------
         Criticality, StateCriticality or Moments
         """
+        from tripletree.questions.criticality import criticality, moments, state_criticality
+
         fitted = self.fitted_
         check_log(log, "log")
         if state is not None and episode is not None:
@@ -773,6 +772,8 @@ class TripleTree:
     @question
     def importance(self) -> Importance:
         """Return how much each feature matters to action, value and derivative: the impurity its splits removed."""
+        from tripletree.questions.importance import importance
+
         return importance(self.fitted_)
 
     @question
@@ -801,6 +802,9 @@ class TripleTree:
             Add a band to each curve: where the curves of nine of ten other logs would be, by trees grown on random
             halves of ``log`` (see :meth:`stability`).
         """
+        from tripletree.questions.effects import effects
+        from tripletree.questions.stability import banded
+
         fitted = self.fitted_
         check_log(log, "log", none="the states that the tree keeps")
         check_flag(stability, "stability")
@@ -844,6 +848,9 @@ class TripleTree:
         most : int or None
             Deprecated: the whole tree as rules, of which the text shows so many for each outcome.
         """
+        from tripletree.questions.few_rules import few_rules
+        from tripletree.questions.rules import rules
+
         fitted = self.fitted_
         check_log(log, "log", none="what the tree says" if max_rules is not None else "the training log")
         if most is not None:
@@ -877,6 +884,8 @@ class TripleTree:
     def _judged(self, log: Log | DiskLog) -> npt.NDArray[np.float64]:
         """Return the losses of every size on a log."""
         if isinstance(log, DiskLog):
+            from tripletree.scale.judging import losses_on_disk
+
             return losses_on_disk(self.fitted_, log)
         check_log(log, "log")
         return judge(self.fitted_, log, self._threads())
@@ -912,9 +921,13 @@ class TripleTree:
             seen all of them, a second tree of the same size is grown on 4 of 5 episodes and judged on the others. Of a
             log on disk, whole random episodes of up to a million steps are asked, and no second tree is grown.
         """
+        from tripletree.questions.judge import judgement
+
         fitted = self.fitted_
         on_disk = isinstance(log, DiskLog)
         if isinstance(log, DiskLog):
+            from tripletree.scale.judging import some_episodes
+
             log = some_episodes(fitted, log)
         check_log(log, "log")
         answer, self._fitted = judgement(fitted, log, self._threads(), sampled=on_disk)
@@ -934,8 +947,12 @@ class TripleTree:
         groups : int
             Number of groups, each with about the same number of samples.
         """
+        from tripletree.questions.judge import calibration
+
         fitted = self.fitted_
         if isinstance(log, DiskLog):
+            from tripletree.questions.streamed_judge import calibration_on_disk
+
             return calibration_on_disk(fitted, log, about, groups)
         check_log(log, "log")
         return calibration(fitted, log, about, groups)
@@ -955,6 +972,8 @@ class TripleTree:
         regions : int
             Maximum number of regions.
         """
+        from tripletree.questions.outline import outline
+
         fitted = self.fitted_
         check_log(log, "log", none="the states that the tree keeps")
         return outline(fitted, log, regions, threads=self._threads())
@@ -976,6 +995,8 @@ class TripleTree:
         seed : int
             Which halves: the same seed, the same answer.
         """
+        from tripletree.questions.stability import stability
+
         fitted = self.fitted_
         check_log(log, "log")
         return stability(fitted, log, trees, seed, self._threads())
@@ -989,8 +1010,12 @@ class TripleTree:
         log : Log or DiskLog
             Whose states count: the training log, or another one with the same features and actions.
         """
+        from tripletree.questions.judge import trust
+
         fitted = self.fitted_
         if isinstance(log, DiskLog):
+            from tripletree.questions.streamed_judge import trust_on_disk
+
             return trust_on_disk(fitted, log)
         check_log(log, "log")
         return trust(fitted, log, self._threads())
@@ -1020,6 +1045,8 @@ class TripleTree:
         >>> tree.novelty([1.5, 0.02]) > 1, tree.novelty([1.5, 0.5]) > 1
         (False, True)
         """
+        from tripletree.questions.known import novelty
+
         return novelty(self.fitted_, state)
 
     @question
@@ -1070,7 +1097,11 @@ class TripleTree:
         log : Log, DiskLog or None
             Whose episodes to count, in memory or on disk; None: those of the training log that the model keeps.
         """
+        from tripletree.questions import chance
+
         if isinstance(log, DiskLog):
+            from tripletree.questions.streamed import streamed
+
             zones = chance.read_zones(self.fitted_, reach, before)
             with streamed(self.fitted_, log, start, given) as known:
                 return chance.chance(self.fitted_, *known, zones[0], start, zones[1], within, given)
@@ -1087,7 +1118,11 @@ class TripleTree:
         log: Log | DiskLog | None = None,
     ) -> Duration:
         """Return how many steps it takes on average to reach a zone, if it is reached; arguments as in `chance`."""
+        from tripletree.questions import chance
+
         if isinstance(log, DiskLog):
+            from tripletree.questions.streamed import streamed
+
             zones = chance.read_zones(self.fitted_, reach, before)
             with streamed(self.fitted_, log, start, given) as known:
                 return chance.expected_steps(self.fitted_, *known, zones[0], start, zones[1], given)
@@ -1096,11 +1131,15 @@ class TripleTree:
     @question
     def after(self, steps: int, start: Any = None, *, given: Any = None, log: Log | None = None) -> Whereabouts:
         """Return where the agent is this many steps after the start, leaf by leaf; other arguments as in `chance`."""
+        from tripletree.questions import chance
+
         return chance.after(self.fitted_, *self._known(log), steps, start, given)
 
     @question
     def occupancy(self, start: Any = None, *, given: Any = None, log: Log | None = None) -> Whereabouts:
         """Return the share of time spent in each leaf, from the start; arguments as in `chance`."""
+        from tripletree.questions import chance
+
         return chance.occupancy(self.fitted_, *self._known(log), start, given)
 
     @question
@@ -1139,6 +1178,8 @@ class TripleTree:
         >>> [(one.where, one.episodes) for one in found]
         [(('pos < 0.895', 'speed < -0.04'), 15), (('pos < 1.45', 'speed >= 0.0075'), 7)]
         """
+        from tripletree.questions.futures import futures
+
         return futures(self.fitted_, self._episodes(log), start, k, regions, given)
 
     @question
@@ -1164,6 +1205,8 @@ class TripleTree:
         >>> print(TripleTree(max_leaves=40).fit(log).visits("pos < 0.5 and speed > 0", log=log))
         9 of 60 recorded episodes came through pos < 0.5 and speed > 0. There they did 0.001 (9 of 9, 100 %).
         """
+        from tripletree.questions.visits import visits
+
         known = None if log is None else in_labels(self.fitted_.schema, log)
         return visits(self.fitted_, self._episodes(log), known, start, given, most)
 
@@ -1188,6 +1231,8 @@ class TripleTree:
         >>> print(tree.episodes("length > 60"))
         8 of 60 episodes that the model keeps (13 %) with length > 60: ...
         """
+        from tripletree.questions.episodes import episodes
+
         schema = (self.fitted_ if log is None else log).schema
         meaning = schema.success if success is None else success
         return episodes(self.fitted_, self._episodes(log), given, meaning, kept=log is None)
@@ -1223,6 +1268,8 @@ class TripleTree:
         >>> print(tree.disagreement(tree.truncate(5)))
         Tree and other tree do the same in 94 % (95 % interval 92 % to 95 %) of 2,000 recorded states ...
         """
+        from tripletree.questions.disagreement import both, disagreement
+
         is_tree = isinstance(other, TripleTree)
         who, asked = ("other tree", other.fitted_) if is_tree else ("agent", other)
         if state is not None:
@@ -1240,6 +1287,8 @@ class TripleTree:
 
     def _episodes(self, log: Log | None) -> Evidence | None:
         """Return the episodes to count, as far as they are known."""
+        from tripletree.questions.evidence import evidence
+
         fitted = self.fitted_
         check_log(log, "log", none="the training log")
         return evidence(fitted, None if log is None else in_labels(fitted.schema, log), self._threads())
@@ -1247,6 +1296,8 @@ class TripleTree:
     @question
     def unreachable(self, start: Any = None, *, log: Log | DiskLog | None = None) -> Unreachable:
         """Return the leaves that no recorded transitions lead to; arguments as in `chance`."""
+        from tripletree.questions import chance
+
         return chance.unreachable(self.fitted_, self._transitions(log), start)
 
     @question
@@ -1263,6 +1314,8 @@ class TripleTree:
 
         The number of leaves stands for the end. Other arguments as in `chance`.
         """
+        from tripletree.questions import chance
+
         return chance.rollouts(self.fitted_, self._transitions(log), n, steps, start, seed)
 
     @question
@@ -1330,6 +1383,9 @@ class TripleTree:
     def _ways(
         self, start: Any, end: Any, k: int, method: str, pairs: bool | int, log: Log | None, **options: Any
     ) -> Trajectories:
+        from tripletree.questions.evidence import evidence
+        from tripletree.questions.simulate import simulate
+
         fitted = self.fitted_
         check_log(log, "log", none="the training log")
         if log is not None:
@@ -1357,6 +1413,9 @@ class TripleTree:
         success : str or None
             Which episodes succeed, as a condition on episodes such as ``"return > 200"``; None: as far as the log says.
         """
+        from tripletree.questions.study import Study
+        from tripletree.questions.summary import summary
+
         fitted = self.fitted_
         check_log(log, "log")
         check_same_schema(fitted.schema, log, "log")
@@ -1426,6 +1485,7 @@ class TripleTree:
         height : int
             Height in pixels.
         """
+        from tripletree.about_logs import finders
         from tripletree.web.house import Beside, House  # seldom wanted
         from tripletree.web.widget import widget
 
@@ -1452,6 +1512,8 @@ class TripleTree:
         env : environment or its id, or None
             Whose observations it gets; needed only where these are no plain vectors.
         """
+        from tripletree.policy.policy import as_policy
+
         return as_policy(self.fitted_, leaf_model, env=env)
 
     def fidelity(
@@ -1485,6 +1547,8 @@ class TripleTree:
         progress : function of (episodes so far, all), or None
             See :func:`tripletree.progress_bar`.
         """
+        from tripletree.policy.fidelity import fidelity
+
         return fidelity(
             self.fitted_,
             env,
@@ -1547,6 +1611,8 @@ class TripleTree:
         Refined
             With the refined ``tree``; this one stays as it is.
         """
+        from tripletree.policy.refine import refine
+
         found = refine(
             self.fitted_,
             log,
@@ -1636,6 +1702,8 @@ class TripleTree:
     def _transitions(self, log: Log | DiskLog | None) -> Transitions:
         fitted = self.fitted_
         if isinstance(log, DiskLog):
+            from tripletree.scale.judging import transitions_on_disk
+
             return transitions_on_disk(fitted, log)
         check_log(log, "log", none="the training log")
         return transitions_on(fitted, log, self._threads())
@@ -1695,6 +1763,8 @@ def compare_weights(
     >>> answer.worst.shape
     (2, 21)
     """
+    from tripletree.questions import compare_weights as weights
+
     check_log(log, "log")
     check_log(validation, "validation", none="the training log")
     defaults = TripleTree._defaults()

@@ -182,7 +182,7 @@ def grow(
             )
         _grow_on_disk(log, out, validation, seed, resources, roles, options, as_json)
         return
-    import_ahead("tripletree.api")
+    import_ahead("tripletree.api", "tripletree.questions.judge")
     recorded = read_log(log, **roles)
     mind_names(recorded.schema)
     recorded = recorded.weighted(EPISODE) if weights == EPISODE else recorded
