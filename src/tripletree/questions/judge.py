@@ -90,8 +90,9 @@ def compared(fitted: Fitted, log: Log, about: str, values: Callable[[], F64]) ->
 
 def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool) -> Calibration:
     predicted, observed = compared(fitted, log, about, lambda: log_values(fitted, log))
-    edges = np.unique(np.quantile(predicted, shares_between(groups)))
-    group = np.unique(np.searchsorted(edges, predicted, side="right"), return_inverse=True)[1]
+    edges = np.unique(np.quantile(np.sort(predicted), shares_between(groups)))  # sorts with vectors, selects without
+    place = np.searchsorted(edges, predicted, side="right")
+    group = (np.cumsum(np.bincount(place) > 0) - 1)[place]
     weight = np.ones(len(group)) if log.weights is None else log.weights
     total = np.bincount(group, weight)
     # A group of steps that do not count tells nothing.
