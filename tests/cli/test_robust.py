@@ -224,6 +224,18 @@ def test_ctrl_c_while_modules_are_imported_is_a_word_not_a_traceback(work, modul
     assert (told.returncode, told.stdout, told.stderr) == (130, "", "note: Stopped.\n")
 
 
+def test_a_command_that_ends_does_not_look_for_garbage():
+    code = (
+        "import atexit, gc, sys\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"  # runs after those that are registered later
+        "sys.argv = ['tripletree', '--version']\n"
+        "from tripletree.__main__ import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[1:] == ["True"]
+
+
 def test_the_way_in_imports_next_to_nothing():
     code = "import sys; import tripletree.__main__; print(*sys.modules)"
     told = subprocess.run([sys.executable, "-I", "-c", code], text=True, check=True, capture_output=True)
