@@ -170,7 +170,8 @@ class Sample:
         elif 2 * d < MOST_TERMS:
             made_of.append(one)
         parts = np.concatenate(made_of)
-        terms = np.ones((len(parts), x.shape[1]))
+        terms = np.empty((len(parts), x.shape[1]))
+        terms[0] = 1.0
         # Each is one column, or two of them, or one twice.
         first, last = parts.argmax(axis=1), len(x) - 1 - parts[:, ::-1].argmax(axis=1)
         terms[1 : len(x) + 1] = x
