@@ -205,7 +205,8 @@ def test_growth_on_a_sample_counts_on_all(tmp_path):
     ("given", "match"),
     [
         ({"memory": "two"}, r'memory="two" is no size; type memory="2GB"'),
-        ({"memory": "1MB"}, r"1 MB are too little to work with: give at least memory=\"500MB\""),
+        ({"memory": "1MB"}, r"1 MB are too little to work with: give at least memory=\"400MB\""),
+        ({"memory": "400MB", "sample": 10**6}, r"1,000,000 steps do not fit into 400 MB: give at most sample=\d+, or"),
         ({"executor": "spark"}, "executor must be"),
         ({"workers": 0}, "workers must be"),
         ({"sample": -1}, "sample must be"),
@@ -305,6 +306,23 @@ def test_a_log_on_disk_is_told_in_words(tmp_path):
     assert str(plan.plan(log)).endswith("on disk for the cache.")
     assert isinstance(log.n_bytes, int)
     assert not isinstance(log, Log)
+
+
+def test_memory_is_kept_and_told(tmp_path, monkeypatch):
+    rng = np.random.default_rng(1)
+    folder = write_folder(tmp_path / "log", random_columns(rng, episodes=40), rng, 5)
+    few, much = open_log(folder, memory="400MB"), open_log(folder, memory="1.5GB")
+    assert (plan.plan(few).memory, plan.plan(much).memory < 15 * 10**8) == (4 * 10**8, True)
+    assert plan.shares_of(few)[1] < plan.shares_of(much)[1]
+    # As if steps were so large that there is room for 200 of them.
+    monkeypatch.setattr(plan, "BYTES_A_STEP", 10**6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree, other = TripleTree(20).fit(few), TripleTree(20).fit(much)
+    assert tree.fitted_.provenance["in_memory"] <= 200 < few.n_samples
+    assert "in_memory" not in other.fitted_.provenance
+    assert np.array_equal(tree.tree_.threshold, other.tree_.threshold)
+    assert tree.transitions(few).samples.sum() == few.n_samples
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

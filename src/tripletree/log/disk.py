@@ -222,7 +222,7 @@ def open_log(
     source : path
         A folder of Parquet files with the same columns, or one Parquet file.
     memory : int or str, optional
-        Bytes to work with at most, such as ``"2GB"``; by default half of what is free.
+        Bytes to work with at most, such as ``"2GB"``; by default half of what is free, 1.5 GB at most.
     executor : {"threads", "processes", "dask"}
         Who works: threads of this process, processes on this machine, or a Dask cluster on it.
     workers : int, optional

@@ -33,9 +33,6 @@ F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 Result = TypeVar("Result")
 
-SAMPLE = 2**20
-"""Steps of whole random episodes that show how far the chain's guesses miss."""
-
 
 class Ahead(NamedTuple):
     """What is ahead of a piece in an episode that goes on: rows to what is asked for (None: never), and how it ends."""
@@ -134,7 +131,7 @@ class Streamed:
 
     def sample(self) -> Evidence:
         """Return whole random episodes of up to a million steps, in memory."""
-        some, _ = self.session.gathered(self._work, SAMPLE)
+        some, _ = self.session.gathered(self._work)
         return Evidence.of(self.fitted, Recording.of(some), self.session.workers.number)
 
     def given(self, condition: Any) -> str | None:

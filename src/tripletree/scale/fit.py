@@ -37,7 +37,7 @@ from tripletree.scale import passes
 from tripletree.scale.growing import Growing
 from tripletree.scale.judging import curve_on
 from tripletree.scale.pieces import Work
-from tripletree.scale.plan import shares_of
+from tripletree.scale.plan import EPISODES, in_memory, shares_of
 from tripletree.scale.session import Session
 from tripletree.tree.costs import cost_matrix, named_costs
 from tripletree.tree.parts import Model, Rounding
@@ -45,9 +45,6 @@ from tripletree.tree.structure import Tree
 from tripletree.tree.weights import Weighing
 
 F64 = npt.NDArray[np.float64]
-
-SAMPLE = 2**20
-"""Steps of whole random episodes that are in memory for what needs them there: linear models, the track."""
 
 
 def fit_on_disk(
@@ -110,7 +107,8 @@ class Fit:
         validation: Log | DiskLog | None,
     ) -> Fitted:
         given, seen, n = self.parameters, self.seen, self.session.n_samples
-        some, values = self.session.gathered(work, max(SAMPLE, room(tree, self.disk.n_features)))
+        most = max(EPISODES, room(tree, self.disk.n_features))
+        some, values = self.session.gathered(work, in_memory(self.disk, most))
         threads = self.session.workers.number
         node = tree.leaf_nodes[tree.apply(some.states, threads)].astype(np.int32)
         grown = Grown(tree, node, how.scales, how.notes, values, Weighing())

@@ -43,9 +43,6 @@ from tripletree.writing import reason, shown
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-SAMPLE = 2**20
-"""Steps of whole random episodes that are in memory: for the check of the chain, and for calibration."""
-
 
 def losses_on_disk(fitted: Fitted, disk: DiskLog) -> F64:
     """Return the losses of every leaf count on a log on disk, shape (leaf counts, 3); as `model.evaluate.judge`."""
@@ -61,7 +58,7 @@ def transitions_on_disk(fitted: Fitted, disk: DiskLog) -> Transitions:
         work = session.work(1.0)
         moves = merged(session.each("counting moves", passes.count_all_moves, (work, fitted.tree)))
         found: Transitions = moves.finished(fitted.tree.n_leaves, session.spans)
-        some, _ = session.gathered(work, SAMPLE)
+        some, _ = session.gathered(work)
         leaf, final = leaves_of(fitted.tree, some, session.workers.number)
         return replace(found, markov=check_markov(found, leaf, final, some))
 
@@ -70,7 +67,7 @@ def some_episodes(fitted: Fitted, disk: DiskLog) -> Log:
     """Return whole random episodes of up to a million steps of a log on disk, for what is asked about a tree."""
     with Session.opened(disk) as session:
         check_same_schema(fitted.schema, session.seen, "log")
-        return session.gathered(session.work(1.0), SAMPLE)[0]
+        return session.gathered(session.work(1.0))[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tripletree.errors import ParameterError
 from tripletree.log.cutting import PIECE
-from tripletree.log.disk import DiskLog
+from tripletree.log.disk import DiskLog, Resources
 from tripletree.log.parquet_reader import INSTALL
 from tripletree.log.roles import listed
 from tripletree.log.sources import library
@@ -23,8 +23,12 @@ WHERE = 6
 """Bytes of each step while a tree grows: the target of its value, and the node that it is at."""
 LENGTH = 100
 """Steps of an episode, for a guess at how many there are."""
+BASE, LEAST = 3 * 10**8, 10**8
+"""Bytes of memory that are taken before the work begins, and that it takes besides at least."""
 USUAL = 15 * 10**8
 """Bytes of memory to work with, where nobody says otherwise: more makes little difference."""
+EPISODES = 2**20
+"""Steps of whole random episodes that are in memory for what needs them there: linear models, the track, the chain."""
 NANOSECONDS = 1_200
 """Of a processor for each step of 8 features and 500 leaves, for a first guess; see the benchmark `scaling`."""
 
@@ -57,8 +61,24 @@ def plan(disk: DiskLog, parameters: Mapping[str, Any] | None = None) -> Plan:
     each = NANOSECONDS * (0.4 + 0.6 * (width / 8) ** 1.5) * (0.6 + 0.4 * leaves / 500)
     record = 8 * -(-(width + 7) // 8) * 8
     bins = 1024 if parameters is None else int(parameters["bins"])
-    memory = workers * PIECE * BYTES_A_STEP * max(width, 4) // 8 + slots * bins * width * record + 4 * 10**8
+    memory = workers * PIECE * a_step(disk) + slots * bins * width * record + BASE + LEAST
+    memory = min(memory, memory_for(disk.how))
     return Plan(n, len(disk.files), cache_of(disk), memory, n * each / 1e9 / workers, workers)
+
+
+def a_step(disk: DiskLog) -> int:
+    """Return about the bytes of memory that a step takes while it is worked on."""
+    return BYTES_A_STEP * max(disk.n_features, 4) // 8
+
+
+def memory_for(how: Resources) -> int:
+    """Return the bytes of memory to work with."""
+    return how.memory or min(max(free_memory() // 2, 10**9), USUAL)
+
+
+def in_memory(disk: DiskLog, steps: int) -> int:
+    """Return so many steps of whole episodes, or how many there is room for; what is free now makes no difference."""
+    return min(steps, ((disk.how.memory or USUAL) - BASE) // a_step(disk))
 
 
 def cache_of(disk: DiskLog) -> int:
@@ -97,23 +117,32 @@ def shares_of(disk: DiskLog) -> tuple[int, int, int]:
     """Return the workers, the steps of a piece, and how many histograms may be in memory for a given budget."""
     how = disk.how
     workers = how.workers or available_cores()
-    memory = how.memory or min(max(free_memory() // 2, 10**9), USUAL)
-    base = 3 * 10**8
-    rows = PIECE
-    # Half for pieces under way, half for histograms.
-    while rows > 2**14 and workers * rows * BYTES_A_STEP * max(disk.n_features, 4) / 8 > (memory - base) / 2:
-        rows //= 2
-    if memory - base < 10**8:
+    room = memory_for(how) - BASE
+    if room < LEAST:
         raise ParameterError(
             Message(
                 "{:,.0f} MB are too little to work with: give at least {}.",
-                memory / 1e6,
-                Option("memory", "500MB"),
+                (room + BASE) / 1e6,
+                Option("memory", f"{(BASE + LEAST) // 10**6}MB"),
             )
         )
+    if how.memory is not None and how.sample is not None and how.sample > in_memory(disk, how.sample):
+        raise ParameterError(
+            Message(
+                "A tree is grown on a sample in memory, and {} do not fit into {:,.0f} MB: give at most {}, or more "
+                "memory.",
+                count(how.sample, "step"),
+                how.memory / 1e6,
+                Option("sample", in_memory(disk, how.sample)),
+            )
+        )
+    rows = PIECE
+    # Half for pieces under way, half for histograms.
+    while rows > 2**14 and workers * rows * a_step(disk) > room / 2:
+        rows //= 2
     record = 8 * -(-(disk.n_features + 7) // 8) * 8
     histogram = 1024 * disk.n_features * record
-    return workers, rows, max(int((memory - base) / 2 / histogram), 4)
+    return workers, rows, max(int(room / 2 / histogram), 4)
 
 
 def free_memory() -> int:

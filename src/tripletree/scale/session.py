@@ -24,7 +24,7 @@ from tripletree.scale import passes
 from tripletree.scale.cache import Cache, DiskFullError, open_cache
 from tripletree.scale.executors import Workers, close_workers, groups_of, make_workers, said
 from tripletree.scale.pieces import LOG, ROWS, Import, Span, Surveyed, Work, import_pieces, survey_pieces
-from tripletree.scale.plan import shares_of
+from tripletree.scale.plan import EPISODES, in_memory, shares_of
 
 F64 = npt.NDArray[np.float64]
 Common = TypeVar("Common")
@@ -200,8 +200,12 @@ class Session:
         fit = int(np.searchsorted(np.cumsum(length[order]), most, side="right"))
         return np.sort(order[:fit])
 
-    def gathered(self, work: Work, most: int) -> tuple[Log, F64]:
-        """Return whole random episodes of about so many steps, and their values; of endless ones, pieces."""
+    def gathered(self, work: Work, most: int | None = None) -> tuple[Log, F64]:
+        """Return whole random episodes of about so many steps, and their values; of endless ones, pieces.
+
+        By default, as many as `EPISODES` says and memory has room for.
+        """
+        most = in_memory(self.disk, EPISODES) if most is None else most
         length = np.diff(self.index.starts)
         chosen = self._chosen(most)
         per_piece: dict[int, list[int]] = {}
