@@ -131,7 +131,11 @@ class Fit:
                 "samples": n,
                 "episodes": self.session.index.n_episodes,
                 **({} if all_there else {"in_memory": some.n_samples}),
-                "medians": np.quantile(seen.some, 0.5, axis=0, method="lower").tolist(),
+                "medians": [
+                    median
+                    for _, some_states in self.session.noted("some")
+                    for median in np.quantile(some_states, 0.5, axis=0, method="lower").tolist()
+                ],
                 **({} if bare(given) else levels_of(some, grown, given, threads)),
             },
         )

@@ -17,7 +17,7 @@ from tripletree.model.fit import grow_settled
 from tripletree.scale import passes
 from tripletree.scale.pieces import Settled, Work
 from tripletree.scale.session import Session, merged
-from tripletree.tree.edges import Edges, choose_edges, few_values
+from tripletree.tree.edges import SAMPLE, Edges, choose_edges, few_values
 from tripletree.tree.frontier import Growth, Limits, Wanted
 from tripletree.tree.grow import encode
 from tripletree.tree.parts import Measured, Model, Rounding, at_ranks, middle_ranks, middle_span, rounding, units_for
@@ -61,9 +61,9 @@ class Growing:
         ranges = self._ranges
         units = units_for(ranges, self.seen.states)
         bins = int(self.parameters["bins"])
-        whole = len(self.seen.sample) == self.n
-        fresh = self.edges is None and not whole
-        known: list[F64 | None] = few_values(self.seen.sample, bins) if fresh else [None] * self.session.disk.n_features
+        known: list[F64 | None] = [None] * self.session.disk.n_features
+        if self.edges is None and self.n > SAMPLE:
+            known = [values for _, sample in self.session.noted("sample") for values in few_values(sample, bins)]
         how = passes.Units(self.model, units, grids_of(self.n), known, bins)
         sums: Measured | None = None
         more = [np.empty(0)] * self.session.disk.n_features
@@ -74,7 +74,9 @@ class Growing:
             else:
                 sums.merge(part)
         if self.edges is None:
-            self.edges = choose_edges(self.seen.sample, () if whole else more, bins, str(self.parameters["thresholds"]))
+            kind = str(self.parameters["thresholds"])
+            parts = [choose_edges(sample, more[some], bins, kind) for some, sample in self.session.noted("sample")]
+            self.edges = Edges.joined(parts)
         sums = sums or Measured()
         self._few = sums.few
         return rounding(self.model, ranges, sums, self.seen.states)

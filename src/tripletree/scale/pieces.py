@@ -221,14 +221,12 @@ class Surveyed:
     schema: Schema
     states: tuple[F64, F64]
     rewards: float
-    sample: F64
-    some: F64
     ends: dict[int, tuple[int, F64]]
 
 
 def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span]) -> Surveyed:
     """Put together what was noted with every piece."""
-    schemas, samples, some = [], [], []
+    schemas = []
     low, high = np.full(disk.n_features, np.inf), np.full(disk.n_features, -np.inf)
     finals: list[Any] = []
     rewards = 0.0
@@ -239,8 +237,6 @@ def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span]) -> Surveye
         low, high = np.minimum(low, facts["states"][0]), np.maximum(high, facts["states"][1])
         finals.append(facts["finals"])
         rewards = max(rewards, facts["rewards"])
-        samples.append(np.array(arrays["sample"]))
-        some.append(np.array(arrays["some"]))
         if span.before:
             # Where its first episode ends, or that it goes on here, too.
             only = len(arrays["endings"]) == 1
@@ -255,4 +251,4 @@ def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span]) -> Surveye
     widest = [np.array(bounds) for bounds in zip(*finals, strict=True)]
     reach = (np.minimum(low, widest[0].min(axis=0)), np.maximum(high, widest[1].max(axis=0)))
     schema = join_schemas(schemas, reach, disk.roles)
-    return Surveyed(schema, (low, high), rewards, np.concatenate(samples), np.concatenate(some), ends)
+    return Surveyed(schema, (low, high), rewards, ends)

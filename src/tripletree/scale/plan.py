@@ -9,7 +9,7 @@ from typing import Any
 
 from tripletree.errors import ParameterError
 from tripletree.log.cutting import PIECE
-from tripletree.log.disk import DiskLog, Resources
+from tripletree.log.disk import DiskLog
 from tripletree.log.parquet_reader import INSTALL
 from tripletree.log.roles import listed
 from tripletree.log.sources import library
@@ -23,14 +23,18 @@ WHERE = 6
 """Bytes of each step while a tree grows: the target of its value, and the node that it is at."""
 LENGTH = 100
 """Steps of an episode, for a guess at how many there are."""
-BASE, LEAST = 3 * 10**8, 10**8
-"""Bytes of memory that are taken before the work begins, and that it takes besides at least."""
+BASE, DECODING, LEAST = 26 * 10**7, 24 * 10**5, 10**8
+"""Bytes of memory that the program takes, that each worker takes for a column to decode, and for the work at least."""
+FEWEST = 6
+"""Histograms that growth cannot do without."""
 USUAL = 15 * 10**8
 """Bytes of memory to work with, where nobody says otherwise: more makes little difference."""
 EPISODES = 2**20
 """Steps of whole random episodes that are in memory for what needs them there: linear models, the track, the chain."""
 NANOSECONDS = 1_200
 """Of a processor for each step of 8 features and 500 leaves, for a first guess; see the benchmark `scaling`."""
+A_BYTE = 0.9
+"""Nanoseconds for each byte of the histogram of a leaf, however few steps it has."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +63,27 @@ def plan(disk: DiskLog, parameters: Mapping[str, Any] | None = None) -> Plan:
     width, n = disk.n_features, disk.n_samples
     leaves = 1000 if parameters is None else int(parameters["max_leaves"])
     each = NANOSECONDS * (0.4 + 0.6 * (width / 8) ** 1.5) * (0.6 + 0.4 * leaves / 500)
-    record = 8 * -(-(width + 7) // 8) * 8
     bins = 1024 if parameters is None else int(parameters["bins"])
-    memory = workers * PIECE * a_step(disk) + slots * bins * width * record + BASE + LEAST
-    memory = min(memory, memory_for(disk.how))
-    return Plan(n, len(disk.files), cache_of(disk), memory, n * each / 1e9 / workers, workers)
+    memory = workers * PIECE * a_step(disk) + slots * histogram_of(disk, bins) + taken(disk, workers) + LEAST
+    memory = min(memory, memory_for(disk))
+    seconds = (n * each / workers + leaves * histogram_of(disk, bins) * A_BYTE) / 1e9
+    return Plan(n, len(disk.files), cache_of(disk), memory, seconds, workers)
+
+
+def histogram_of(disk: DiskLog, bins: int = 1024) -> int:
+    """Return about the bytes of the histogram of a node."""
+    record = 8 * -(-(disk.n_features + 7) // 8) * 8
+    return bins * disk.n_features * record
+
+
+def least_for(disk: DiskLog, workers: int) -> int:
+    """Return about the bytes of memory that so many workers cannot do without."""
+    return taken(disk, workers) + max(LEAST, FEWEST * histogram_of(disk))
+
+
+def taken(disk: DiskLog, workers: int) -> int:
+    """Return about the bytes of memory that are taken whatever the work is."""
+    return BASE + workers * DECODING * disk.n_features
 
 
 def a_step(disk: DiskLog) -> int:
@@ -71,9 +91,10 @@ def a_step(disk: DiskLog) -> int:
     return BYTES_A_STEP * max(disk.n_features, 4) // 8
 
 
-def memory_for(how: Resources) -> int:
+def memory_for(disk: DiskLog) -> int:
     """Return the bytes of memory to work with."""
-    return how.memory or min(max(free_memory() // 2, 10**9), USUAL)
+    usual = min(max(free_memory() // 2, 10**9), USUAL)
+    return disk.how.memory or max(usual, least_for(disk, disk.how.workers or 1))
 
 
 def in_memory(disk: DiskLog, steps: int) -> int:
@@ -115,15 +136,17 @@ def cache_of(disk: DiskLog) -> int:
 
 def shares_of(disk: DiskLog) -> tuple[int, int, int]:
     """Return the workers, the steps of a piece, and how many histograms may be in memory for a given budget."""
-    how = disk.how
-    workers = how.workers or available_cores()
-    room = memory_for(how) - BASE
-    if room < LEAST:
+    how, memory = disk.how, memory_for(disk)
+    # As many as there are cores, and as there is room for, unless somebody says how many.
+    most = (memory - least_for(disk, 0)) // (DECODING * disk.n_features)
+    workers = how.workers or max(min(available_cores(), most), 1)
+    least = least_for(disk, workers)
+    if memory < least:
         raise ParameterError(
             Message(
                 "{:,.0f} MB are too little to work with: give at least {}.",
-                (room + BASE) / 1e6,
-                Option("memory", f"{(BASE + LEAST) // 10**6}MB"),
+                memory / 1e6,
+                Option("memory", f"{-(-least // 10**7)}0MB"),
             )
         )
     if how.memory is not None and how.sample is not None and how.sample > in_memory(disk, how.sample):
@@ -132,17 +155,15 @@ def shares_of(disk: DiskLog) -> tuple[int, int, int]:
                 "A tree is grown on a sample in memory, and {} do not fit into {:,.0f} MB: give at most {}, or more "
                 "memory.",
                 count(how.sample, "step"),
-                how.memory / 1e6,
+                memory / 1e6,
                 Option("sample", in_memory(disk, how.sample)),
             )
         )
-    rows = PIECE
+    rows, room = PIECE, memory - taken(disk, workers)
     # Half for pieces under way, half for histograms.
     while rows > 2**14 and workers * rows * a_step(disk) > room / 2:
         rows //= 2
-    record = 8 * -(-(disk.n_features + 7) // 8) * 8
-    histogram = 1024 * disk.n_features * record
-    return workers, rows, max(int(room / 2 / histogram), 4)
+    return workers, rows, max(int(room / 2 / histogram_of(disk)), 4)
 
 
 def free_memory() -> int:

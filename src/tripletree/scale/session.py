@@ -31,6 +31,9 @@ Common = TypeVar("Common")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+AT_ONCE = 8
+"""Features that are sorted at a time."""
+
 
 class Session:
     """A log on disk, imported: what is known of it, and who works on it.
@@ -171,6 +174,16 @@ class Session:
         number = int(np.searchsorted([file.begin for file in self.disk.files], piece.start, side="right")) - 1
         file = self.disk.files[number]
         return number, int(np.searchsorted(np.cumsum(file.groups), piece.begin - file.begin, side="right"))
+
+    def noted(self, name: str) -> Iterator[tuple[slice, F64]]:
+        """Yield some features at a time of the states that were noted with every piece, and which they are.
+
+        They are the ``sample`` that bins are chosen by, or ``some`` for medians.
+        """
+        for first in range(0, self.disk.n_features, AT_ONCE):
+            here = slice(first, first + AT_ONCE)
+            parts = [np.array(self.cache.read(LOG, s.number, mapped=True)[0][name][:, here]) for s in self.spans]
+            yield here, np.concatenate(parts)
 
     def truncated(self) -> bool:
         """Tell whether some episode is truncated."""

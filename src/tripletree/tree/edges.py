@@ -38,6 +38,12 @@ class Edges:
     numbers: F64
     first: I64
 
+    @classmethod
+    def joined(cls, parts: Sequence[Edges]) -> Edges:
+        """Return the edges of all features, some after the other."""
+        numbers = np.concatenate([part.numbers for part in parts])
+        return cls(numbers, np.append(0, np.cumsum(np.concatenate([part.bins - 1 for part in parts]))))
+
     @property
     def bins(self) -> I64:
         """Number of bins of each feature."""
