@@ -186,6 +186,16 @@ def test_a_repeated_time_before_a_gap_is_no_final_state() -> None:
     assert np.isnan(log.final_states).all()
 
 
+def test_a_row_that_repeats_a_time_is_left_out_even_if_it_could_be_filled() -> None:
+    columns = table(x=[1.5, 2, NAN, 4, 5, 6], ts=[0.0, 1, 1, 2, 0, 1])
+    with pytest.warns(TripleTreeWarning, match=r"1 row has the time of the row before .*first row 2;"):
+        log = Log.from_dict(columns, missing="fill")
+    assert log.states[:, 0].tolist() == [1.5, 2, 4, 5, 6]
+    assert log.n_episodes == 2
+    assert log.dt is not None
+    assert log.dt.tolist() == [1.0] * 5
+
+
 def test_an_endless_recording_may_have_times() -> None:
     table = {"timestamp": [0.0, 0.5, 1.0], "x": [1.5, 2, 3]}
     log = Log.from_dict(table, endless=True, reward="none", action="none")

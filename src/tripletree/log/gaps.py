@@ -5,7 +5,7 @@ A hole is never bridged by a step that nobody has seen, unless a user asks for i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -65,32 +65,76 @@ def mend(
         again = _look_at_times(times, order, episode, draft.naming.get("gap"), cuts, findings)
         keep &= ~again
     if way == "fill" and blank.any():
-        draft, keep = _filled(draft, order, episode, keep | (blank & ~bare))
+        draft, keep = _filled(draft, order, episode, keep | (blank & ~bare & ~again))
     unchanged = bool(keep.all()) and not cuts.any()
     fits = _fits(draft, episodes)
     if findings.failed or unchanged or not keep.any() or not fits:
         if not keep.any() and not findings.failed:
-            findings.error("states-not-finite", "In every row of the log a value is missing.", _ways(way))
+            say_nothing_left(way, findings)
         return Mended(draft, found, np.zeros(episodes, bool), None, _seconds(times, dt, order, found.starts))
-    kept = np.flatnonzero(keep)
-    # How many cuts and holes lie before each row; a row that only repeats another leaves no hole.
-    crossed = np.cumsum(cuts | (~keep & ~again & (way != "drop")))
+    # A row that only repeats another leaves no hole.
+    holes = ~keep & ~again if way != "drop" else np.zeros(n, bool)
+    parts = divided(found.starts, np.flatnonzero(~keep), np.flatnonzero(cuts | holes))
     if way == "drop":
         draft = _with_flags_moved(draft, order, episode, keep)
-    begins = np.append(True, (np.diff(episode[kept]) != 0) | (np.diff(crossed[kept]) != 0))
-    first = np.flatnonzero(begins)
-    starts = np.append(first, len(kept)).astype(np.int64)
-    of, last = episode[kept[first]], kept[starts[1:] - 1]
-    at_end = crossed[last] == crossed[found.starts[1:][of] - 1]
-    rows = order[kept]
+    of, starts, rows = parts.of, parts.starts, order[keep]
     whole = Boundaries(None, starts, piece_names(found.ids if draft.episode_ids is None else draft.episode_ids, of))
     # What repeats a time is no state that came a step later.
-    finals = _final_states(draft, of, at_end, order, last, ~(blank | again), cuts)
+    shown = parts.shown(np.flatnonzero(bare & ~blank & ~again), np.flatnonzero(cuts))
+    finals = _final_states(draft, parts, shown, order)
     draft = _taken(replace(draft, final_states=finals, episode_ids=None), rows, of, n)
     if draft.groups is None and whole_groups(of):
         name = "episode" if draft.roles is None else draft.roles.single.get("episode", "episode")
         draft = replace(draft, groups=np.repeat(found.ids[of], np.diff(starts)), group_name=f"whole {name}")
-    return Mended(draft, whole, ~at_end, rows, _seconds(times, dt, rows, starts))
+    return Mended(draft, whole, ~parts.at_end, rows, _seconds(times, dt, rows, starts))
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What is left of episodes where rows were left out and others divide them.
+
+    Attributes
+    ----------
+    starts : int64 array of shape (parts + 1,)
+        Their first rows, counted without those that are left out, and closed by the number of rows.
+    of : int64 array of shape (parts,)
+        The episode that each is a part of.
+    at_end : array of bool of shape (parts,)
+        Whether nothing divides the episode after it.
+    following : int64 array of shape (parts,)
+        The row after its last one, counted with those that are left out.
+    """
+
+    starts: I64
+    of: I64
+    at_end: Bool
+    following: I64
+
+    def shown(self, whole: I64, cuts: I64) -> Bool:
+        """Return after which parts a state is known that came next, in one of these rows that were left out."""
+        return ~self.at_end & np.isin(self.following, whole) & ~np.isin(self.following, cuts)
+
+
+def divided(starts: I64, lost: I64, crossed: I64) -> Parts:
+    """Return what is left of episodes without the rows that are ``lost``, divided in front of or at those ``crossed``.
+
+    Rows are sorted.
+    """
+    n = int(starts[-1]) - len(lost)
+    begins = np.unique(np.concatenate([starts[:-1], crossed]))
+    begins = np.unique(begins - np.searchsorted(lost, begins))
+    begins = begins[begins < n]
+    ends = np.append(begins[1:], n)
+    of = np.searchsorted(starts, row_of(begins, lost), side="right") - 1
+    last = row_of(ends - 1, lost)
+    at_end = np.searchsorted(crossed, last, side="right") == np.searchsorted(crossed, starts[of + 1])
+    return Parts(np.append(begins, n).astype(np.int64), of, at_end, last + 1)
+
+
+def row_of(rows: Any, lost: I64) -> Any:
+    """Return the numbers of rows among all, given those that they have without the rows that are ``lost``."""
+    # Of the rows that are lost, how many others lie before each.
+    return rows + np.searchsorted(lost - np.arange(len(lost)), rows, side="right")
 
 
 def whole_groups(of: I64) -> bool:
@@ -123,13 +167,27 @@ def _missing(draft: Draft, way: str | None, order: I64, findings: Findings) -> t
         told[category.column if category else name] = (number, int(lacks.argmax()))
         into = blank if of_state else bare
         into |= lacks
-    if not told:
-        return blank, bare
-    most = max(number for number, _ in told.values())
-    if most == n or (most > MOST_MISSING * n and not draft.naming.get("missing")):
+    if told and too_much(told, n, draft.naming.get("missing")):
         # It stays missing, and so is an error when the columns are read.
         return np.zeros(n, bool), np.zeros(n, bool)
-    either = int((blank | bare).sum())
+    if told:
+        say_missing(told, int((blank | bare).sum()), n, way, draft.naming.get("missing"), findings)
+    return blank[order], bare[order]
+
+
+def too_much(told: Mapping[str, tuple[int, int]], n: int, given: str | None) -> bool:
+    """Return whether so many of ``n`` rows lack a column that nothing is done about it, as `say_missing` gets them."""
+    most = max(number for number, _ in told.values())
+    return most == n or (most > MOST_MISSING * n and not given)
+
+
+def say_missing(
+    told: Mapping[str, tuple[int, int]], either: int, n: int, way: str, given: str | None, findings: Findings
+) -> None:
+    """Tell what is missing and what is done about it.
+
+    ``told`` has for each column how many rows lack it and the first of them; ``either`` is how many lack something.
+    """
     places = [f"`{name}` in {count(number, 'row')} (first in row {row})" for name, (number, row) in told.items()]
     done = {
         "split": "those rows are left out, and their episodes are divided there",
@@ -137,7 +195,7 @@ def _missing(draft: Draft, way: str | None, order: I64, findings: Findings) -> t
         "fill": "the last known state is carried on; rows before the first one, and those without an action or a "
         "reward, are left out",
     }[way]
-    say = findings.note if draft.naming.get("missing") else findings.warning
+    say = findings.note if given else findings.warning
     say(
         "missing",
         Message(
@@ -150,7 +208,11 @@ def _missing(draft: Draft, way: str | None, order: I64, findings: Findings) -> t
         ),
         _ways(way),
     )
-    return blank[order], bare[order]
+
+
+def say_nothing_left(way: str | None, findings: Findings) -> None:
+    """Note that no row is whole."""
+    findings.error("states-not-finite", "In every row of the log a value is missing.", _ways(way))
 
 
 def _ways(way: str | None) -> Any:
@@ -159,9 +221,11 @@ def _ways(way: str | None) -> Any:
 
 
 def is_missing(column: Array) -> Bool | None:
-    """Return which values are missing; None where none can be."""
+    """Return which values are missing; None where none is."""
     if column.dtype.kind == "f":
-        return np.isnan(column)
+        with np.errstate(all="ignore"):
+            # A sum takes half the time, and shows whether there may be one.
+            return np.isnan(column) if np.isnan(column.sum()) else None
     if column.dtype.kind == "O":
         return np.array([value is None for value in column.tolist()], bool)
     return np.isnat(column) if column.dtype.kind in "mM" else None
@@ -261,22 +325,16 @@ def piece_names(ids: Array, of: I64) -> Array:
     )
 
 
-def _final_states(
-    draft: Draft, of: I64, at_end: Bool, order: I64, last: I64, complete: Bool, cuts: Bool
-) -> Array | None:
+def _final_states(draft: Draft, parts: Parts, shown: Bool, order: I64) -> Array | None:
     """Return the final states of the pieces: given ones, and states of rows that lack only an action or a reward."""
-    if draft.next_states is not None:
+    if draft.next_states is not None or (draft.final_states is None and not shown.any()):
         return draft.final_states
-    following = np.minimum(last + 1, len(order) - 1)
-    seen = ~at_end & complete[following] & ~cuts[following] & (following > last)
-    if draft.final_states is None and not seen.any():
-        return None
     columns = [column for column in draft.states if column.dtype.kind in "biuf"]
-    finals = np.full((len(of), len(draft.states)), np.nan)
+    finals = np.full((len(parts.of), len(draft.states)), np.nan)
     if draft.final_states is not None and draft.final_states.dtype.kind in "biuf":
-        finals[at_end] = draft.final_states[of[at_end]]
+        finals[parts.at_end] = draft.final_states[parts.of[parts.at_end]]
     if len(columns) == len(draft.states):
-        finals[seen] = np.stack([column[order[following[seen]]] for column in columns], axis=1)
+        finals[shown] = np.stack([column[order[parts.following[shown]]] for column in columns], axis=1)
     return finals
 
 
