@@ -11,7 +11,7 @@ import pytest
 
 from tests.log.raw import write_csv
 from tripletree import read_log
-from tripletree.errors import LogError
+from tripletree.errors import LogError, TripleTreeWarning
 from tripletree.log.sources import natural
 
 ROWS = {"x": [0.5, 1.5], "action": [0, 1], "reward": [1.0, 2.0]}
@@ -140,3 +140,12 @@ def test_columns_that_differ(tmp_path: Path, second: dict[str, Any], message: st
 def test_integers_and_floats_in_one_column(tmp_path: Path) -> None:
     log = read_log(folder_of(tmp_path, {"episode": [0, 0], **ROWS, "x": [1, 2]}, {"episode": [1, 1], **ROWS}))
     np.testing.assert_array_equal(log.states[:, 0], [1, 2, 0.5, 1.5])
+
+
+def test_flags_and_lists_of_which_some_file_lacks_one(tmp_path: Path) -> None:
+    for number, (flag, pair) in enumerate([(True, [1, 2]), (None, [3, None])]):
+        rows = {"episode": number, "lamp": [False, flag], "pos": [[0, 1], pair], "action": [0, 1], "reward": 1.0}
+        pd.DataFrame(rows).to_parquet(tmp_path / f"part{number}.parquet")
+    with pytest.warns(TripleTreeWarning, match=r"`lamp` in 1 row \(first in row 3\), `pos_1` in 1 row"):
+        log = read_log(tmp_path)
+    np.testing.assert_array_equal(log.states, [[0, 0, 1], [1, 1, 2], [0, 0, 1]])

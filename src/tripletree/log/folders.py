@@ -12,7 +12,7 @@ import numpy as np
 from tripletree.checks import listing
 from tripletree.errors import LogError
 from tripletree.log.boundaries import FLAGS, Markers
-from tripletree.log.coerce import Array, as_flags, sort_of
+from tripletree.log.coerce import Array, as_array, as_flags, sort_of
 from tripletree.log.findings import Findings
 from tripletree.log.sources import Table, natural
 from tripletree.text import Message, Option, count
@@ -52,6 +52,10 @@ def read_folder(folder: Path, files: Sequence[Path], read: Callable[[Path], Tabl
 
 def _joined(parts: Sequence[Array], name: str, files: Sequence[Path]) -> Array:
     parts = [np.asarray(part) for part in parts]
+    if len({(part.dtype.kind == "O", part.shape[1:]) for part in parts}) > 1:
+        # Numbers beside what is missing, such as flags or lists, come as objects.
+        known = [as_array(part, f"Column `{name}`", Findings()) for part in parts]
+        parts = [part if made is None else made for part, made in zip(parts, known, strict=True)]
     for file, part in zip(files, parts, strict=True):
         if sort_of(part) != sort_of(parts[0]) or part.shape[1:] != parts[0].shape[1:]:
             here, there = (f"{sort_of(array)} of shape {array.shape[1:] or 'one'} a row" for array in (part, parts[0]))
