@@ -107,6 +107,39 @@ def with_times(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dict[
     return columns, roles
 
 
+def with_holes(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the same with values missing anywhere, and perhaps what is to be done about it."""
+    n, columns = len(columns["reward"]), dict(columns)
+    # Where there is no column of episodes, any rows will do for their ends.
+    episode = np.array(columns.get("episode", np.arange(n) // 9))
+    ends = np.append(np.diff(episode) != 0, True)
+    begins = np.append(True, ends[:-1])
+    share = float(rng.choice([0.01, 0.1, 0.3]))
+    middle, length = int(rng.integers(n)), int(rng.integers(1, 40))
+    places = {
+        "anywhere": rng.random(n) < share,
+        "begins": begins & (rng.random(n) < 0.5),
+        "ends": ends & (rng.random(n) < 0.7),
+        "long": (np.arange(n) >= middle) & (np.arange(n) < middle + length),
+        "early": np.arange(n) - np.maximum.accumulate(np.where(begins, np.arange(n), 0)) < rng.integers(1, 5),
+    }
+    whole = rng.random(n) < 0.2 * share
+    for name in list(columns):
+        parts = name.startswith(("x", "next_", "action", "reward", "mode"))
+        if not parts or rng.random() < (0.8 if name.startswith("next_") else 0.5):
+            continue
+        lost = whole | places[str(rng.choice(list(places), p=[0.4, 0.15, 0.2, 0.15, 0.1]))]
+        values = list(columns[name])
+        nothing: list[Any] = [None]
+        if isinstance(values[0], float):
+            nothing = [None, float("nan")] if rng.random() < 0.5 else [float("nan")]
+        elif name.endswith("mode"):
+            nothing = [None, "", "NA"] if rng.random() < 0.5 else [None]
+        columns[name] = [nothing[int(rng.integers(len(nothing)))] if lost[k] else values[k] for k in range(n)]
+    way = str(rng.choice(["", "split", "drop", "fill", "fill"]))
+    return columns, {"missing": way} if way else {}
+
+
 def write_folder(folder: Path, columns: dict[str, list[Any]], rng: np.random.Generator, files: int) -> Path:
     """Write columns as so many files, or fewer; row groups are of any size."""
     table = pyarrow.table(columns)

@@ -210,7 +210,7 @@ def test_growth_on_a_sample_counts_on_all(tmp_path):
         ({"executor": "spark"}, "executor must be"),
         ({"workers": 0}, "workers must be"),
         ({"sample": -1}, "sample must be"),
-        ({"missing": "drop"}, "Missing values are mended in logs that are read into memory"),
+        ({"missing": "guess"}, "missing must be"),
     ],
 )
 def test_wrong_options_are_explained(given, match, tmp_path):
@@ -243,13 +243,8 @@ def test_what_cannot_be_opened_is_explained(tmp_path):
         open_log(folder, weight="x0")
 
 
-def test_bad_rows_and_scattered_episodes_are_named(tmp_path):
+def test_scattered_episodes_are_named(tmp_path):
     rng = np.random.default_rng(0)
-    columns = random_columns(rng, episodes=5)
-    columns["x0"][3] = float("nan")
-    folder = write_folder(tmp_path / "nan", columns, rng, 2)
-    with pytest.raises(LogError, match="Values are missing in rows 0 to"):
-        TripleTree().fit(open_log(folder, cache=tmp_path / "c"))
     columns = random_columns(rng, episodes=5)
     columns["episode"][-1] = columns["episode"][0]
     columns["step"][-1] = 1_000

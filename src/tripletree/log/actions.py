@@ -113,12 +113,7 @@ def _read_discrete(
     for name, column in zip(names, columns, strict=True):
         missing = _missing(column)
         if missing.any():
-            findings.error(
-                "actions-missing",
-                f"Action `{name}` is missing in {count(int(missing.sum()), 'row')}, first in row "
-                f"{int(missing.argmax())}; every row needs an action.",
-                FINAL_ROW,
-            )
+            say_no_action(name, int(missing.sum()), int(missing.argmax()), findings)
             return None
         values, own = factorise(column if column.dtype.kind in NUMERIC + "O" else column.astype(str).astype(object))
         if len(values) > MAX_LABELS:
@@ -174,6 +169,15 @@ def _check_texts(texts: Sequence[str], name: str, findings: Findings) -> None:
             f"{listing(empty)} {plural(len(empty), 'is a label', 'are labels')} of action `{name}`, like any other.",
             "If it stands for a missing action, leave those rows out.",
         )
+
+
+def say_no_action(name: str, number: int, row: int, findings: Findings) -> None:
+    """Note that so many rows have no action, the first of them this one."""
+    findings.error(
+        "actions-missing",
+        f"Action `{name}` is missing in {count(number, 'row')}, first in row {row}; every row needs an action.",
+        FINAL_ROW,
+    )
 
 
 def _missing(column: Array) -> Array:

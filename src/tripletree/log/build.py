@@ -249,19 +249,24 @@ def _check_states(seen: Survey, names: Sequence[str], order: npt.NDArray[np.int6
         places = [
             f"`{names[f]}` in {count(int(seen.bad_count[f]), 'row')} (first in row {rows[f]})" for f in bad.tolist()
         ]
-        findings.error(
-            "states-not-finite",
-            f"States hold NaN or infinite values: {some_of(places, MOST_NAMED)}; only finite numbers are allowed.",
-            Message(
-                "Leave such rows out, which divides their episodes: {}; or leave the feature out: {}.",
-                Option("missing", "split"),
-                Option("ignore", [...]),
-            ),
-        )
+        say_not_finite(places, findings)
     for f in np.flatnonzero(np.maximum(np.abs(seen.low), np.abs(seen.high)) > LARGEST).tolist():
         findings.error(
             "too-large", f"Feature `{names[f]}` goes beyond {LARGEST:g}; its squares would overflow.", RESCALE
         )
+
+
+def say_not_finite(places: Sequence[str], findings: Findings) -> None:
+    """Note that features hold what is no number, and where."""
+    findings.error(
+        "states-not-finite",
+        f"States hold NaN or infinite values: {some_of(places, MOST_NAMED)}; only finite numbers are allowed.",
+        Message(
+            "Leave such rows out, which divides their episodes: {}; or leave the feature out: {}.",
+            Option("missing", "split"),
+            Option("ignore", [...]),
+        ),
+    )
 
 
 def _read_rewards(column: Array, findings: Findings) -> F64 | None:
@@ -271,16 +276,19 @@ def _read_rewards(column: Array, findings: Findings) -> F64 | None:
     rewards = values.astype(np.float64)
     bad = ~np.isfinite(rewards)
     if bad.any():
-        findings.error(
-            "rewards-not-finite",
-            f"The reward is NaN or infinite in {count(int(bad.sum()), 'row')}, first in row {int(bad.argmax())}; only "
-            "finite numbers are allowed.",
-            FINAL_ROW,
-        )
+        say_no_reward(int(bad.sum()), int(bad.argmax()), findings)
         return None
     if np.abs(rewards).max() > LARGEST:
         findings.error("too-large", f"The reward goes beyond {LARGEST:g}; its squares would overflow.", RESCALE)
     return rewards
+
+
+def say_no_reward(number: int, row: int, findings: Findings) -> None:
+    """Note that the reward is no number in so many rows, the first of them this one."""
+    where = f"in {count(number, 'row')}, first in row {row}"
+    findings.error(
+        "rewards-not-finite", f"The reward is NaN or infinite {where}; only finite numbers are allowed.", FINAL_ROW
+    )
 
 
 def _schema(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.log.actions import BLANK
@@ -98,6 +99,15 @@ def are_names(values: Collection[object]) -> bool:
 
 def _is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().lower() in BLANK)
+
+
+def blanks(column: Array) -> npt.NDArray[np.bool_] | None:
+    """Return which values of a column stand for no category; None where all do for one."""
+    if column.dtype.kind == "O" and not any(map(_is_blank, set(column.tolist()))):
+        return None
+    texts, codes = _texts(column)
+    blank: npt.NDArray[np.bool_] = codes == len(texts) - 1
+    return blank
 
 
 def find_categories(

@@ -12,9 +12,12 @@ import numpy.typing as npt
 from tripletree.errors import LogError
 from tripletree.log.coerce import Array
 from tripletree.log.disk_files import iter_rows
+from tripletree.log.disk_gaps import Mending, mended_rows
+from tripletree.log.disk_holes import columns_of, sources_of
 from tripletree.log.disk_times import clock_of, given_steps
 from tripletree.log.endings import TRUNCATED, UNKNOWN
 from tripletree.log.findings import Findings
+from tripletree.log.gaps import row_of
 from tripletree.log.log import Log
 from tripletree.log.roles import Roles
 from tripletree.log.runs import Index
@@ -29,7 +32,7 @@ I64 = npt.NDArray[np.int64]
 
 PIECE = 2**18
 """Steps that are worked on at a time; an episode of more than twice as many is cut into pieces."""
-ELSEWHERE = ("episode", "endless", "success", "group", "time", "dt", "gap", "order")
+ELSEWHERE = ("episode", "endless", "success", "group", "time", "dt", "gap", "order", "missing")
 """What the whole log tells, and a piece by itself does not."""
 
 
@@ -51,6 +54,8 @@ class Piece:
         The rows of the files that it is read from, and the one after it where its last episode goes on.
     left_out : int64 array
         Those of them that are none of the log.
+    mending : Mending or None
+        How its rows are read, where values are missing in the log.
     held : Held or None
         Where only some episodes of the files count: the piece that they are part of.
     """
@@ -68,6 +73,7 @@ class Piece:
     usual: float = 1.0
     place: tuple[int, int] = (0, 0)
     left_out: I64 = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    mending: Mending | None = None
     held: Held | None = None
 
     @property
@@ -95,12 +101,6 @@ def cut(index: Index, rows: int | None = None) -> list[Piece]:
     starts, n = index.starts, int(index.starts[-1])
     pieces: list[Piece] = []
     at = 0
-    # Of the rows that are left out, how many others lie before each.
-    others = index.left_out - np.arange(len(index.left_out))
-
-    def in_files(row: int) -> int:
-        return row + int(np.searchsorted(others, row, side="right"))
-
     while at < n:
         first = int(np.searchsorted(starts, at, side="right")) - 1
         inside = int(np.searchsorted(starts, min(at + rows, n), side="right")) - 1
@@ -112,22 +112,29 @@ def cut(index: Index, rows: int | None = None) -> list[Piece]:
         last = int(np.searchsorted(starts, stop, side="left")) - 1
         local = np.clip(starts[first : last + 2], at, stop) - at
         after = int(starts[last + 1]) - stop
-        place = in_files(at), in_files(stop - (after == 0)) + 1
+        episodes = slice(first, last + 1)
+        place = int(row_of(at, index.left_out)), int(row_of(stop - (after == 0), index.left_out)) + 1
+        mending = index.mending
+        if mending is not None:
+            # The final state of the last episode may be in the row after it.
+            place = place[0], place[1] + int(after == 0 and mending.shown[last])
+            mending = mending.part(episodes, (at, stop), place, after > 0)
         pieces.append(
             Piece(
                 len(pieces),
                 at,
                 stop,
                 local,
-                index.ids[first : last + 1],
+                index.ids[episodes],
                 at - int(starts[first]),
                 after,
-                None if index.groups is None else index.groups[first : last + 1],
+                None if index.groups is None else index.groups[episodes],
                 index.group_name,
-                None if index.cut is None else index.cut[first : last + 1],
+                None if index.cut is None else index.cut[episodes],
                 index.usual,
                 place,
                 index.left_out[slice(*np.searchsorted(index.left_out, place))],
+                mending,
             )
         )
         at = stop
@@ -168,19 +175,22 @@ def _read(pieces: Sequence[Piece], disk: DiskLog) -> Iterator[tuple[tuple[int, P
     elsewhere = [disk.roles.get(role) for role in ("episode", "group")]
     columns = [name for name in disk.columns if name not in elsewhere]
     held: list[dict[str, Any]] = []
-    have, begin = 0, pieces[0].place[0]
+    have, begin, mending = 0, pieces[0].place[0], pieces[0].mending
+    known = None
+    if mending is not None and mending.carried is not None:
+        begin, known = mending.carried[0]
     batches = iter_rows(disk.files, begin, pieces[-1].place[1], columns)
+    if mending is not None:
+        recorded = np.unique(np.concatenate([piece.mending.starts for piece in pieces if piece.mending is not None]))
+        batches = mended_rows(disk, batches, begin, known, recorded, mending.lacking)
     for number, piece in enumerate(pieces):
         rows = slice(piece.place[0] - begin, piece.place[1] - begin)
         while have < rows.stop:
             batch = next(batches)
             held.append(batch)
             have += len(next(iter(batch.values())))
-        table = {name: np.concatenate([batch[name] for batch in held]) for name in columns}
-        here = {name: column[rows] for name, column in table.items()}
-        if len(piece.left_out):
-            here = {name: np.delete(column, piece.left_out - piece.place[0], 0) for name, column in here.items()}
-        yield (number, piece), _log_of(disk, piece, here)
+        table = {name: np.concatenate([batch[name] for batch in held]) for name in held[0]}
+        yield (number, piece), _log_of(disk, piece, {name: column[rows] for name, column in table.items()})
         # The row after a cut is the first one of the next piece.
         rest = rows.stop - (piece.after > 0)
         held = [{name: column[rest:] for name, column in table.items()}]
@@ -189,42 +199,64 @@ def _read(pieces: Sequence[Piece], disk: DiskLog) -> Iterator[tuple[tuple[int, P
 
 
 def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
+    """Return a piece as a log, given its rows of the files."""
     roles = {key: value for key, value in disk.roles.items() if key not in ELSEWHERE}
-    more = piece.after > 0
-    columns = dict(columns)
-    seconds = _seconds(disk, piece, columns)
+    n, more, episodes = piece.rows, piece.after > 0, len(piece.ids)
+    lost = piece.left_out - piece.place[0]
+    here = {name: np.delete(column, lost, 0) if len(lost) else column for name, column in columns.items()}
+    seconds = _seconds(disk, piece, here)
     if seconds is not None:
         # By a name of its own; a feature may be called dt.
-        roles["dt"] = next(name for k in range(len(columns) + 1) if (name := "dt" + "_" * k) not in columns)
-        columns[roles["dt"]] = seconds
-    starts = np.append(piece.starts, piece.rows + 1) if more else piece.starts
-    ids = np.arange(len(starts) - 1)
+        roles["dt"] = next(name for k in range(len(here) + 1) if (name := "dt" + "_" * k) not in here)
+        here[roles["dt"]] = seconds
+    starts = np.append(piece.starts, n + 1) if more else piece.starts
+    ended = np.empty(0, np.int64) if piece.mending is None else np.flatnonzero(piece.mending.shown)
+    if piece.mending is not None:
+        for role, rows in piece.mending.moved.items():
+            here[disk.roles[role]] = here[disk.roles[role]].copy()
+            here[disk.roles[role]][rows] = True
+    if len(ended):
+        # Rows that are final states come along at the end, each as an episode.
+        after = row_of(piece.starts[ended + 1] - 1, lost) + 1
+        here = _with_rows(disk, here, {name: column[after] for name, column in columns.items()})
+        starts = np.append(starts, n + more + 1 + np.arange(len(ended)))
     where = f"rows {piece.place[0]:,} to {piece.place[1] - more:,}"
     findings = Findings(f"{shown(disk.path)}, {where}")
-    source = Table(list(columns), list(columns.values()), shown(disk.path), starts=starts[:-1], ids=ids)
+    ids = np.arange(len(starts) - 1)
+    source = Table(list(here), list(here.values()), shown(disk.path), starts=starts[:-1], ids=ids)
     fields = from_table(source, cast(Roles, roles), findings)
     fields.pop("reading", None)
     if not np.array_equal(fields["starts"], starts):
         raise LogError(
-            f"Values are missing in {where} of {shown(disk.path)}. In memory (read_log) such episodes are divided or "
-            "mended; a log on disk must have all of them. Leave such rows or columns out."
+            f"Values are missing in {where} of {shown(disk.path)} that were there before. Was the log changed while it "
+            "was read? Start again."
         )
-    finals, endings = fields["final_states"], fields["endings"].copy()
+    finals, endings = fields["final_states"][:episodes].copy(), fields["endings"][:episodes].copy()
+    finals[ended] = fields["states"][n + more :]
     if disk.roles.get("endless"):
         endings[:] = TRUNCATED
     if piece.cut is not None:
-        endings[: len(piece.cut)][piece.cut] = TRUNCATED
+        endings[piece.cut] = TRUNCATED
     if more:
-        n = piece.rows
-        finals = np.concatenate([finals[:-2], fields["states"][n:]])
-        timed = () if seconds is None else ("dt",)
-        fields |= {name: fields[name][:n] for name in ("states", "actions", "rewards", *timed)}
-        endings = endings[:-1]
+        finals[-1] = fields["states"][n]
         endings[-1] = UNKNOWN
+    timed = () if seconds is None else ("dt",)
+    fields |= {name: fields[name][:n] for name in ("states", "actions", "rewards", *timed)}
     fields |= {"starts": piece.starts, "final_states": finals, "endings": endings, "episode_ids": piece.ids}
     if piece.groups is not None:
         fields |= {"groups": piece.groups, "group_name": piece.group_name}
     return Log(**fields)
+
+
+def _with_rows(disk: DiskLog, columns: Mapping[str, Array], more: Mapping[str, Array]) -> dict[str, Array]:
+    """Return columns with the states of more rows, in which actions, rewards and seconds are those of the first row."""
+    done = [column.name for column in columns_of(disk) if not column.of_state]
+    same = {*sources_of(disk, [name for name in done if name not in columns]), *done, *(columns.keys() - more.keys())}
+    number = len(next(iter(more.values())))
+    return {
+        name: np.concatenate([column, np.repeat(column[:1], number, axis=0) if name in same else more[name]])
+        for name, column in columns.items()
+    }
 
 
 def _seconds(disk: DiskLog, piece: Piece, columns: dict[str, Array]) -> Array | None:

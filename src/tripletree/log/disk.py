@@ -265,14 +265,6 @@ def open_log(
     files, columns_there, told = files_of(path)
     roles = cast(Roles, {**told, **roles})
     findings = Findings(shown(path))
-    if roles.get("missing") is not None:
-        raise LogError(
-            Message(
-                "Missing values are mended in logs that are read into memory: {} cannot be given for a log on disk. "
-                "Leave it out, or mend the log first.",
-                Option("missing"),
-            )
-        )
     ignored = [name for name in columns_there if name in listed(roles.get("ignore"))]
     columns_read = [name for name in columns_there if name not in ignored]
     head = rows_of(files, 0, min(files[-1].begin + files[-1].rows, HEAD), columns_read)
@@ -323,8 +315,8 @@ def open_log(
     explicit: dict[str, Any] = {key: roles[key] for key in roles if key in Naming.__annotations__}  # type: ignore[literal-required]
     explicit |= {"features": [column for column, _ in features.values()], "action": list(result.action) or ABSENT}
     explicit |= {"reward": ABSENT} | result.single
-    if roles.get("next_state") is not None and result.next_columns:
-        explicit["next_state"] = roles.get("next_state")
+    if result.next_columns:
+        explicit["next_state"] = result.next_columns[0].removesuffix(result.features[0])
     if roles.get("feature_names") is not None:
         explicit["feature_names"] = list(features)
     if roles.get("action_names") is not None:

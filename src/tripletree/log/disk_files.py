@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ import numpy as np
 
 from tripletree.checks import did_you_mean, listing
 from tripletree.errors import LogError, LogNotFoundError
-from tripletree.log.coerce import Array, plain
+from tripletree.log.coerce import Array, as_array, plain
+from tripletree.log.findings import Findings
 from tripletree.log.frames import OWN
 from tripletree.log.parquet_reader import INSTALL
 from tripletree.log.schema import Schema
@@ -24,6 +25,7 @@ BATCH = 2**16
 ENDINGS = (".parquet", ".pq")
 TEXT = ("string", "large_string", "string_view", "binary", "large_binary")
 """Arrow's types of text, and of bytes that may be text."""
+FLOATS = ("double", "float", "halffloat")
 
 
 @dataclass(frozen=True)
@@ -166,13 +168,44 @@ def iter_rows(files: Sequence[File], start: int, stop: int, columns: Sequence[st
                     at += batch.num_rows
                     if low < high:
                         part = batch.slice(low, high - low)
-                        yield {name: plain(part.column(name)) for name in columns}
+                        yield {name: _column(part.column(name), file, name) for name in columns}
                     if at >= stop:
                         break
         except (arrow.ArrowException, ValueError, OSError) as error:
             raise LogError(
                 f"{shown(file.path)} is damaged, or was changed while it was read: {reason(error)}. Write it again."
             ) from None
+
+
+def _column(values: Any, file: File, name: str) -> Any:
+    made = plain(values)
+    if not (isinstance(made, np.ndarray) and made.dtype.kind == "O" and "list<" in str(values.type)):
+        return made
+    # Lists in which a value is missing are a matrix as well, like those of other rows.
+    findings = Findings(shown(file.path))
+    matrix = as_array(made, f"Column `{name}`", findings)
+    findings.stop_if_failed()
+    return matrix
+
+
+def may_lack(file: File, columns: Sequence[str], texts: Collection[str]) -> list[str]:
+    """Return the columns that can lack a value in a file, by what it says about them itself.
+
+    NaN among floats is not told there, nor is what stands for nothing in a column of ``texts``.
+    """
+    with library("pyarrow.parquet", "Reading Parquet files", INSTALL).ParquetFile(file.path) as opened:
+        schema, metadata = opened.schema_arrow, opened.metadata
+    complete = set(columns)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            chunk = group.column(place)
+            told = chunk.statistics
+            if told is None or not told.has_null_count or told.null_count:
+                path = chunk.path_in_schema
+                complete -= {name for name in complete if path == name or path.startswith(f"{name}.")}
+    exact = {name for name in complete if str(_plain(schema.field(name).type)) not in FLOATS}
+    return [name for name in columns if name not in exact or name in texts]
 
 
 def rows_of(files: Sequence[File], start: int, stop: int, columns: Sequence[str]) -> dict[str, Array]:

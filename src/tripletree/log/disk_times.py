@@ -14,7 +14,7 @@ from tripletree.log.boundaries import FLAGS
 from tripletree.log.coerce import Array, as_array
 from tripletree.log.disk_files import iter_rows, rows_of
 from tripletree.log.findings import Findings
-from tripletree.log.gaps import MOST_STEPS, limit_of, piece_names, say_gaps, say_twice, whole_groups
+from tripletree.log.gaps import MOST_STEPS, limit_of, row_of, say_gaps, say_twice
 from tripletree.log.ranks import Ranks
 from tripletree.log.times import Times, read_dt, read_times
 from tripletree.text import count, plural
@@ -31,7 +31,7 @@ Result = TypeVar("Result")
 
 LOOKING = "looking at times"
 MOST_LEFT_OUT = 2**23
-"""Rows that repeat the time of the row before: they are kept track of one by one."""
+"""Rows that are none of the log: they are kept track of one by one."""
 
 
 class Each(Protocol):
@@ -56,11 +56,13 @@ class Clock:
     middle : float
         The number in the middle of the column, which shows whether numbers are seconds or milliseconds.
     starts : int64 array
-        The first row of each episode, closed by the number of rows.
+        The first row of each episode; the number of rows may close them.
     before : list
-        For each file, the time of the row before its first one; empty for the first file.
+        For each file, the time of the row before its first one; empty where there is none.
     limit : float
         Steps that are longer are gaps.
+    left_out : int64 array
+        Rows that are none of the log: steps lead over them.
     """
 
     disk: DiskLog
@@ -70,6 +72,7 @@ class Clock:
     starts: I64
     before: list[Array] = field(default_factory=list)
     limit: float = np.inf
+    left_out: I64 = field(default_factory=lambda: np.empty(0, np.int64))
 
     def times(self, column: Any, first: int) -> Times:
         """Return the times of some rows, the first of which has this number."""
@@ -91,22 +94,34 @@ class Clock:
         last, at = self.before[number], file.begin
         for batch in iter_rows([file], file.begin, file.begin + file.rows, [self.column]):
             times = self.times(batch[self.column], at)
-            values = np.concatenate([last, times.values])
+            until = at + len(times.values)
+            lost = self.left_out[slice(*np.searchsorted(self.left_out, (at, until)))]
+            rows = np.delete(np.arange(at, until), lost - at)
+            values = np.concatenate([last, np.delete(times.values, lost - at)])
             seconds = replace(times, values=values).between(np.arange(len(values)))
-            at += len(times.values)
-            rows = np.arange(at - len(seconds), at)
+            rows = rows[len(rows) - len(seconds) :]
+            begins = self.starts[slice(*np.searchsorted(self.starts, (rows[0] if len(rows) else until, until)))]
             inside = np.ones(len(rows), bool)
-            begins = self.starts[slice(*np.searchsorted(self.starts, (at - len(rows), at)))]
-            inside[begins - (at - len(rows))] = False
+            inside[np.searchsorted(rows, begins)] = False
             yield rows[inside].astype(np.int64), seconds[inside]
-            last = values[-1:]
+            last, at = values[-1:], until
+
+    def joined(self, each: Each) -> Clock:
+        """Return the same with the times before the files."""
+        ends = each(LOOKING, find_ends, self)
+        before = [ends[0][:0]]
+        for end in ends[:-1]:
+            before.append(end if len(end) else before[-1])
+        return replace(self, before=before)
 
 
 def find_ends(clock: Clock, number: int) -> Array:
-    """Return the time of a file's last row."""
+    """Return the time of a file's last row; nothing where all of its rows are left out."""
     file = clock.disk.files[number]
-    last = file.begin + file.rows - 1
-    return clock.times(rows_of([file], last, last + 1, [clock.column])[clock.column], last).values
+    end = file.begin + file.rows
+    last = max(int(row_of(end - np.searchsorted(clock.left_out, end) - 1, clock.left_out)), file.begin)
+    values = clock.times(rows_of([file], last, last + 1, [clock.column])[clock.column], last).values
+    return values[: int(last not in clock.left_out)]
 
 
 def count_steps(clock: Clock, number: int) -> tuple[int, int, int, int, int]:
@@ -135,46 +150,50 @@ def sample_steps(common: tuple[Clock, list[int], int], number: int) -> F64:
     return np.concatenate(found)
 
 
-def find_cuts(clock: Clock, number: int) -> tuple[I64, float, int, I64]:
-    """Return where a file's episodes are divided, the longest gap, how many other steps go on, and who stands still."""
-    cuts, longest, known, again = [], 0.0, 0, []
+def find_cuts(clock: Clock, number: int) -> tuple[I64, float, I64]:
+    """Return where a file's episodes are divided, the longest gap, and which rows stand still."""
+    cuts, longest, again = [], 0.0, []
     for rows, seconds in clock.steps(number):
         far = seconds > clock.limit
         cuts.append(rows[far | (seconds < 0)])
         again.append(rows[seconds == 0])
         longest = max(longest, float(seconds[far].max(initial=0.0)))
-        known += int(np.count_nonzero((seconds > 0) & ~far))
-    return np.concatenate(cuts), longest, known, np.concatenate(again)
+    return np.concatenate(cuts), longest, np.concatenate(again)
 
 
 def rank_steps(common: tuple[Clock, Ranks], number: int) -> I64:
-    """Count the steps that are no gaps by what their places depend on next."""
+    """Count the steps by what their places depend on next."""
     clock, ranks = common
-    parts = (seconds[(seconds > 0) & (seconds <= clock.limit)] for _, seconds in clock.steps(number))
+    parts = (seconds[seconds > 0] for _, seconds in clock.steps(number))
     found: I64 = np.sum([ranks.counted(part) for part in parts], axis=0)
     return found
 
 
-def count_given(disk: DiskLog, number: int) -> tuple[int, int]:
+def count_given(common: tuple[DiskLog, I64], number: int) -> tuple[int, int]:
     """Return how many of the times to the next row are known, and how many are missing."""
     known = missing = 0
-    for seconds in _given(disk, number):
+    for seconds in _given(*common, number):
         lost = int(np.count_nonzero(np.isnan(seconds)))
         known, missing = known + len(seconds) - lost, missing + lost
     return known, missing
 
 
-def rank_given(common: tuple[DiskLog, Ranks], number: int) -> I64:
+def rank_given(common: tuple[DiskLog, I64, Ranks], number: int) -> I64:
     """Count the known times to the next row by what their places depend on next."""
-    disk, ranks = common
-    found: I64 = np.sum([ranks.counted(seconds[~np.isnan(seconds)]) for seconds in _given(disk, number)], axis=0)
+    disk, left_out, ranks = common
+    parts = (seconds[~np.isnan(seconds)] for seconds in _given(disk, left_out, number))
+    found: I64 = np.sum([ranks.counted(part) for part in parts], axis=0)
     return found
 
 
-def _given(disk: DiskLog, number: int) -> Iterator[F64]:
+def _given(disk: DiskLog, left_out: I64, number: int) -> Iterator[F64]:
     file, name = disk.files[number], disk.roles["dt"]
+    at = file.begin
     for batch in iter_rows([file], file.begin, file.begin + file.rows, [name]):
-        yield given_steps(disk, batch[name])
+        seconds = given_steps(disk, batch[name])
+        lost = left_out[slice(*np.searchsorted(left_out, (at, at + len(seconds))))]
+        yield np.delete(seconds, lost - at)
+        at += len(seconds)
 
 
 def given_steps(disk: DiskLog, column: Any) -> F64:
@@ -220,23 +239,26 @@ def times_told(disk: DiskLog) -> str:
     return f"times are {told}, derivatives are per second"
 
 
-def divide(disk: DiskLog, index: Index, each: Each) -> Index:
-    """Return the episodes of a log, divided where nothing was recorded, with the usual time of a step."""
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """What the times of a log say: the rows before which episodes are divided, and those that repeat a time.
+
+    ``clock`` is None for a log without one, and ``goes_on`` tells whether any step of it does.
+    """
+
+    clock: Clock | None = None
+    cuts: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    again: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    goes_on: bool = False
+
+
+def look_at_times(disk: DiskLog, index: Index, each: Each, findings: Findings) -> Looked:
+    """Return where nothing was recorded for a while, and which rows repeat the time of the row before."""
     clock = clock_of(disk, index.starts)
-    if clock is not None:
-        index = _divided(disk, index, clock, each)
-    if disk.roles.get("dt") is not None and disk.roles.get("time") is None:
-        found = each(LOOKING, count_given, disk)
-        known = sum(there for there, _ in found)
-        if known and any(missing for _, missing in found):
-            index = replace(index, usual=_median(known, lambda ranks: each(LOOKING, rank_given, (disk, ranks))))
-    return index
-
-
-def _divided(disk: DiskLog, index: Index, clock: Clock, each: Each) -> Index:
+    if clock is None:
+        return Looked()
     gap, what = disk.roles.get("gap"), LOOKING
-    ends = each(what, find_ends, clock)
-    clock = replace(clock, before=[ends[0][:0], *ends[:-1]])
+    clock = clock.joined(each)
     counted = each(what, count_steps, clock)
     forward = [part[0] for part in counted]
     same, back = sum(part[1] for part in counted), sum(part[2] for part in counted)
@@ -255,8 +277,7 @@ def _divided(disk: DiskLog, index: Index, clock: Clock, each: Each) -> Index:
             "the rows of each episode, or read it into memory: read_log."
         )
     total = sum(forward)
-    findings = Findings(shown(disk.path))
-    cuts, again, known = np.empty(0, np.int64), np.empty(0, np.int64), total
+    found = Looked(clock, goes_on=total > 0)
     if same:
         say_twice(same, next(part[3] for part in counted if part[1]), findings)
     if total and gap is None:
@@ -266,32 +287,32 @@ def _divided(disk: DiskLog, index: Index, clock: Clock, each: Each) -> Index:
     elif total:
         clock = replace(clock, limit=float(disk.roles["gap"]))
     if total or same:
-        found = each(what, find_cuts, clock)
-        again = np.concatenate([part[3] for part in found]) if same else again
-    if total:
-        cuts = np.concatenate([part[0] for part in found])
-        known = sum(part[2] for part in found)
-        longest = max(part[1] for part in found)
-        if len(cuts):
-            unit = "steps" if clock.counts else "s"
-            say_gaps(len(cuts), back, int(cuts[0]), longest, clock.limit, unit, gap, findings)
-    seconds = 1.0
-    if known and not clock.counts:
-        seconds = _median(known, lambda ranks: each(what, rank_steps, (clock, ranks)))
-    starts = np.union1d(index.starts, cuts)
-    of = np.searchsorted(index.starts, starts[:-1], side="right") - 1
-    whole = disk.roles.get("group") is None and whole_groups(of)
-    return replace(
-        index,
-        starts=starts - np.searchsorted(again, starts),
-        ids=piece_names(index.ids, of),
-        groups=index.ids[of] if whole else None,
-        group_name=f"whole {disk.roles.get('episode', 'episode')}" if whole else index.group_name,
-        cut=~np.isin(starts[1:], index.starts),
-        usual=seconds,
-        said=tuple(finding.message for finding in findings.items if finding.level == "warning"),
-        left_out=again,
-    )
+        parts = each(what, find_cuts, clock)
+        found = replace(found, again=np.concatenate([part[2] for part in parts]) if same else found.again)
+        if total:
+            found = replace(found, cuts=np.concatenate([part[0] for part in parts]))
+        if len(found.cuts):
+            longest, unit = max(part[1] for part in parts), "steps" if clock.counts else "s"
+            say_gaps(len(found.cuts), back, int(found.cuts[0]), longest, clock.limit, unit, gap, findings)
+    return found
+
+
+def usual_step(disk: DiskLog, index: Index, looked: Looked, each: Each) -> float:
+    """Return the median of the seconds of a step, given the episodes as they are divided; 1 where none is known."""
+    lost = index.left_out
+    if looked.clock is not None and not looked.clock.counts:
+        # No step inside a part of an episode stands still or goes back, if any goes on.
+        known = int(index.starts[-1]) - index.n_episodes if looked.goes_on else 0
+        clock = replace(looked.clock, starts=row_of(index.starts[:-1], lost), left_out=lost)
+        # The time of the row before is also that of rows which only repeat it.
+        clock = clock.joined(each) if len(lost) > len(looked.again) else clock
+        return _median(known, lambda ranks: each(LOOKING, rank_steps, (clock, ranks))) if known else 1.0
+    if disk.roles.get("dt") is not None and disk.roles.get("time") is None:
+        found = each(LOOKING, count_given, (disk, lost))
+        known = sum(there for there, _ in found)
+        if known and any(missing for _, missing in found):
+            return _median(known, lambda ranks: each(LOOKING, rank_given, (disk, lost, ranks)))
+    return 1.0
 
 
 def _sorts(disk: DiskLog) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +70,7 @@ def mend(
     fits = _fits(draft, episodes)
     if findings.failed or unchanged or not keep.any() or not fits:
         if not keep.any() and not findings.failed:
-            say_nothing_left(way, findings)
+            fail_without_rows(way, findings)
         return Mended(draft, found, np.zeros(episodes, bool), None, _seconds(times, dt, order, found.starts))
     # A row that only repeats another leaves no hole.
     holes = ~keep & ~again if way != "drop" else np.zeros(n, bool)
@@ -210,9 +210,9 @@ def say_missing(
     )
 
 
-def say_nothing_left(way: str | None, findings: Findings) -> None:
-    """Note that no row is whole."""
-    findings.error("states-not-finite", "In every row of the log a value is missing.", _ways(way))
+def fail_without_rows(way: str | None, findings: Findings) -> NoReturn:
+    """Raise the error that no row is whole."""
+    findings.fail("states-not-finite", "In every row of the log a value is missing.", _ways(way))
 
 
 def _ways(way: str | None) -> Any:

@@ -16,7 +16,8 @@ from tripletree.log.boundaries import FLAGS
 from tripletree.log.build import check_groups, say_group_varies
 from tripletree.log.coerce import Array, as_flags, as_ids
 from tripletree.log.disk_files import iter_rows
-from tripletree.log.disk_times import Each, divide
+from tripletree.log.disk_gaps import Mending, mend
+from tripletree.log.disk_times import Each
 from tripletree.log.findings import Findings
 from tripletree.text import Message, Option
 from tripletree.writing import shown
@@ -43,6 +44,8 @@ class Runs:
         Whether steps go up inside all episodes.
     groups : Groups or None
         The groups of the rows, where the log has some.
+    flagged : dict of str to int64 array
+        The rows in which each flag is set, where those of rows that are left out go to others.
     """
 
     begins: I64
@@ -51,6 +54,7 @@ class Runs:
     last: tuple[Any, Any, Any]
     ordered: bool
     groups: Groups | None = None
+    flagged: dict[str, I64] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -75,6 +79,8 @@ def find_runs(disk: DiskLog, number: int) -> Runs:
     by_id = None if endless else disk.roles.get("episode")
     step_column = None if endless else disk.roles.get("step")
     flags = [] if endless else [disk.roles[role] for role in FLAGS if role in disk.roles]
+    roles = [] if endless or disk.roles.get("missing") != "drop" else [role for role in FLAGS if role in disk.roles]
+    flagged: dict[str, list[I64]] = {role: [] for role in roles}
     group = disk.roles.get("group")
     columns = [name for name in (by_id, step_column, *flags, group) if name]
     if not columns:
@@ -93,6 +99,8 @@ def find_runs(disk: DiskLog, number: int) -> Runs:
         findings.stop_if_failed()
         if groups is not None and grouped is not None:
             groups.add(grouped, at)
+        for set_in, part in zip(flagged.values(), over, strict=False):
+            set_in.append(np.flatnonzero(np.asarray(part)) + at)
         flag = np.logical_or.reduce([part for part in over if part is not None]) if over else None
         n = len(next(iter(batch.values())))
         new = np.zeros(n, bool)
@@ -120,7 +128,8 @@ def find_runs(disk: DiskLog, number: int) -> Runs:
             ids.append(name[new])
         at += n
     joined = np.concatenate(ids) if ids else None
-    return Runs(np.concatenate(begins).astype(np.int64), joined, first or last, last, ordered, groups)
+    found = {role: np.concatenate(rows) for role, rows in flagged.items()}
+    return Runs(np.concatenate(begins).astype(np.int64), joined, first or last, last, ordered, groups, found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +154,8 @@ class Index:
         What was found that deserves a look.
     left_out : int64 array
         Rows of the files that are none of the log, from the first to the last; other rows are counted without them.
+    mending : Mending or None
+        How its rows are read, where values are missing; of all episodes.
     """
 
     starts: I64
@@ -156,6 +167,7 @@ class Index:
     usual: float = 1.0
     said: tuple[str, ...] = ()
     left_out: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    mending: Mending | None = None
 
     @property
     def n_episodes(self) -> int:
@@ -177,7 +189,7 @@ class Index:
 
 
 def find_episodes(disk: DiskLog, each: Each | None = None) -> Index:
-    """Return the episodes of a log on disk; only the columns that mark them are read, and only the first time.
+    """Return the episodes of a log on disk; they are looked for the first time only.
 
     ``each`` does a task for every file; without it, they are done here in turn.
     """
@@ -197,7 +209,8 @@ def find_episodes(disk: DiskLog, each: Each | None = None) -> Index:
 
     do = in_turn if each is None else each
     runs = do("finding episodes", find_runs, sent)
-    index = _with_groups(disk, divide(sent, join_runs(disk, runs), do), runs)
+    flagged = {role: np.concatenate([run.flagged[role] for run in runs]) for role in runs[0].flagged}
+    index = _with_groups(disk, mend(sent, join_runs(disk, runs), flagged, do), runs)
     disk.known.append(index)
     return index
 

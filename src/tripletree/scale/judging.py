@@ -23,6 +23,7 @@ from tripletree.log.coerce import Array
 from tripletree.log.derive import NOISE
 from tripletree.log.disk import DiskLog, Resources
 from tripletree.log.disk_files import iter_rows
+from tripletree.log.disk_holes import sources_of
 from tripletree.log.findings import Findings
 from tripletree.log.log import Log
 from tripletree.log.parquet_reader import INSTALL
@@ -185,7 +186,10 @@ def add_leaves(common: tuple[Work, Judging], spans: Sequence[Span]) -> tuple[Lea
 
 
 def write_predictions(fitted: Fitted, disk: DiskLog, folder: str | os.PathLike[str]) -> list[Path]:
-    """Write what a tree predicts in every row of a log on disk: a Parquet file for each of its files, row by row."""
+    """Write what a tree predicts in every row of a log on disk: a Parquet file for each of its files, row by row.
+
+    Where a part of the state is missing, so is the prediction.
+    """
     names = list(disk.features)
     if names != list(fitted.schema.feature_names):
         raise LogError(
@@ -231,7 +235,7 @@ def predict_file(job: Writing, number: int) -> int:
     file = job.disk.files[number]
     target = Path(job.folder) / Path(file.path).name
     draft = target.with_name(f".{target.name}.{os.getpid()}")
-    columns = [name for name in job.disk.columns if any(f == name or f.startswith(f"{name}_") for f in features)]
+    columns = sources_of(job.disk, features)
     writer: Any = None
     findings = Findings(shown(file.path))
     try:
@@ -243,7 +247,12 @@ def predict_file(job: Writing, number: int) -> int:
             made = expand(names, found, None, roles.get("kinds") or {}, False, findings)
             findings.stop_if_failed()
             states = np.stack([np.asarray(column, np.float64) for column in made.states], axis=1)
-            told = arrow.table(told_columns(job.fitted, states))
+            # A row without a state has an empty cell in every column.
+            empty = np.isnan(states).any(axis=1)
+            states[empty] = 0.0
+            told = arrow.table(
+                {name: arrow.array(values, mask=empty) for name, values in told_columns(job.fitted, states).items()}
+            )
             if writer is None:
                 writer = parquet.ParquetWriter(draft, told.schema)
             writer.write_table(told)

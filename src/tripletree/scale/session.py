@@ -171,7 +171,7 @@ class Session:
             self._bytes += size
 
     def _group(self, piece: Piece) -> tuple[int, int]:
-        number = int(np.searchsorted([file.begin for file in self.disk.files], piece.start, side="right")) - 1
+        number = int(np.searchsorted([file.begin for file in self.disk.files], piece.begin, side="right")) - 1
         file = self.disk.files[number]
         return number, int(np.searchsorted(np.cumsum(file.groups), piece.begin - file.begin, side="right"))
 
