@@ -353,7 +353,8 @@ class TripleTree:
         """Write the leaf and what the tree predicts in every row of a log on disk; returns the files.
 
         Each file of the log gets a Parquet file of the same name in ``folder``, with as many rows in the same order:
-        ``leaf``, ``outside`` (of what the tree has seen), the action and ``value``. Nothing is read whole.
+        ``leaf``, ``outside`` (of what the tree has seen), the action and ``value``; empty where a part of the state is
+        missing. Nothing is read whole.
 
         Parameters
         ----------

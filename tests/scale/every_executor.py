@@ -17,10 +17,10 @@ from unittest import mock
 
 import numpy as np
 
-from tests.scale.folders import differences, random_columns, with_text, with_times, write_folder
+from tests.scale.folders import differences, random_columns, with_holes, with_text, with_times, write_folder
 from tests.scale.test_counting import compared, random_questions
 from tests.scale.test_fit import random_options
-from tripletree import TripleTree, open_log, read_log
+from tripletree import LogError, TripleTree, open_log, read_log
 from tripletree.scale.executors import KINDS, Workers, make_workers
 
 
@@ -57,11 +57,16 @@ def one_case(seed: int, executor: str, place: Path) -> None:
     columns = random_columns(rng)
     columns, roles = with_times(columns, rng) if rng.random() < 0.4 else (columns, {})
     columns = with_text(columns, rng) if rng.random() < 0.4 else columns
+    columns, more = with_holes(columns, rng) if rng.random() < 0.4 else (columns, {})
+    roles |= more
     folder = write_folder(place / "log", columns, rng, int(rng.choice([1, 7, 50])))
     rows = int(rng.choice([5, 17, 64, 2**18]))
     options = random_options(rng)
     with mock.patch("tripletree.log.cutting.PIECE", rows), mock.patch("tripletree.scale.plan.PIECE", rows):
-        here = read_log(folder, **roles)
+        try:
+            here = read_log(folder, **roles)
+        except LogError:  # too much is missing, and after an error the workers would be gone
+            return
         # Who is told how far it is stays here: it cannot be sent to other processes.
         there = open_log(folder, cache=place / "cache", executor=executor, workers=2, progress=lambda *_: None, **roles)
         tree, other = TripleTree(**options).fit(here), TripleTree(**options).fit(there)

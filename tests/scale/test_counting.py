@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tests.scale.folders import random_columns, write_folder
+from tests.scale.folders import random_columns, with_holes, write_folder
 from tests.scale.test_fit import pieces_of, quiet  # noqa: F401 - a fixture
 from tripletree import ParameterError, TripleTree, open_log, read_log
 from tripletree.cli import main
@@ -182,15 +182,17 @@ def test_every_executor_counts_the_same(executor, tmp_path, monkeypatch):
     compared(tree, here, there, question)
 
 
+@pytest.mark.parametrize("holes", [False, True])
 @pytest.mark.parametrize("block", range(3))
-def test_calibration_and_trust_are_those_of_memory(block, tmp_path, monkeypatch):
+def test_calibration_and_trust_are_those_of_memory(block, holes, tmp_path, monkeypatch):
     for seed in range(200 + 5 * block, 205 + 5 * block):
         rng = np.random.default_rng(seed)
         columns = random_columns(rng, episodes=int(rng.integers(4, 12)))
+        columns, roles = with_holes(columns, rng) if holes else (columns, {})
         folder = write_folder(tmp_path / f"log{seed}", columns, rng, int(rng.choice([1, 7, 50])))
         pieces_of(monkeypatch, int(rng.choice([5, 17, 64, 2**18])))
-        here = read_log(folder)
-        there = open_log(folder, cache=tmp_path / "cache", workers=2)
+        here = read_log(folder, **roles)
+        there = open_log(folder, cache=tmp_path / "cache", workers=2, **roles)
         # Of some it has seen all episodes, of others only a few: then those count that it has not seen.
         grown_on = here if rng.random() < 0.5 else here.select([0, 1])
         truncation = str(rng.choice(["bootstrap", "paper"]))

@@ -154,6 +154,25 @@ def test_a_column_means_the_same_in_files_with_and_without_holes(tmp_path):
             assert differences(*both(folder, action_kind=kind, missing="fill")) == []
 
 
+def test_text_that_is_missing_is_a_missing_value(tmp_path):
+    place = np.arange(60)
+    mode = [None if k % 9 == 1 else " NA " if k > 50 else "ba"[k % 2] for k in place.tolist()]
+    gear = [None if k == 40 else k % 3 for k in place.tolist()]
+    folder = files_in(tmp_path / "log", table(mode=mode, gear=gear, ts=None), 7, 53)
+    for kinds in ({}, {"gear": "category"}, {"gear": [2, 1, 0]}, {"mode": ["a", "b", "c"]}):
+        for way in ("split", "drop", "fill"):
+            assert differences(*both(folder, kinds=kinds, missing=way)) == []
+    # Text that never changes is set aside, holes and all; text that is never there is missing.
+    for name, column in (("same", ["a", None] * 30), ("never", [None] * 60)):
+        folder = files_in(tmp_path / name, table(mode=pyarrow.array(column, pyarrow.string())), 7)
+        if name == "same":
+            assert differences(*both(folder)) == []
+            assert find_episodes(open_log(folder)).mending is None
+        else:
+            with pytest.raises(LogError, match=r"States hold NaN or infinite values: `mode` in 60 rows"):
+                find_episodes(open_log(folder, features=["x", "mode"]))
+
+
 def test_lists_with_holes_are_several_columns(tmp_path, monkeypatch):
     pieces_of(monkeypatch, 16)
     pairs = [[None if k in (12, 40) else k % 7, None if k == 41 else k] for k in range(60)]

@@ -132,12 +132,6 @@ def test_more_texts_than_anybody_counts_are_not_all_kept(tmp_path, monkeypatch):
         open_log(files_in(tmp_path / "actions", table(action=texts)))
 
 
-def test_text_that_is_missing_divides_episodes_in_memory_only(tmp_path):
-    folder = files_in(tmp_path / "log", table(mode=["a", "b", None] * 20))
-    with pytest.raises(LogError, match="Values are missing in rows 0 to 60"):
-        TripleTree().fit(open_log(folder, cache=tmp_path / "cache"))
-
-
 def test_a_changed_kind_takes_no_piece_from_the_cache(tmp_path):
     folder = files_in(tmp_path / "log", table(gear=np.arange(60) % 3))
     for roles in ({}, {"kinds": {"gear": "category"}}, {"kinds": {"gear": [2, 1, 0]}}, {}):

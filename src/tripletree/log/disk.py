@@ -104,7 +104,7 @@ class DiskLog:
         return sum(file.size for file in self.files)
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[DiskLog, DiskLog]:
-        """Split by whole episodes (or groups), as :meth:`Log.split` does; only columns that mark them are read."""
+        """Split by whole episodes (or groups), as :meth:`Log.split` does."""
         check_number(validation, "validation", above=0, below=1, example=0.2)
         index = find_episodes(self)
         mine = np.ones(index.n_episodes, bool) if self.only is None else self.only.episodes
@@ -238,7 +238,7 @@ def open_log(
     progress : function, optional
         Called now and then with what is done, how much of it, the whole, bytes, and who does it.
     **roles
-        As in :meth:`Log.from_dict`: ``episode=``, ``action=``, ``features=[...]``, ``ignore=[...]``, ...
+        As in :meth:`Log.from_dict`: ``episode=``, ``action=``, ``features=[...]``, ``ignore=[...]``, ``missing=``, ...
 
     Raises
     ------
