@@ -158,8 +158,10 @@ def test_text_that_is_missing_is_a_missing_value(tmp_path):
     place = np.arange(60)
     mode = [None if k % 9 == 1 else " NA " if k > 50 else "ba"[k % 2] for k in place.tolist()]
     gear = [None if k == 40 else k % 3 for k in place.tolist()]
-    folder = files_in(tmp_path / "log", table(mode=mode, gear=gear, ts=None), 7, 53)
-    for kinds in ({}, {"gear": "category"}, {"gear": [2, 1, 0]}, {"mode": ["a", "b", "c"]}):
+    lamp = [None if k == 41 else k % 5 == 0 for k in place.tolist()]
+    folder = files_in(tmp_path / "log", table(mode=mode, gear=gear, lamp=lamp, ts=None), 7, 53)
+    names = {"gear": "category", "lamp": "category"}
+    for kinds in ({}, names, {"gear": [2, 1, 0]}, {"mode": ["a", "b", "c"]}):
         for way in ("split", "drop", "fill"):
             assert differences(*both(folder, kinds=kinds, missing=way)) == []
     # Text that never changes is set aside, holes and all; text that is never there is missing.

@@ -24,11 +24,12 @@ MOST = 2**16
 class Values:
     """The different values of some columns, side by side, and the first row of each.
 
-    ``more`` tells that there are others, too many to be looked at.
+    ``more`` tells that there are others, too many to be looked at, and ``lacking`` in which columns some are missing.
     """
 
     rows: dict[tuple[Any, ...], int] = field(default_factory=dict)
     more: bool = False
+    lacking: set[int] = field(default_factory=set)
 
     def add(self, columns: Sequence[Array], at: int) -> None:
         """Add rows, of which the first has this number; those in which something is missing do not count."""
@@ -36,7 +37,9 @@ class Values:
         items: list[Any] = lists[0] if len(lists) == 1 else list(zip(*lists, strict=True))
         for item in set(items):
             values = (item,) if len(lists) == 1 else item
-            if values in self.rows or any(value is None or value != value for value in values):
+            lost = {k for k, value in enumerate(values) if value is None or value != value}
+            self.lacking |= lost
+            if lost or values in self.rows:
                 continue
             if len(self.rows) == MOST:
                 self.more = True
@@ -47,7 +50,10 @@ class Values:
         """Return the values of one of the columns, text as objects."""
         values = [row[k] for row in self.rows]
         array = np.array(values, object if any(isinstance(value, str) for value in values) else None)
-        return array if len(values) else np.empty(0, object)
+        if not len(values):
+            return np.empty(0, object)
+        # Beside what is missing, whole numbers and flags are floats.
+        return array.astype(np.float64) if k in self.lacking and array.dtype.kind in "biu" else array
 
 
 @dataclass(frozen=True)
