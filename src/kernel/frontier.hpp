@@ -20,14 +20,14 @@ struct Totals {
 
     Totals(const WideLanes& wide, const int64_t* of) : lanes(search_lanes(wide)), sums(static_cast<size_t>(lanes.width), 0.0) {
         put(wide, of, sums.data());
-        rows = static_cast<double>(of[wide.count()]);
+        rows = static_cast<double>(of[wide.rows()]);
         squares = square(wide, of + wide.squares()), squares_d = square(wide, of + wide.squares() + wide.limbs());
     }
     double priority(bool missing) const { return Weigher{lanes, missing, 1.0}.priority(sums.data(), squares, squares_d, rows); }
 
     static Lanes search_lanes(const WideLanes& wide) {
         const int vectors = (wide.targets + 4 + 7) / 8 * (wide.fine ? 2 : 1);
-        return {wide.plain, wide.targets, 8 * vectors, vectors, wide.fine, false};
+        return {wide.plain, wide.targets, 8 * vectors, vectors, wide.fine, wide.weighted};
     }
     // Squares are left out: they bound what hides inside bins, and here nothing does.
     void put(const WideLanes& wide, const int64_t* of, double* into) const {
@@ -35,6 +35,7 @@ struct Totals {
         for (int k = 0; k < wide.targets && wide.fine; ++k) into[lanes.second() + k] = static_cast<double>(of[wide.targets + k]);
         into[lanes.with_derivative()] = static_cast<double>(of[wide.known()]);
         into[lanes.count()] = static_cast<double>(of[wide.count()]);
+        into[lanes.rows()] = static_cast<double>(of[wide.rows()]);
     }
 
   private:
@@ -51,7 +52,9 @@ struct Found {
     std::vector<int64_t> left;  // sums of what goes left
 };
 
-inline Found best_split(const WideLanes& wide, const int64_t* histogram, const int64_t* first_bin, size_t d, bool missing, double min_leaf, double min_gain) {
+// `least` is the smallest weight, 1 without weights.
+inline Found best_split(const WideLanes& wide, const int64_t* histogram, const int64_t* first_bin, size_t d, bool missing, double least, double min_leaf,
+                        double min_gain) {
     const size_t width = wide.width(), all = static_cast<size_t>(first_bin[d]);
     std::vector<int64_t> sums(width, 0);
     for (int64_t b = 0; b < first_bin[1]; ++b)
@@ -65,13 +68,14 @@ inline Found best_split(const WideLanes& wide, const int64_t* histogram, const i
     Array<double> bins = make_array<double>(all * narrow);
     std::fill(bins.get(), bins.get() + all * narrow, 0.0);
     for (size_t b = 0; b < all; ++b) totals.put(wide, histogram + b * width, bins.get() + b * narrow);
-    Table table{nullptr, {}, nullptr, static_cast<size_t>(totals.rows), d, lanes, missing, 1, {}, {}, 1, nullptr};
+    Table table{nullptr, {}, nullptr, static_cast<size_t>(totals.rows), d, lanes, missing, 1, {}, {}, least, nullptr};
     table.first_bin.assign(first_bin, first_bin + d + 1);
     table.one_value.assign(all, 1);
     Search s;
     s.prepare(narrow, min_leaf);
-    Weigher{lanes, missing, 1.0}.centre(totals.sums.data(), totals.rows, s.centre);
-    s.best.reset(std::max(1.0, 1e-12 * priority), min_gain * totals.rows);
+    const Weigher weigher{lanes, missing, least};
+    weigher.centre(totals.sums.data(), totals.rows, s.centre);
+    s.best.reset(std::max(least, 1e-12 * priority), min_gain * weigher.weight(totals.sums.data(), totals.rows));
     const Flag never{false};
     find_hopes(table, nullptr, 0, bins.get(), s, never);
     const Candidate* chosen = s.best.choose();
@@ -111,12 +115,14 @@ struct PieceRows {
     LogRows log;              // the same without its states
     const int32_t* given;     // n x n_given: targets that are known, after those of the action
     size_t n_given;
-    uint16_t* at;  // n: the node of each row, here or above
+    uint16_t* at;            // n: the node of each row, here or above
+    const int32_t* weights;  // n: how much each row counts, 0 not at all; nullptr: all the same
 };
 
 // How the targets of rows are made, and the bins of their states.
 struct Making {
     WideLanes lanes;
+    int shift;  // of targets, to where they lie on the grid
     Rounding action, derivative;
     const int32_t* labels;  // n_labels x the action's lanes, and what rounding leaves of them; nullptr: actions are numbers
     size_t n_labels, label_lanes;
@@ -172,9 +178,10 @@ class RowCounter {
   public:
     RowCounter(const Making& how, const Route& route, int64_t* histograms, int64_t* lie, size_t buckets)
         : how_(how), route_(route), histograms_(histograms), lie_(lie), buckets_(buckets), d_(how.first_bin.size() - 1),
-          columns_(static_cast<size_t>(how.lanes.columns())), second_(how.lanes.fine ? static_cast<size_t>(how.lanes.targets) : 0),
-          record_(columns_ + 1 + (d_ + 1) / 2), chunks_(std::max(most_words / record_ / chunk, 2 * route.slots)), idle_(route.nodes), change_(block * d_),
-          made_(block * record_), begin_(route.slots), used_(route.slots) {
+          columns_(static_cast<size_t>(how.lanes.columns())), bins_(static_cast<size_t>(how.lanes.bins())),
+          second_(how.lanes.fine && !how.lanes.weighted ? static_cast<size_t>(how.lanes.targets) : 0), record_(bins_ + (d_ + 1) / 2),
+          chunks_(std::max(most_words / record_ / chunk, 2 * route.slots)), idle_(route.nodes), change_(block * d_), made_(block * record_),
+          begin_(route.slots), used_(route.slots) {
         for (size_t k = 0; k < route.nodes; ++k) idle_[k] = route.left[k] < 0 && route.slot[k] < 0;
     }
 
@@ -213,13 +220,13 @@ class RowCounter {
     const Making how_;
     const Route route_;
     int64_t *histograms_, *lie_;  // lie: targets x buckets, how many lie in each stretch of the grid; nullptr where nobody asks
-    const size_t buckets_, d_, columns_, second_, record_, chunks_;
+    const size_t buckets_, d_, columns_, bins_, second_, record_, chunks_;
     std::vector<EdgeLadder> ladders_;
     bool single_ = false;                  // whether they are in single precision, as states are
     std::vector<uint8_t> idle_;            // by node: its rows stay there, and do not count
     std::vector<double> change_, action_;  // of a block
     std::vector<int32_t> made_;            // its records
-    Array<int32_t> pool_;                  // chunks of records: targets, whether there is a derivative, and bins
+    Array<int32_t> pool_;                  // chunks of records: targets, whether there is a derivative, with weights that, and bins
     size_t given_out_ = 0;
     std::vector<std::vector<uint32_t>> begin_;  // chunks of each histogram
     std::vector<size_t> used_;                  // records in its last one
@@ -235,7 +242,7 @@ class RowCounter {
             size_t some = 0;  // rows that go on; found without a branch, which nobody could guess
             for (size_t i = begin; i < std::min(n, begin + stretch); ++i) {
                 open[some] = static_cast<uint32_t>(i);
-                some += !idle_[piece.at[i] < route_.nodes ? piece.at[i] : 0];
+                some += !idle_[piece.at[i] < route_.nodes ? piece.at[i] : 0] && !(piece.weights && piece.weights[i] == 0);
             }
             for (size_t k = 0; k < some; ++k) __builtin_prefetch(states + open[k] * d_);
             for (size_t k = 0; k < some; ++k) {
@@ -272,7 +279,7 @@ class RowCounter {
     }
 
     void make(const PieceRows& piece, const uint32_t* rows, const uint32_t* slots, size_t count) {
-        const size_t d = d_, columns = columns_;
+        const size_t d = d_;
         hot.take_changes(piece.states.data, single_, d, rows, count, change_.data());
         for (size_t j = 0; j < count; ++j) {
             double* change = change_.data() + j * d;
@@ -280,7 +287,7 @@ class RowCounter {
             if (rows[j] & last_row) known = change_at_the_end(piece, rows[j] & ~last_row, change);
             if (known) piece.log.turn(change, 1);
             for (size_t f = 0; piece.log.dt && f < d; ++f) change[f] /= piece.log.dt[rows[j] & ~last_row];
-            made_[j * record_ + columns] = known;
+            made_[j * record_ + columns_] = known;
         }
         quantise_rows(how_.derivative, d, change_.data(), count, d, 1, made_.data() + how_.lanes.plain, record_, second_);
         if (how_.action_lanes()) make_actions(piece, rows, count);
@@ -289,17 +296,32 @@ class RowCounter {
             int32_t* to = made_.data() + from + (k < given ? k : second_ + k - given);
             for (size_t j = 0; j < count; ++j) to[j * record_] = piece.given[(rows[j] & ~last_row) * piece.n_given + k];
         }
+        if (lie_) hot.add_places(made_.data(), record_, count, how_.lanes, how_.shift, lie_, buckets_);
+        if (how_.lanes.weighted) weigh(piece, rows, count);
         for (size_t f = 0; f < d; ++f) {
             const EdgeLadder& of = ladders_[f];
             const void* levels[4];  // 16 bits have no more
             for (size_t k = 0; k < of.levels(); ++k) levels[k] = of.level(k);
-            hot.put_bins(piece.states.data, single_, d, f, rows, count, levels, of.levels(), made_.data() + columns + 1, record_);
+            hot.put_bins(piece.states.data, single_, d, f, rows, count, levels, of.levels(), made_.data() + bins_, record_);
         }
-        if (lie_) hot.add_places(made_.data(), record_, count, how_.lanes, lie_, buckets_);
         if (given_out_ + count > chunks_) finish();
         int32_t* to[block];
         for (size_t j = 0; j < count; ++j) to[j] = next_record(slots[j]);
         hot.copy_records(made_.data(), record_, count, to);
+    }
+
+    // Multiplies targets by the weights of their rows, and divides the products as those of a log in memory are.
+    void weigh(const PieceRows& piece, const uint32_t* rows, size_t count) {
+        const auto targets = static_cast<size_t>(how_.lanes.targets);
+        for (size_t j = 0; j < count; ++j) {
+            int32_t* made = made_.data() + j * record_;
+            const int32_t weight = piece.weights[rows[j] & ~last_row];
+            for (size_t k = 0; k < targets; ++k) {
+                const double product = static_cast<double>(made[k]) * weight, high = std::nearbyint(product / limb);
+                made[k] = static_cast<int32_t>(high), made[targets + k] = static_cast<int32_t>(product - high * limb);
+            }
+            made[columns_] *= weight, made[columns_ + 1] = weight;
+        }
     }
 
     // The change from the last row of an episode to its final state; whether there is one.

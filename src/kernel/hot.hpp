@@ -68,7 +68,7 @@ struct Hot {
     void (*take_changes)(const void* states, bool single, size_t d, const uint32_t* rows, size_t count, double* changes);
     void (*put_bins)(const void* states, bool single, size_t d, size_t feature, const uint32_t* rows, size_t count, const void* const* levels, size_t height,
                      int32_t* records, size_t stride);
-    void (*add_places)(const int32_t* records, size_t stride, size_t count, const WideLanes& lanes, int64_t* lie, size_t buckets);
+    void (*add_places)(const int32_t* records, size_t stride, size_t count, const WideLanes& lanes, int shift, int64_t* lie, size_t buckets);
     void (*copy_records)(const int32_t* records, size_t stride, size_t count, int32_t* const* to);
     void (*standardise)(double* rows, size_t count, size_t width, size_t known, const double* origin, const double* per_unit, double* low, double* high);
     void (*add_products)(const double* rows, size_t count, size_t left, size_t width, double* sums);

@@ -8,10 +8,11 @@ namespace TT_ISA {
 
 typedef int64_t W8 __attribute__((vector_size(64)));
 
-// A record of a row: its targets, whether it has a derivative, and its bins, 16 bits each. As a record of sums (see WideLanes):
+// A record of a row: its targets, whether it has a derivative, with weights its weight (which the others are multiplied by), and its bins,
+// 16 bits each. As a record of sums (see WideLanes):
 TT_INLINE void widen_record(const WideLanes& lanes, const int32_t* y, int64_t* row) {
-    for (int k = 0; k <= lanes.columns(); ++k) row[k] = y[k];
-    row[lanes.count()] = 1;
+    for (int k = 0; k < lanes.bins(); ++k) row[k] = y[k];
+    row[lanes.rows()] = 1;
     int64_t* squares = row + lanes.squares();
     if (!lanes.fine) {
         int64_t plain = 0, derivative = 0;
@@ -23,8 +24,8 @@ TT_INLINE void widen_record(const WideLanes& lanes, const int32_t* y, int64_t* r
     Wide sums[2] = {};
     for (int k = 0; k < lanes.targets; ++k) {
         const int64_t whole = row[k] * (int64_t{1} << limb_bits) + row[lanes.targets + k];
-        const Wide size = static_cast<Wide>(whole < 0 ? -whole : whole);
-        sums[k >= lanes.plain] += size * size;
+        const auto size = static_cast<uint64_t>(whole < 0 ? -whole : whole);
+        sums[k >= lanes.plain] += Wide{size} * (lanes.weighted ? size / static_cast<uint64_t>(row[lanes.count()]) : size);
     }
     for (int group = 0; group < 2; ++group)
         for (int k = 0; k < 3; ++k) squares[3 * group + k] = static_cast<int64_t>(sums[group] >> 32 * k & (k < 2 ? 0xffffffffu : ~Wide{0}));
@@ -52,7 +53,7 @@ TT_INLINE void add_short(const WideLanes& lanes, const int32_t* records, size_t 
         }
         const int64_t total = horizontal_sum(sum), total_d = horizontal_sum(sum_d);
         for (int j = 0; j < NV; ++j) v[j] += ((W8{} + total) & squares[j]) + ((W8{} + total_d) & squares_d[j]);
-        const int32_t* bins = records + lanes.columns() + 1;
+        const int32_t* bins = records + lanes.bins();
         for (size_t f = 0; f < d; ++f) {
             uint16_t bin;
             std::memcpy(&bin, reinterpret_cast<const char*>(bins) + 2 * f, sizeof bin);
@@ -78,7 +79,7 @@ static void add_wide(const WideLanes& lanes, const int32_t* records, size_t stri
         widen_record(lanes, records, row);
         for (size_t f = 0; f < d; ++f) {
             uint16_t bin;
-            std::memcpy(&bin, reinterpret_cast<const char*>(records + lanes.columns() + 1) + 2 * f, sizeof bin);
+            std::memcpy(&bin, reinterpret_cast<const char*>(records + lanes.bins()) + 2 * f, sizeof bin);
             int64_t* record = histogram + (static_cast<size_t>(first_bin[f]) + bin) * width;
             for (size_t k = 0; k < width; ++k) record[k] += row[k];
         }
@@ -169,12 +170,12 @@ static void put_bins(const void* states, bool single, size_t d, size_t feature, 
 }
 
 // Counts in which stretch of the grid, 2^12 steps each, the targets of some records lie.
-static void add_places(const int32_t* records, size_t stride, size_t count, const WideLanes& lanes, int64_t* lie, size_t buckets) {
+static void add_places(const int32_t* records, size_t stride, size_t count, const WideLanes& lanes, int shift, int64_t* lie, size_t buckets) {
     const auto most = static_cast<int32_t>(buckets) - 1;
     for (size_t j = 0; j < count; ++j, records += stride) {
         const auto targets = static_cast<size_t>(records[lanes.known()] ? lanes.targets : lanes.plain);
         for (size_t k = 0; k < targets; ++k) {
-            int32_t place = (records[k] >> 12) + (1 << 11);
+            int32_t place = (records[k] >> shift) + (most >> 1);
             place = place < 0 ? 0 : place > most ? most : place;
             ++lie[k * buckets + static_cast<size_t>(place)];
         }

@@ -84,13 +84,17 @@ struct Lanes {
 
 // Lanes of a record of 64-bit sums, for growth on a log in parts: targets, for fine rows what rounding leaves of each, "has a
 // derivative", the count, and the squares of both groups. Those of fine rows do not fit 64 bits: they are added up in limbs of 32.
+// With weights, rows are fine, all of these are weighted, and the rows come after the count.
 struct WideLanes {
     int plain, targets;
-    bool fine;
+    bool fine, weighted;
     int columns() const { return fine ? 2 * targets : targets; }
     int known() const { return columns(); }
     int count() const { return columns() + 1; }
-    int squares() const { return columns() + 2; }
+    int rows() const { return weighted ? count() + 1 : count(); }
+    int squares() const { return rows() + 1; }
+    // Of the record of a row, which has the first of these numbers, in 32 bits: where its bins begin.
+    int bins() const { return rows(); }
     int limbs() const { return fine ? 3 : 1; }
     size_t width() const { return static_cast<size_t>(squares() + 2 * limbs() + 7) / 8 * 8; }
 };

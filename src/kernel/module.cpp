@@ -614,9 +614,10 @@ GrownArrays grow_arrays(In2<double> states, const HeldCodes& held, Rows rows, in
     return {to_array(grown.feature), to_array(grown.threshold), to_array(grown.left), to_array(grown.gain), Out1<int32_t>(node_of, {n}, owner)};
 }
 
-WideLanes wide_lanes(int n_plain, int n_derivative, bool fine) {
+WideLanes wide_lanes(int n_plain, int n_derivative, bool fine, bool weighted) {
     require(n_plain >= 0 && n_derivative >= 0, "numbers of targets must not be negative");
-    return {n_plain, n_plain + n_derivative, fine};
+    require(fine || !weighted, "rows with weights must be fine");
+    return {n_plain, n_plain + n_derivative, fine, weighted};
 }
 
 size_t require_bins(const In1<int64_t>& first_bin) {
@@ -643,10 +644,13 @@ Numbers numbers_of(const AnyNumbers& from, size_t n) {
 class PieceArrays {
   public:
     PieceArrays(AnyNumbers states, In1<int64_t> starts, In2<double> final_states, In1<double> periods, AnyNumbers actions, In2<int32_t> given,
-                nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at, std::optional<In1<double>> dt)
-        : states_(states), actions_(actions), starts_(starts), final_states_(final_states), periods_(periods), given_(given), at_(at), dt_(dt) {
+                nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at, std::optional<In1<double>> dt, std::optional<In1<int32_t>> weights)
+        : states_(states), actions_(actions), starts_(starts), final_states_(final_states), periods_(periods), given_(given), at_(at), dt_(dt),
+          weights_(weights) {
         const size_t n = at.shape(0), d = periods.shape(0), episodes = final_states.shape(0);
         require(!dt || dt->shape(0) == n, "dt must have one number for each row");
+        require(!weights || weights->shape(0) == n, "weights must have one number for each row");
+        for (size_t i = 0; weights && i < n; ++i) require((*weights)(i) >= 0 && (*weights)(i) <= (1 << most_weight_bits), "weights must be from 0 to 2^20");
         require(starts.shape(0) == episodes + 1 && starts(0) == 0 && starts(episodes) == static_cast<int64_t>(n),
                 "starts must run from 0 to the number of rows");
         for (size_t e = 0; e < episodes; ++e) require(starts(e) < starts(e + 1), "starts must ascend");
@@ -654,7 +658,7 @@ class PieceArrays {
         bool angles = false;
         for (size_t f = 0; f < d; ++f) angles = angles || periods(f) > 0;
         const LogRows log{nullptr, n, d, starts.data(), final_states.data(), episodes, periods.data(), angles, dt ? dt->data() : nullptr};
-        rows = {numbers_of(states, n), numbers_of(actions, n), log, given.data(), given.shape(1), at.data()};
+        rows = {numbers_of(states, n), numbers_of(actions, n), log, given.data(), given.shape(1), at.data(), weights ? weights->data() : nullptr};
         require(rows.states.width == d && states.ndim() == 2, "states must have one column for each feature");
         require(rows.states.type == Numbers::float64 || rows.states.type == Numbers::float32, "states must be float64 or float32");
     }
@@ -668,6 +672,7 @@ class PieceArrays {
     In2<int32_t> given_;
     nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> at_;
     std::optional<In1<double>> dt_;
+    std::optional<In1<int32_t>> weights_;
 };
 
 // Columns that are kept, and what each of them is rounded by: centre, unit, mean and scale.
@@ -687,16 +692,17 @@ Rounding rounding_of(const RoundingArrays& how, size_t columns) {
 class Counter {
   public:
     Counter(In1<double> edges, In1<int64_t> first_edge, const RoundingArrays& action, In2<int32_t> labels, const RoundingArrays& derivative,
-            In1<int32_t> feature, In1<int32_t> cut, In1<int32_t> left, In1<int32_t> slot, int n_plain, int n_derivative, bool fine,
+            In1<int32_t> feature, In1<int32_t> cut, In1<int32_t> left, In1<int32_t> slot, int n_plain, int n_derivative, bool fine, bool weighted, int shift,
             nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu> histograms, nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> lie)
-        : held_(edges, first_edge, action, labels, derivative, feature, left, slot, histograms, lie) {
-        const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
+        : weighted_(weighted), held_(edges, first_edge, action, labels, derivative, feature, left, slot, histograms, lie) {
+        const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine, weighted);
         require(first_edge.shape(0) > 1, "there must be features");
         const size_t d = first_edge.shape(0) - 1, nodes = feature.shape(0), slots = histograms.shape(0);
         require_edges(edges, first_edge, d);
-        limbs_ = fine ? 2 : 1, n_plain_ = static_cast<size_t>(n_plain);
+        limbs_ = fine && !weighted ? 2 : 1, n_plain_ = static_cast<size_t>(n_plain);
         require(labels.shape(1) % limbs_ == 0, "labels must have all targets");
         Making how{lanes,
+                   shift,
                    rounding_of(action, SIZE_MAX >> 1),
                    rounding_of(derivative, d),
                    labels.shape(0) ? labels.data() : nullptr,
@@ -710,6 +716,7 @@ class Counter {
         require(histograms.shape(1) == static_cast<size_t>(how.first_bin[d]) && histograms.shape(2) == lanes.width(),
                 "histograms must have the bins and lanes");
         require(lie.shape(0) == 0 || (lie.shape(0) == static_cast<size_t>(lanes.targets) && lie.shape(1) > 0), "every target must have its stretches");
+        require(shift >= 0 && shift < 32, "targets have 32 bits");
         require(nodes > 0 && cut.shape(0) == nodes && left.shape(0) == nodes && slot.shape(0) == nodes, "tree arrays must have one length");
         Route route{feature.data(), left.data(), slot.data(), std::vector<double>(nodes), nodes, slots};
         for (size_t k = 0; k < nodes; ++k) {
@@ -728,6 +735,7 @@ class Counter {
     void add(const PieceArrays& piece) {
         const PieceRows& rows = piece.rows;
         require(rows.log.d == d_ && rows.actions.width >= actions_, "the piece must have all features and actions");
+        require(rows.weights || !weighted_, "the piece must have weights");
         require(rows.n_given % limbs_ == 0 && action_lanes_ + rows.n_given / limbs_ == n_plain_, "every target must be made once");
         nb::gil_scoped_release released;
         counter_->add(rows);
@@ -738,6 +746,7 @@ class Counter {
     }
 
   private:
+    bool weighted_;
     std::tuple<In1<double>, In1<int64_t>, RoundingArrays, In2<int32_t>, RoundingArrays, In1<int32_t>, In1<int32_t>, In1<int32_t>,
                nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>, nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>
         held_;
@@ -747,21 +756,21 @@ class Counter {
 
 // The best split of a node by its histogram: feature (-1: none), the bins below and above it, gain, and the sums on its left.
 std::tuple<int, int, int, double, Out1<int64_t>> split_histogram(In2<int64_t> histogram, In1<int64_t> first_bin, int n_plain, int n_derivative, bool fine,
-                                                                 bool missing, int64_t min_samples_leaf, double min_gain) {
-    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
+                                                                 bool weighted, bool missing, double least, int64_t min_samples_leaf, double min_gain) {
+    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine, weighted);
     const size_t d = require_bins(first_bin);
     require(histogram.shape(0) == static_cast<size_t>(first_bin(d)) && histogram.shape(1) == lanes.width(), "the histogram must have the bins and lanes");
-    require(min_samples_leaf >= 1, "sizes must be positive");
+    require(min_samples_leaf >= 1 && least >= 1, "sizes must be positive");
     Found found;
     {
         nb::gil_scoped_release released;
-        found = best_split(lanes, histogram.data(), first_bin.data(), d, missing, static_cast<double>(min_samples_leaf), min_gain);
+        found = best_split(lanes, histogram.data(), first_bin.data(), d, missing, least, static_cast<double>(min_samples_leaf), min_gain);
     }
     return {found.feature, found.below, found.above, found.gain, to_array(found.left)};
 }
 
-double priority_of(In1<int64_t> sums, int n_plain, int n_derivative, bool fine, bool missing) {
-    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine);
+double priority_of(In1<int64_t> sums, int n_plain, int n_derivative, bool fine, bool weighted, bool missing) {
+    const WideLanes lanes = wide_lanes(n_plain, n_derivative, fine, weighted);
     require(sums.shape(0) == lanes.width(), "sums must have the lanes");
     return Totals(lanes, sums.data()).priority(missing);
 }
@@ -1285,18 +1294,19 @@ NB_MODULE(_kernel, m) {
           "centre"_a, "slope"_a, "low"_a, "high"_a, "threads"_a);
     nb::class_<PieceArrays>(m, "Piece")
         .def(nb::init<AnyNumbers, In1<int64_t>, In2<double>, In1<double>, AnyNumbers, In2<int32_t>,
-                      nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>, std::optional<In1<double>>>(),
-             "states"_a.noconvert(), "starts"_a, "final_states"_a, "periods"_a, "actions"_a.noconvert(), "given"_a, "at"_a.noconvert(), "dt"_a = nb::none());
+                      nb::ndarray<uint16_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>, std::optional<In1<double>>, std::optional<In1<int32_t>>>(),
+             "states"_a.noconvert(), "starts"_a, "final_states"_a, "periods"_a, "actions"_a.noconvert(), "given"_a, "at"_a.noconvert(), "dt"_a = nb::none(),
+             "weights"_a = nb::none());
     nb::class_<Counter>(m, "Counter")
         .def(nb::init<In1<double>, In1<int64_t>, const RoundingArrays&, In2<int32_t>, const RoundingArrays&, In1<int32_t>, In1<int32_t>, In1<int32_t>,
-                      In1<int32_t>, int, int, bool, nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>,
+                      In1<int32_t>, int, int, bool, bool, int, nb::ndarray<int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>,
                       nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>>(),
              "edges"_a, "first_edge"_a, "action"_a, "labels"_a, "derivative"_a, "feature"_a, "cut"_a, "left"_a, "slot"_a, "n_plain"_a, "n_derivative"_a,
-             "fine"_a, "histograms"_a.noconvert(), "lie"_a.noconvert())
+             "fine"_a, "weighted"_a, "shift"_a, "histograms"_a.noconvert(), "lie"_a.noconvert())
         .def("add", &Counter::add, "piece"_a)
         .def("finish", &Counter::finish);
-    m.def("split_histogram", &split_histogram, "histogram"_a, "first_bin"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a, "min_samples_leaf"_a,
-          "min_gain"_a);
-    m.def("priority_of", &priority_of, "sums"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "missing"_a);
+    m.def("split_histogram", &split_histogram, "histogram"_a, "first_bin"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "weighted"_a, "missing"_a, "least"_a,
+          "min_samples_leaf"_a, "min_gain"_a);
+    m.def("priority_of", &priority_of, "sums"_a, "n_plain"_a, "n_derivative"_a, "fine"_a, "weighted"_a, "missing"_a);
     m.def("apply", &apply_array, "states"_a, "feature"_a, "threshold"_a, "left"_a, "leaf_number"_a, "threads"_a);
 }

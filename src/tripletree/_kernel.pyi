@@ -103,6 +103,7 @@ class Piece:
         given: I32,
         at: npt.NDArray[np.uint16],
         dt: F64 | None = None,
+        weights: I32 | None = None,
     ) -> None: ...
 
 class Counter:
@@ -120,6 +121,8 @@ class Counter:
         n_plain: int,
         n_derivative: int,
         fine: bool,
+        weighted: bool,
+        shift: int,
         histograms: I64,
         lie: I64,
     ) -> None: ...
@@ -132,11 +135,15 @@ def split_histogram(
     n_plain: int,
     n_derivative: int,
     fine: bool,
+    weighted: bool,
     missing: bool,
+    least: float,
     min_samples_leaf: int,
     min_gain: float,
 ) -> tuple[int, int, int, float, npt.NDArray[np.int64]]: ...
-def priority_of(sums: npt.NDArray[np.int64], n_plain: int, n_derivative: int, fine: bool, missing: bool) -> float: ...
+def priority_of(
+    sums: npt.NDArray[np.int64], n_plain: int, n_derivative: int, fine: bool, weighted: bool, missing: bool
+) -> float: ...
 def apply(states: F64, feature: I32, threshold: F64, left: I32, leaf_number: I32, threads: int) -> I32: ...
 def attribute_paths(
     states: F64,

@@ -261,11 +261,8 @@ class TripleTree:
             if not isinstance(validation, DiskLog):
                 check_log(validation, "validation", none="no validation")
             if weights is not None:
-                raise ParameterError(
-                    Message(
-                        "A log on disk has no weights yet: leave {} out, or read it with read_log.", Option("weights")
-                    )
-                )
+                log = log.weighted(weights)
+                validation = None if validation is None else validation.weighted(weights)
             self._fitted = fit_on_disk(log, validation, self.get_params(), self.costs)
             return self
         log = _one_log(log)

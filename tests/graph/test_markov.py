@@ -11,7 +11,8 @@ from tests.logs import logs, make_log
 from tripletree.graph import markov
 from tripletree.graph.chain import Chain, rollouts
 from tripletree.graph.markov import _drawn, _memory, check_markov
-from tripletree.graph.transitions import MarkovCheck, count_sequences, leaves_of
+from tripletree.graph.moves import count_sequences
+from tripletree.graph.transitions import MarkovCheck, leaves_of
 from tripletree.log.log import TERMINATED, TRUNCATED
 
 

@@ -150,7 +150,7 @@ def test_many_leaves_are_sorted_instead_of_tabled(monkeypatch):
     log = road.record(n_samples=2_000)
     tree = grown(log, 30)
     tabled = count_transitions(tree, log)
-    monkeypatch.setattr("tripletree.graph.transitions._TABLE", 0)
+    monkeypatch.setattr("tripletree.graph.moves._TABLE", 0)
     found = count_transitions(tree, log)
     for name in ("source", "target", "count", "steps"):
         assert getattr(found, name).tolist() == getattr(tabled, name).tolist()

@@ -17,7 +17,15 @@ from unittest import mock
 
 import numpy as np
 
-from tests.scale.folders import differences, random_columns, with_holes, with_text, with_times, write_folder
+from tests.scale.folders import (
+    differences,
+    random_columns,
+    with_holes,
+    with_text,
+    with_times,
+    with_weights,
+    write_folder,
+)
 from tests.scale.test_counting import compared, random_questions
 from tests.scale.test_fit import random_options
 from tripletree import LogError, TripleTree, open_log, read_log
@@ -59,6 +67,8 @@ def one_case(seed: int, executor: str, place: Path) -> None:
     columns = with_text(columns, rng) if rng.random() < 0.4 else columns
     columns, more = with_holes(columns, rng) if rng.random() < 0.4 else (columns, {})
     roles |= more
+    columns, more = with_weights(columns, rng) if rng.random() < 0.3 else (columns, {})
+    roles |= more
     folder = write_folder(place / "log", columns, rng, int(rng.choice([1, 7, 50])))
     rows = int(rng.choice([5, 17, 64, 2**18]))
     options = random_options(rng)
@@ -69,10 +79,14 @@ def one_case(seed: int, executor: str, place: Path) -> None:
             return
         # Who is told how far it is stays here: it cannot be sent to other processes.
         there = open_log(folder, cache=place / "cache", executor=executor, workers=2, progress=lambda *_: None, **roles)
+        if rng.random() < 0.1:
+            here, there = here.weighted("episode"), there.weighted("episode")
         tree, other = TripleTree(**options).fit(here), TripleTree(**options).fit(there)
         found = differences(tree, other)
         assert found == [], (seed, executor, found)
-        np.testing.assert_allclose(other.losses(there, "all"), tree.losses(here, "all"), rtol=1e-9, err_msg=f"{seed}")
+        np.testing.assert_allclose(
+            other.losses(there, "all"), tree.losses(here, "all"), rtol=1e-9, atol=1e-12, err_msg=f"{seed}"
+        )
         compared(tree, here, there, random_questions(rng, here, tree)[0])
 
 

@@ -140,6 +140,24 @@ def with_holes(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dict[
     return columns, {"missing": way} if way else {}
 
 
+def with_weights(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the same with a weight for each step, and what must be said about it."""
+    n = len(columns["reward"])
+    episode = np.array(columns.get("episode", np.arange(n) // 9))
+    kinds = {
+        "whole": rng.integers(0, 5, n) * 0.3,
+        "any": rng.random(n),
+        "far apart": 10.0 ** rng.uniform(-9, 3, n),
+        "some": (rng.random(n) < 0.7) * 2.0,
+        "episodes": rng.choice([0.0, 0.5, 1.0, 3.7], int(episode.max()) + 1)[episode],
+        "one episode": (episode == episode[0]) * 1.0,
+        "alike": np.full(n, 0.1),
+    }
+    weights = kinds[str(rng.choice(list(kinds)))]
+    weights[int(rng.integers(n))] = 1.0
+    return {**columns, "importance": weights}, {"weight": "importance"}
+
+
 def write_folder(folder: Path, columns: dict[str, list[Any]], rng: np.random.Generator, files: int) -> Path:
     """Write columns as so many files, or fewer; row groups are of any size."""
     table = pyarrow.table(columns)

@@ -239,8 +239,8 @@ def test_what_cannot_be_opened_is_explained(tmp_path):
     with pytest.raises(LogError, match=r"Column `reward` holds double in part0.parquet and text in part9.parquet"):
         open_log(folder)
     (folder / "part9.parquet").unlink()
-    with pytest.raises(LogError, match=r"would be read as weight, and a log on disk has no weights yet"):
-        open_log(folder, weight="x0")
+    with pytest.raises(LogError, match=r"would be read as previous_row, and a log on disk has no row pointers yet"):
+        open_log(folder, previous_row="x0")
 
 
 def test_scattered_episodes_are_named(tmp_path):
@@ -368,4 +368,4 @@ def test_the_command_line_grows_on_a_folder(tmp_path):
     here = TripleTree(mode="histogram").fit(*read_log(folder).split(0.3))
     assert load(out).tree_.threshold.tolist() == here.tree_.threshold.tolist()
     lags = CliRunner().invoke(main, ["grow", str(folder), "-o", out, "--memory", "2GB", "--lags", "1"])
-    assert "--weights and --lags need the log in memory" in lags.output
+    assert "--lags needs the log in memory" in lags.output

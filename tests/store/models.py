@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from tripletree.graph.transitions import MarkovCheck, Transitions, count_sequences
+from tripletree.graph.moves import count_sequences
+from tripletree.graph.transitions import MarkovCheck, Transitions
 from tripletree.leaves.attributes import Attributes
 from tripletree.leaves.linear import LinearLeaves
 from tripletree.log.log import Log

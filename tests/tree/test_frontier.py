@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
-from tests.tree.problems import Problem, kernel_grow, random_problem
+from tests.tree.problems import Problem, kernel_grow, random_problem, weighted
 from tripletree import _kernel
 from tripletree.tree.edges import Edges, find_edges
 from tripletree.tree.frontier import Growth, Lanes, Limits, Wanted, first_bins, no_counts, nothing_but_the_root
@@ -33,18 +33,22 @@ def in_parts(problem: Problem, edges: Edges, rng: np.random.Generator) -> tuple[
 
     States are the numbers of their bins, and each row is an episode, whose final state makes its derivative.
     """
-    grid = problem.grid
-    lanes, plain, targets = Lanes(grid.n_plain, grid.n_derivative, grid.fine), grid.n_plain, grid.rows.shape[1] // 2
+    grid, weights = problem.grid, problem.weights
+    # With weights a target is one number: what it is multiplied to is divided afterwards.
+    fine, heavy = grid.fine and weights is None, weights is not None
+    lanes = Lanes(grid.n_plain, grid.n_derivative, fine or heavy, heavy)
+    plain, targets = grid.n_plain, grid.rows.shape[1] // 2
+    rows = grid.targets if heavy else grid.rows
     bins = _kernel.bin_rows(problem.states, edges.numbers, edges.first)
     n, d = bins.shape
     between = np.concatenate([np.arange(count - 1) + 0.5 for count in edges.bins])
-    more = grid.rows[:, targets : targets + plain] if grid.fine else np.zeros((n, 0), np.int32)
-    given = np.ascontiguousarray(np.hstack([grid.rows[:, :plain], more]))
-    change = grid.rows[:, plain : plain + grid.n_derivative].astype(float)
-    if grid.fine:
-        change += grid.rows[:, targets + plain : targets + plain + grid.n_derivative] / 2.0**22
+    more = rows[:, targets : targets + plain] if fine else np.zeros((n, 0), np.int32)
+    given = np.ascontiguousarray(np.hstack([rows[:, :plain], more]).astype(np.int32))
+    change = rows[:, plain : plain + grid.n_derivative].astype(float)
+    if fine:
+        change += rows[:, targets + plain : targets + plain + grid.n_derivative] / 2.0**22
     final = bins + np.pad(change, ((0, 0), (0, d - grid.n_derivative)))
-    final[grid.rows[:, plain + grid.n_derivative] == 0] = np.nan
+    final[rows[:, plain + grid.n_derivative] == 0] = np.nan
     cuts = [0, *np.sort(rng.integers(0, n + 1, 3)).tolist(), n]
     parts = rng.permutation([slice(a, b) for a, b in pairwise(cuts) if a < b])
     at = np.zeros(n, np.uint16)
@@ -63,7 +67,9 @@ def in_parts(problem: Problem, edges: Edges, rng: np.random.Generator) -> tuple[
             *tree,
             plain,
             grid.n_derivative,
-            grid.fine,
+            lanes.fine,
+            heavy,
+            12,
             found,
             NO_LIE,
         )
@@ -80,6 +86,7 @@ def in_parts(problem: Problem, edges: Edges, rng: np.random.Generator) -> tuple[
                     np.zeros(size, np.uint8),
                     given[part],
                     at[part],
+                    weights=None if weights is None else weights[part].astype(np.int32),
                 )
             )
         counter.finish()
@@ -88,16 +95,18 @@ def in_parts(problem: Problem, edges: Edges, rng: np.random.Generator) -> tuple[
     options = DEFAULTS | {name: value for name, value in problem.options.items() if name != "midpoints"}
     options["by_gain"] = bool(options.get("by_gain", False))
     room = int(rng.choice([4, 8, 100]))
-    return Growth(lanes, edges, count(nothing_but_the_root())[0], Limits(**options), room), count
+    least = 1 if weights is None else int(weights.min())
+    return Growth(lanes, edges, count(nothing_but_the_root())[0], Limits(**options), room, least=least), count
 
 
 @pytest.mark.parametrize("block", range(8))
 def test_the_tree_of_the_parts_is_that_of_the_whole(block):
-    fine = missing = deep = 0
+    fine = missing = deep = heavy = 0
     for seed in range(200 * block, 200 * block + 200):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng, int(rng.choice([1, 2, 5, 50, 300, 1_500])), int(rng.integers(1, 5)), 20)
         problem = Problem(problem.states, problem.grid, problem.options | {"by_gain": bool(rng.integers(2))})
+        problem = weighted(rng, problem) if rng.random() < 0.3 else problem
         edges = find_edges(problem.states, int(rng.choice([2, 4, 32, 256])))
         codes = _kernel.encode_edges(problem.states, edges.numbers, edges.first, 1)
         expected = kernel_grow(problem, codes, edges=edges)
@@ -107,10 +116,11 @@ def test_the_tree_of_the_parts_is_that_of_the_whole(block):
         assert tree.left.tolist() == expected.left.tolist()
         assert tree.threshold.tolist() == expected.threshold.tolist()
         assert (tree.quality == expected.gain / samples).all()
-        at_leaves = np.bincount(expected.node, minlength=tree.n_nodes)[tree.leaf_nodes]
+        at_leaves = np.bincount(expected.node, problem.weights, tree.n_nodes)[tree.leaf_nodes]
         assert samples[tree.leaf_nodes].tolist() == at_leaves.tolist()
         fine, missing, deep = fine + problem.grid.fine, missing + growth._missing, max(deep, growth.passes)
-    assert min(fine, missing, deep) > 5
+        heavy += problem.weights is not None
+    assert min(fine, missing, deep, heavy) > 5
 
 
 def test_a_larger_budget_needs_fewer_passes():
@@ -149,9 +159,10 @@ def test_histograms_are_those_of_the_rows_one_by_one(seed):
     scale = 2.0**18
     by = tuple(np.full(2, number) for number in (0.5, 2.0, -1.0, scale))
     action = recipe([]) if labels else (np.arange(2), *by)
-    lanes = Lanes(3, len(kept), fine)
+    weights = None if fine or rng.random() < 0.5 else rng.integers(0, 2**20, n, np.int32, endpoint=True)
+    lanes = Lanes(3, len(kept), fine or weights is not None, weights is not None)
     at = np.zeros(n, np.uint16)
-    piece = _kernel.Piece(states, starts, final, periods, actions, given, at)
+    piece = _kernel.Piece(states, starts, final, periods, actions, given, at, weights=weights)
 
     # The definition: each target as two limbs, row by row.
     following = np.vstack([states[1:].astype(float), final[-1:]])
@@ -172,10 +183,17 @@ def test_histograms_are_those_of_the_rows_one_by_one(seed):
         pairs.insert(0, limbed(((actions.astype(float) - 0.5) * 2.0 + 1.0) * scale))
     first, second = (np.hstack([pair[k] for pair in pairs]) for k in range(2))
     whole = first.astype(object) * 2**22 + second.astype(object) if fine else first.astype(object)
-    sums = [*first.T, *(second.T if fine else ()), known.astype(np.int64), np.ones(n, np.int64)]
+    times = np.ones(n, np.int64) if weights is None else weights.astype(np.int64)
+    product = first * times[:, None]
+    if weights is None:
+        high, low = first, second
+    else:
+        high = np.round(product / 2.0**22).astype(np.int64)
+        low = product - high * 2**22
+    sums = [*high.T, *(low.T if lanes.fine else ()), known * times, times, *([] if weights is None else [times > 0])]
     for group in (whole[:, :3], whole[:, 3:]):
-        squares = (group * group).sum(axis=1)
-        limb = [squares & (2**32 - 1), (squares >> 32) & (2**32 - 1), squares >> 64] if fine else [squares]
+        squares = (group * group).sum(axis=1) * times.astype(object)
+        limb = [squares & (2**32 - 1), (squares >> 32) & (2**32 - 1), squares >> 64] if lanes.fine else [squares]
         sums += [np.broadcast_to(part, n).astype(np.int64) for part in limb]
     bins = np.stack(
         [
@@ -205,7 +223,9 @@ def test_histograms_are_those_of_the_rows_one_by_one(seed):
         wanted.slot,
         3,
         len(kept),
-        fine,
+        lanes.fine,
+        weights is not None,
+        12,
         found,
         NO_LIE if fine else lie,
     )
@@ -216,10 +236,11 @@ def test_histograms_are_those_of_the_rows_one_by_one(seed):
         for lane, column in enumerate(sums):
             np.add.at(expected[:, :, lane], (side, place + bins[:, f]), column)
     assert np.array_equal(found, expected)
-    assert at.tolist() == ((2 - side) if splits else side).tolist()
+    # Rows that do not count stay where they are.
+    assert at.tolist() == (((2 - side) if splits else side) * (times > 0)).tolist()
     if not fine:
         counts = [
-            np.bincount((column[known | (k < 3)] + 2**23) >> 12, minlength=2**12 + 1)
+            np.bincount((column[(known | (k < 3)) & (times > 0)] + 2**23) >> 12, minlength=2**12 + 1)
             for k, column in enumerate(first.T)
         ]
         assert np.array_equal(lie, counts)
@@ -246,7 +267,7 @@ def counted_in_bins(seed: int) -> tuple[np.ndarray, np.ndarray]:
     root, none = nothing_but_the_root(), np.zeros((0, 0), np.int32)
     tree = (root.feature, root.cut, root.left, root.slot)
     counter = _kernel.Counter(
-        edges.numbers, edges.first, recipe([]), none, recipe([]), *tree, 1, 0, False, found, NO_LIE
+        edges.numbers, edges.first, recipe([]), none, recipe([]), *tree, 1, 0, False, False, 12, found, NO_LIE
     )
     final, given = np.full((1, d), np.nan), np.ones((n, 1), np.int32)
     starts, labels, at = np.array([0, n]), np.zeros(n, np.uint8), np.zeros(n, np.uint16)
@@ -307,6 +328,8 @@ def test_a_node_whose_number_is_too_large_to_be_kept_is_found_again():
             1,
             0,
             False,
+            False,
+            12,
             found,
             NO_LIE,
         )

@@ -176,11 +176,9 @@ def grow(
     roles = reading(options) | ({} if weights in (None, EPISODE) else {"weight": weights})
     resources = {name: options.pop(name) for name in RESOURCES}
     if any(given is not None for given in resources.values()) or too_large(log):
-        if weights or lags:
-            raise click.UsageError(
-                "--weights and --lags need the log in memory: leave them out, or the options for a log on disk."
-            )
-        _grow_on_disk(log, out, validation, seed, resources, roles, options, as_json)
+        if lags:
+            raise click.UsageError("--lags needs the log in memory: leave it out, or the options for a log on disk.")
+        _grow_on_disk(log, out, validation, seed, resources, roles, options, as_json, alike=weights == EPISODE)
         return
     import_ahead("tripletree.api", "tripletree.questions.judge")
     recorded = read_log(log, **roles)
@@ -226,8 +224,10 @@ def _grow_on_disk(
     roles: dict[str, Any],
     options: dict[str, Any],
     as_json: bool,
+    *,
+    alike: bool,
 ) -> None:
-    """Grow a tree on Parquet files that are not read whole."""
+    """Grow a tree on Parquet files that are not read whole; episodes may be told to count alike."""
     from tripletree.api import TripleTree
     from tripletree.log.disk import open_log
     from tripletree.scale.plan import plan
@@ -236,11 +236,13 @@ def _grow_on_disk(
     options["costs"] = _costs(options["costs"], ())
     with console.passing() as progress:  # columns of text are read
         opened = open_log(log, **given, progress=progress, **roles)
+    opened = opened.weighted(EPISODE) if alike else opened
     expected = plan(opened, {"max_leaves": options["max_leaves"], "bins": options["bins"]})
     console.note(str(expected))
     with console.passing(expected.seconds) as progress:
         opened = replace(opened, how=replace(opened.how, progress=progress))
         training, held_out = _held_out_on_disk(opened, validation, seed, given, roles)
+        held_out = held_out.weighted(EPISODE) if held_out is not None and alike else held_out
         chooses, judges = _halves(held_out, seed)
         tree = TripleTree(**options).fit(training, chooses)
         judged = None if judges is None else tree.held_out(judges)
@@ -252,7 +254,8 @@ def _grow_on_disk(
     samples, episodes = count(made["samples"], "sample"), count(made["episodes"], "episode")
     chose = "" if chooses is None else f"; {count(chooses.n_samples, 'sample')} of other episodes chose its size"
     leaves = count(tree.n_leaves_, "leaf", "leaves")
-    console.say(f"A tree of {leaves}, grown on {samples} in {episodes} on disk{chose}.", "")
+    how = ", weighted" if tree.fitted_.attributes.weight is not None else ""
+    console.say(f"A tree of {leaves}, grown on {samples} in {episodes} on disk{how}{chose}.", "")
     console.show(*goodness(tree))
     if judged is not None:
         console.say(str(judged), "")

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.graph.chain import Chain, after
-from tripletree.graph.transitions import UNKNOWN, MarkovCheck, Transitions, count_sequences, find_sequences, leaves_of
+from tripletree.graph.moves import UNKNOWN, count_sequences, find_sequences
+from tripletree.graph.transitions import MarkovCheck, Transitions, leaves_of
 from tripletree.log.log import TERMINATED, Log
 from tripletree.log.recording import Recording
 from tripletree.tree.structure import Tree

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tripletree.log.log import TERMINATED, Log
+from tripletree.log.log import Log
 from tripletree.log.recording import Recording
 from tripletree.tree.structure import Tree
 
@@ -18,9 +18,6 @@ I64 = npt.NDArray[np.int64]
 
 Z95 = 1.959963984540054
 """Half width of a 95 % interval in standard deviations."""
-
-_TABLE = 4_000_000
-
 
 FAIR, POOR = 0.05, 0.15
 """Excess from which a chain is called fair instead of good, and poor instead of fair."""
@@ -242,111 +239,6 @@ def leaves_of(
     known = ~np.isnan(log.final_states[:, 0])
     final[known] = tree.apply(np.ascontiguousarray(log.final_states[known]), threads)
     return tree.apply(log.states, threads), final
-
-
-UNKNOWN = -1
-"""What follows a sequence when nobody knows what followed."""
-
-
-class Sequences(NamedTuple):
-    """The sequences of a log: maximal runs of steps of one episode in one leaf.
-
-    Attributes
-    ----------
-    first : int64 array of shape (sequences,)
-        The sample at which each begins.
-    leaf, following : int32 arrays of shape (sequences,)
-        Its leaf, and the leaf that follows: the number of leaves for the end, UNKNOWN where nobody knows.
-    last : int64 array of shape (episodes,)
-        The last sequence of each episode.
-    """
-
-    first: I64
-    leaf: npt.NDArray[np.int32]
-    following: npt.NDArray[np.int32]
-    last: I64
-
-
-def find_sequences(
-    n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording
-) -> Sequences:
-    """Return the sequences of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
-    begins = np.empty(len(leaf), np.bool_)
-    np.not_equal(leaf[1:], leaf[:-1], out=begins[1:])
-    begins[log.starts[:-1]] = True
-    first = np.flatnonzero(begins)
-    source = leaf[first]
-    following = np.append(source[1:], np.int32(UNKNOWN))
-    last = np.searchsorted(first, log.starts[1:]) - 1
-    moved = np.where((final >= 0) & (final != source[last]), final, UNKNOWN)
-    following[last] = np.where(log.endings == TERMINATED, n_leaves, moved)
-    return Sequences(first, source, following, last)
-
-
-def number_pairs(key: npt.NDArray[np.int64], n_leaves: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the pairs of a leaf and what follows it that there are, in order, and the number of each key's own."""
-    if n_leaves * (n_leaves + 1) > _TABLE:
-        pairs, number = np.unique(key, return_inverse=True)
-        return pairs, number
-    # Few leaves: a table of all pairs is faster than sorting.
-    pairs = np.flatnonzero(np.bincount(key))
-    place = np.empty(pairs[-1] + 1 if len(pairs) else 0, np.int64)
-    place[pairs] = np.arange(len(pairs))
-    return pairs, place[key]
-
-
-def count_sequences(
-    n_leaves: int, leaf: npt.NDArray[np.int32], final: npt.NDArray[np.int32], log: Log | Recording
-) -> Transitions:
-    """Count the transitions of samples that lie in ``leaf`` and of episodes whose final states lie in ``final``."""
-    first, source, target, last = find_sequences(n_leaves, leaf, final, log)
-    length = np.diff(first, append=len(leaf))
-    samples = np.bincount(leaf, minlength=n_leaves).astype(np.int64)
-    begins = leaf[log.starts[:-1]]
-    rests = last[(target[last] == UNKNOWN) & (final >= 0)]
-    weight = log.episode_weights
-    if weight is not None and (weight[0] != weight).any():
-        weight = weight / weight.max()
-        each = weight[np.repeat(np.arange(len(last)), np.diff(last, prepend=-1))]
-        counts = each > 0
-        begins, start = begins[weight > 0], weight[weight > 0]
-        rests = rests[each[rests] > 0]
-    else:
-        weight, each, counts = None, np.ones(0), np.ones(len(target), bool)
-    known = (target != UNKNOWN) & counts
-    key = source[known].astype(np.int64) * (n_leaves + 1) + target[known]
-    edges, edge = number_pairs(key, n_leaves)
-    unknown = (target == UNKNOWN) & counts
-    lost, lost_length = source[unknown], length[unknown]
-    weighted: dict[str, Any] = {}
-    if weight is not None:
-
-        def added(group: npt.NDArray[Any], numbers: F64, groups: int) -> F64:
-            return np.bincount(group, numbers, groups).astype(np.float64)
-
-        mine, total = each[known], added(source[known], each[known], n_leaves)
-        squares = added(source[known], mine * mine, n_leaves)
-        weighted = {
-            "weight": added(edge, mine, len(edges)),
-            "weighted_steps": added(edge, mine * length[known], len(edges)),
-            "weighted_stays": added(lost, each[unknown] * (lost_length - 1), n_leaves)
-            + added(source[rests], each[rests], n_leaves),
-            "weighted_starts": added(begins, start, n_leaves),
-            "effective": np.divide(total * total, squares, out=np.zeros(n_leaves), where=squares > 0),
-        }
-    return Transitions(
-        n_leaves=n_leaves,
-        source=(edges // (n_leaves + 1)).astype(np.int32),
-        target=(edges % (n_leaves + 1)).astype(np.int32),
-        count=np.bincount(edge, minlength=len(edges)).astype(np.int64),
-        steps=_sums(edge, length[known], len(edges)),
-        censored=np.bincount(lost, minlength=n_leaves).astype(np.int64),
-        censored_steps=_sums(lost, lost_length, n_leaves),
-        stays=_sums(lost, lost_length - 1, n_leaves) + np.bincount(source[rests], minlength=n_leaves),
-        starts=np.bincount(begins, minlength=n_leaves).astype(np.int64),
-        samples=samples,
-        **weighted,
-    )
 
 
 def wilson(count: npt.NDArray[Any], total: npt.NDArray[Any]) -> F64:

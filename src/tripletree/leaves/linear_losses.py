@@ -84,8 +84,12 @@ def linear_errors(
     codes: npt.NDArray[np.int32] | None,
     threads: int,
     costs: F64 | None = None,
+    mean_weight: float | None = None,
 ) -> Errors:
-    """Return the errors on a log, of linear models in compiled form; other arguments as in `linear_curve`."""
+    """Return the errors on a log, of linear models in compiled form; other arguments as in `linear_curve`.
+
+    Of a part of a log whose steps have weights, ``mean_weight`` is their mean over the whole.
+    """
     labels = _labels(attributes)
     action = np.zeros(labels) if scales[0] is None else scales[0]
     rest = () if attributes.derivative_mean is None else (scales[1],)
@@ -93,15 +97,18 @@ def linear_errors(
     matrix = target_matrix(log, values, attributes, codes)
     with np.errstate(over="ignore", divide="ignore"):
         per_unit = np.where(scale >= np.finfo(np.float64).tiny, 1.0 / scale, 0.0)
-    weights = np.empty(0) if log.weights is None else log.weights / log.weights.mean()
+    weights = np.empty(0)
+    if log.weights is not None:
+        weights = log.weights / (log.weights.mean() if mean_weight is None else mean_weight)
     squares, wrong = asked.errors(log.states, matrix, per_unit, weights, labels, threads)
     if codes is not None and costs is not None:
         wrong = _paid(
             tree, asked, log.states, codes, labels, costs, log.weights if log.weights is None else weights, threads
         )
     has = ~np.isnan(matrix[:, -1])
+    rows = float(len(matrix) if log.weights is None else weights.sum())
     known = float(np.count_nonzero(has) if log.weights is None else weights[has].sum())
-    return Errors(squares, wrong if labels else None, len(action), float(len(matrix)), known)
+    return Errors(squares, wrong if labels else None, len(action), rows, known)
 
 
 def linear_training_curve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,12 @@ def loss_curve(
         )
     leaf = tree.apply(log.states, threads)
     if log.weights is not None:
-        return _weighted_curve(
-            tree, attributes, action_scale, derivative_scale, log, values, codes, tree.leaf_nodes[leaf], costs
-        )
+        scales = action_scale, derivative_scale
+        # Any unit near the values' size keeps their squares within range.
+        unit = float(max(np.abs(values).max(), np.abs(attributes.value_mean).max()))
+        weights = log.weights / log.weights.mean()
+        errors = weighted_errors(tree, attributes, *scales, unit, log, weights, values, codes, leaf)
+        return errors.curve(tree, attributes, *scales, unit, costs)
     columns = (*(() if codes is not None else (action_columns(log),)), value_column(values), derivative_columns(log))
     sizes = [np.maximum(*map(np.abs, ranges(part, threads))) for part in (*columns, state_columns(log))]
     sums = LeafSums.sized(log.schema, (np.zeros(0), *sizes)[-4:], tree.n_leaves)  # type: ignore[arg-type]
@@ -128,42 +132,84 @@ def curve_of(
     return np.stack([action, value[:, 0], derivative], axis=1)
 
 
-def _weighted_curve(
+@dataclass(frozen=True, eq=False)
+class WeightedErrors:
+    """Errors of leaves that predict means, of a log whose steps have weights, or of a part of it: they add up.
+
+    Attributes
+    ----------
+    residuals : dict of str to three arrays
+        For "action", "value" and "derivative", as far as they are predicted: what `_residuals` returns.
+    table : float64 array of shape (nodes, labels), or None
+        The weight of each label at each node (discrete actions only).
+    rows : float
+        The weight of all steps.
+    """
+
+    residuals: dict[str, tuple[F64, F64, F64]]
+    table: F64 | None
+    rows: float
+
+    def __add__(self, other: WeightedErrors) -> WeightedErrors:
+        def both(name: str) -> tuple[F64, F64, F64]:
+            one, two = self.residuals[name], other.residuals[name]
+            return one[0] + two[0], one[1] + two[1], one[2] + two[2]
+
+        table = None if self.table is None or other.table is None else self.table + other.table
+        return WeightedErrors({name: both(name) for name in self.residuals}, table, self.rows + other.rows)
+
+    def curve(
+        self,
+        tree: Tree,
+        attributes: Attributes,
+        action_scale: F64 | None,
+        derivative_scale: F64,
+        unit: float,
+        costs: F64 | None = None,
+    ) -> F64:
+        """Return the loss curve; ``unit`` is that of the value."""
+
+        def rmse(name: str, mean: F64, scale: F64) -> F64:
+            return _rmse(tree, mean, scale, *self.residuals[name])
+
+        value = rmse("value", attributes.value_mean[:, None], np.array([unit])) * unit
+        action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
+        if self.table is not None:
+            action = _action_loss(tree, np.asarray(attributes.mode), self.table, self.rows, costs)
+        elif "action" in self.residuals:
+            action = rmse("action", np.asarray(attributes.action_mean), np.asarray(action_scale)).sum(axis=1)
+        if "derivative" in self.residuals:
+            derivative = rmse("derivative", np.asarray(attributes.derivative_mean), derivative_scale).sum(axis=1)
+        return np.stack([action, value[:, 0], derivative], axis=1)
+
+
+def weighted_errors(
     tree: Tree,
     attributes: Attributes,
     action_scale: F64 | None,
     derivative_scale: F64,
+    unit: float,
     log: Log,
+    weights: F64,
     values: F64,
     codes: npt.NDArray[np.int32] | None,
-    node: I64,
-    costs: F64 | None,
-) -> F64:
-    """Return the loss curve on a log whose steps have weights, which may be any numbers."""
-    weights = np.asarray(log.weights) / np.asarray(log.weights).mean()
-
-    def residuals(columns: Columns, mean: F64, unit: F64) -> tuple[F64, F64, F64]:
-        return _residuals(tree, node, columns, mean, unit, weights)
-
-    value_mean = attributes.value_mean[:, None]
-    unit = np.array([max(np.abs(values).max(), np.abs(value_mean).max())])
-    value = _rmse(tree, value_mean, unit, *residuals(value_column(values), value_mean, unit)) * unit
-    action, derivative = np.zeros(tree.n_leaves), np.zeros(tree.n_leaves)
+    leaf: npt.NDArray[np.int32],
+) -> WeightedErrors:
+    """Return the errors on a log whose steps have these weights, of any size; ``unit`` is that of the value."""
+    node = tree.leaf_nodes[leaf]
+    found = {"value": (value_column(values), attributes.value_mean[:, None], np.array([unit]))}
+    table = None
     if codes is not None and attributes.action_count is not None:
         shape, known = attributes.action_count.shape, codes >= 0
         place = node[known] * shape[1] + codes[known]
-        table = np.bincount(place, weights[known], shape[0] * shape[1]).reshape(shape)
+        table = np.bincount(place, weights[known], shape[0] * shape[1]).astype(np.float64).reshape(shape)
         tree.add_up(table)
-        action = _action_loss(tree, np.asarray(attributes.mode), table, len(codes), costs)
     elif attributes.action_mean is not None and action_scale is not None:
-        mean = attributes.action_mean
-        sums = residuals(action_columns(log), mean, action_scale)
-        action = _rmse(tree, mean, action_scale, *sums).sum(axis=1)
+        found["action"] = action_columns(log), attributes.action_mean, action_scale
     if attributes.derivative_mean is not None:
-        mean = attributes.derivative_mean
-        sums = residuals(derivative_columns(log), mean, derivative_scale)
-        derivative = _rmse(tree, mean, derivative_scale, *sums).sum(axis=1)
-    return np.stack([action, value[:, 0], derivative], axis=1)
+        found["derivative"] = derivative_columns(log), attributes.derivative_mean, derivative_scale
+    residuals = {name: _residuals(tree, node, *of, weights) for name, of in found.items()}
+    return WeightedErrors(residuals, table, float(weights.sum()))
 
 
 def training_curve(
@@ -246,7 +292,7 @@ def _rmse(tree: Tree, mean: F64, unit: F64, count: npt.NDArray[Any], residuals: 
     return np.sqrt(np.maximum(total, 0.0) / (float(count[0]) or 1.0))
 
 
-def _action_loss(tree: Tree, mode: I64, table: npt.NDArray[Any], n_samples: int, costs: F64 | None) -> F64:
+def _action_loss(tree: Tree, mode: I64, table: npt.NDArray[Any], n_samples: float, costs: F64 | None) -> F64:
     """Return the share of samples whose label is not their leaf's, or the mean cost of that, at every leaf count.
 
     ``mode`` is the label that each node predicts, and ``table`` counts the labels of the log, shape (nodes, labels).

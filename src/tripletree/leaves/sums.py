@@ -149,6 +149,8 @@ class LeafSums:
             Threads to use.
         """
         weighing = weighing or Weighing()
+        if not len(leaf):  # to the kernel, no rows would be all of them
+            return
         power = BITS - self.exponents
         first = np.minimum(power, LARGEST_POWER)
         _kernel.add_to_leaves(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import LogError
-from tripletree.log.coerce import Array
+from tripletree.log.coerce import Array, as_numbers
 from tripletree.log.disk_files import iter_rows
 from tripletree.log.disk_gaps import Mending, mended_rows
 from tripletree.log.disk_holes import columns_of, sources_of
@@ -28,11 +28,14 @@ from tripletree.writing import shown
 if TYPE_CHECKING:
     from tripletree.log.disk import DiskLog
 
+F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 PIECE = 2**18
 """Steps that are worked on at a time; an episode of more than twice as many is cut into pieces."""
-ELSEWHERE = ("episode", "endless", "success", "group", "time", "dt", "gap", "order", "missing")
+EPISODE = "episode"
+"""The weights with which every episode counts the same."""
+ELSEWHERE = ("episode", "endless", "success", "group", "time", "dt", "weight", "gap", "order", "missing")
 """What the whole log tells, and a piece by itself does not."""
 
 
@@ -204,6 +207,7 @@ def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
     n, more, episodes = piece.rows, piece.after > 0, len(piece.ids)
     lost = piece.left_out - piece.place[0]
     here = {name: np.delete(column, lost, 0) if len(lost) else column for name, column in columns.items()}
+    weights = _weights(disk, piece, here, lost)
     seconds = _seconds(disk, piece, here)
     if seconds is not None:
         # By a name of its own; a feature may be called dt.
@@ -243,6 +247,8 @@ def _log_of(disk: DiskLog, piece: Piece, columns: Mapping[str, Array]) -> Log:
     timed = () if seconds is None else ("dt",)
     fields |= {name: fields[name][:n] for name in ("states", "actions", "rewards", *timed)}
     fields |= {"starts": piece.starts, "final_states": finals, "endings": endings, "episode_ids": piece.ids}
+    if weights is not None:
+        fields["weights"] = weights
     if piece.groups is not None:
         fields |= {"groups": piece.groups, "group_name": piece.group_name}
     return Log(**fields)
@@ -257,6 +263,33 @@ def _with_rows(disk: DiskLog, columns: Mapping[str, Array], more: Mapping[str, A
         name: np.concatenate([column, np.repeat(column[:1], number, axis=0) if name in same else more[name]])
         for name, column in columns.items()
     }
+
+
+def _weights(disk: DiskLog, piece: Piece, columns: dict[str, Array], lost: I64) -> F64 | None:
+    """Return how much each row of a piece counts, by a column that is taken out of its columns, or by its episodes."""
+    column = disk.roles.get("weight")
+    found = None if column is None else columns.pop(column)[: piece.rows]
+    if disk.weighting == EPISODE:
+        here = np.diff(piece.starts)
+        lengths = here.copy()
+        lengths[0] += piece.before
+        lengths[-1] += piece.after
+        return np.repeat(1.0 / lengths, here)
+    if found is None or disk.weighting is None:
+        return None
+    findings = Findings(shown(disk.path))
+    numbers = as_numbers(found, f"The weight `{column}`", findings)
+    findings.stop_if_failed()
+    weights = np.asarray(numbers, np.float64)
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        first = int(bad.argmax())
+        row = piece.place[0] + int(row_of(np.array([first]), lost)[0])
+        raise LogError(
+            f"The weight `{column}` holds {weights[first]:g} in row {row:,}; weights are finite, at least 0, and not "
+            "all 0."
+        )
+    return weights
 
 
 def _seconds(disk: DiskLog, piece: Piece, columns: dict[str, Array]) -> Array | None:

@@ -19,7 +19,7 @@ from tripletree.log.boundaries import FLAGS
 from tripletree.log.build import no_number
 from tripletree.log.categories import NO_TEXT_VARIES, category_names
 from tripletree.log.coerce import Array, as_numbers
-from tripletree.log.cutting import cut, keep, read_pieces
+from tripletree.log.cutting import EPISODE, cut, keep, read_pieces
 from tripletree.log.disk_files import File, files_of, rows_of
 from tripletree.log.disk_texts import find_texts
 from tripletree.log.disk_times import middle_of, times_told
@@ -39,7 +39,6 @@ HEAD = 20_000
 EXECUTORS = ("threads", "processes", "dask")
 SIZES = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 REFUSED = {
-    "weight": "weights",
     "previous_row": "row pointers",
     "next_row": "row pointers",
 }
@@ -68,6 +67,9 @@ class DiskLog:
         Which episodes count, if not all of them.
     middle : float or None
         The number in the middle of the column of times; None where there is no clock.
+    weighting : {"log", "episode"} or None
+        Whether steps count as the column of weights says, if there is one; so that every episode counts the same; or
+        all the same.
     known : list of Index
         Its episodes, once somebody has looked for them.
     """
@@ -81,6 +83,7 @@ class DiskLog:
     how: Resources
     only: Part | None = None
     middle: float | None = None
+    weighting: str | None = "log"
     known: list[Index] = field(default_factory=list)
 
     @property
@@ -102,6 +105,29 @@ class DiskLog:
     def n_bytes(self) -> int:
         """Size of the files."""
         return sum(file.size for file in self.files)
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether steps may count differently."""
+        return self.weighting == EPISODE or (self.weighting is not None and "weight" in self.roles)
+
+    def weighted(self, weights: str | None) -> DiskLog:
+        """Return the log with other weights, as :meth:`Log.weighted` does: ``"episode"``, or None for all the same.
+
+        A weight for each step is a column of the files, which :func:`open_log` is told of: ``weight="importance"``.
+        """
+        if weights is not None and not (isinstance(weights, str) and weights == EPISODE):
+            raise ParameterError(
+                Message(
+                    "A log on disk takes {} (every episode counts the same) or {} (every step does); got {!r:.60}. "
+                    "Weights of steps are a column of its files, named when it is opened: {}.",
+                    Option("weights", EPISODE),
+                    Option("weights", None),
+                    weights,
+                    Option("weight", weights if isinstance(weights, str) else "importance"),
+                )
+            )
+        return replace(self, weighting=weights)
 
     def split(self, validation: float = 0.2, seed: int | np.random.Generator = 0) -> tuple[DiskLog, DiskLog]:
         """Split by whole episodes (or groups), as :meth:`Log.split` does."""
@@ -352,7 +378,7 @@ def read_size(given: int | str, name: str) -> int:
 
 def _reading(disk: DiskLog, guessed: set[str], aside: Sequence[str], clock: str) -> str:
     lines = [f"Opened {count(disk.n_samples, 'sample')} in {count(len(disk.files), 'file')} of {shown(disk.path)}."]
-    for role in ("episode", "step", "time", "dt", "group", "reward", *FLAGS, "action", "features"):
+    for role in ("episode", "step", "time", "dt", "group", "weight", "reward", *FLAGS, "action", "features"):
         columns = disk.features if role == "features" else listed(disk.roles.get(role))
         if columns:
             how = " (guessed)" if role in guessed else ""

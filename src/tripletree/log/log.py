@@ -23,6 +23,7 @@ from tripletree.log.card import log_card
 from tripletree.log.coerce import NUMERIC, extremes, freeze
 from tripletree.log.endings import ENDING_NAMES, TERMINATED, TRUNCATED, UNKNOWN
 from tripletree.log.episodes import from_episodes
+from tripletree.log.exact import add_weights, mean_weights
 from tripletree.log.findings import Finding, Findings, Report
 from tripletree.log.frames import OWN, data_frame, described, table_of, write_csv, write_parquet
 from tripletree.log.minari_data import write_minari
@@ -203,7 +204,10 @@ class Log:
         """How much each episode counts where moves are counted, shape (episodes,): the mean weight of its steps."""
         if self.weights is None:
             return None
-        return np.add.reduceat(self.weights, self.starts[:-1]) / np.diff(self.starts)
+        largest = float(self.weights.max())
+        return mean_weights(
+            add_weights(self.weights, self.starts, largest, self.n_samples), np.diff(self.starts), largest
+        )
 
     def __len__(self) -> int:
         return self.n_samples

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.log.derive import values
+from tripletree.log.exact import grids_of, parts_of
 from tripletree.log.log import TRUNCATED, Log
-from tripletree.tree.spread import grids_of
 from tripletree.tree.structure import Tree
 
 F64 = npt.NDArray[np.float64]
@@ -115,13 +115,8 @@ class TailSums:
         """
         grids = grids_of(total)
         counted = np.ones(len(leaf)) if weights is None else weights
-
-        def parts(numbers: F64) -> tuple[F64, F64]:
-            high = (numbers + grids[0]) - grids[0]
-            return high, ((numbers - high) + grids[1]) - grids[1]
-
         present, place = np.unique(leaf, return_inverse=True)
-        base = [np.bincount(place, part * counted, len(present)) for part in parts(value)]
+        base = [np.bincount(place, part * counted, len(present)) for part in parts_of(value, grids)]
         steps = np.diff(log.starts)
         follower = np.repeat(end, steps)
         pulled = follower >= 0
@@ -130,7 +125,7 @@ class TailSums:
         weight = gamma ** left[pulled].astype(np.float64)
         inside = np.flatnonzero(pulled)
         pair, where = np.unique(np.stack([leaf[inside], follower[inside]], axis=1), axis=0, return_inverse=True)
-        pull = [np.bincount(where.reshape(-1), part * counted[inside], len(pair)) for part in parts(weight)]
+        pull = [np.bincount(where.reshape(-1), part * counted[inside], len(pair)) for part in parts_of(weight, grids)]
         return cls(
             present.astype(np.int64),
             np.bincount(place, counted, len(present)).astype(np.float64),

@@ -243,11 +243,19 @@ def _medians(log: Log, weighing: Weighing) -> dict[str, list[float]]:
     if weighing.counts is None:
         rows = log.states[some] if weighing.rows is None else log.states[weighing.rows[some]]
         return {"medians": _kernel.middle(np.ascontiguousarray(rows).T)[0].tolist()}
-    rows = weighing.take(log.states)[some]
-    order = np.argsort(rows, axis=0)
-    until = np.cumsum(weighing.counts[some][order], axis=0)
+    return {"medians": middle(weighing.take(log.states)[some], weighing.counts[some]).tolist()}
+
+
+def middle(states: F64, counts: npt.NDArray[np.int64] | None) -> F64:
+    """Return the middle value of each feature in some states, each of which counts so much: one that occurs."""
+    if counts is None:
+        lower: F64 = np.quantile(states, 0.5, axis=0, method="lower")
+        return lower
+    order = np.argsort(states, axis=0)
+    until = np.cumsum(counts[order], axis=0)
     half = (until >= until[-1] / 2).argmax(axis=0)
-    return {"medians": np.take_along_axis(rows, order, axis=0)[half, np.arange(log.n_features)].tolist()}
+    found: F64 = np.take_along_axis(states, order, axis=0)[half, np.arange(states.shape[1])]
+    return found
 
 
 def score(curve: F64, theta: Any) -> F64:

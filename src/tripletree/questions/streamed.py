@@ -24,9 +24,8 @@ from tripletree.log.recording import Recording
 from tripletree.model.evaluate import check_same_schema
 from tripletree.model.fitted import Fitted
 from tripletree.questions.evidence import STARTS, Begin, Evidence, Visits, read_begin
-from tripletree.scale import passes
 from tripletree.scale.pieces import Span, Work
-from tripletree.scale.session import Session, merged
+from tripletree.scale.session import Session
 from tripletree.text import Message, Option
 
 F64 = npt.NDArray[np.float64]
@@ -124,10 +123,7 @@ class Streamed:
 
     def transitions(self) -> Transitions:
         """Return how the log moves from leaf to leaf, for the chain."""
-        tree = self.fitted.tree
-        moves = merged(self.session.each("counting moves", passes.count_all_moves, (self._work, tree)))
-        found: Transitions = moves.finished(tree.n_leaves, self.session.spans)
-        return found
+        return self.session.transitions(self._work, self.fitted.tree)
 
     def sample(self) -> Evidence:
         """Return whole random episodes of up to a million steps, in memory."""

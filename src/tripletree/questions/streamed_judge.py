@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -58,12 +57,13 @@ class Judging:
     mean: F64 = field(default_factory=lambda: np.zeros(0))
     middle: float = 0.0
 
-    def compared(self, span: Span) -> tuple[F64, F64]:
-        """Return what is predicted and observed in the steps of a piece that count."""
+    def compared(self, span: Span) -> tuple[F64, F64, F64]:
+        """Return what is predicted and observed in the steps of the chosen episodes of a piece, and their weights."""
         log = self.work.log(span)
         rows = np.repeat(self.chosen[span.number], np.diff(log.starts))
         predicted, observed = compared(self.fitted, log, self.about, lambda: self.work.values(span, log))
-        return predicted[rows], observed[rows]
+        weight = np.ones(len(predicted)) if log.weights is None else log.weights
+        return predicted[rows], observed[rows], weight[rows]
 
 
 def calibration_on_disk(fitted: Fitted, disk: DiskLog, about: str, groups: int) -> Calibration:
@@ -80,20 +80,19 @@ def calibration_on_disk(fitted: Fitted, disk: DiskLog, about: str, groups: int) 
         how = Judging(work, sent, about, chosen)
         number = int(np.diff(session.index.starts)[kept].sum())
         how = replace(how, edges=_borders(session, how, number, groups))
-        sums = _in_order(session, "adding up groups", add_groups, how)
-        total = sums.steps.sum()
-        count = np.maximum(sums.steps, 1)
-        how = replace(how, mean=sums.observed / count, middle=float(sums.observed.sum() / total))
-        squares = _in_order(session, "measuring groups", add_squares, how)
-        there = sums.steps > 0
-        spread = np.sqrt(squares.observed / count)
+        steps, weight, square, predicted, observed, plain = _in_order(session, "adding up groups", add_groups, how)
+        there, total = weight > 0, steps.sum()
+        count = np.where(there, weight, 1.0)
+        how = replace(how, mean=observed / count, middle=float(plain.sum() / total))
+        around, inside = _in_order(session, "measuring groups", add_squares, how)
+        spread, effective = np.sqrt(inside / count), count * count / np.where(there, square, 1.0)
         return Calibration(
             about=about,
-            predicted=(sums.predicted / count)[there],
+            predicted=(predicted / count)[there],
             observed=how.mean[there],
-            error=(spread / np.sqrt(count))[there],
-            count=sums.steps[there],
-            scale=1.0 if about == CONFIDENCE else float(np.sqrt(squares.predicted.sum() / total)),
+            error=(spread / np.sqrt(effective))[there],
+            count=steps[there].astype(np.int64),
+            scale=1.0 if about == CONFIDENCE else float(np.sqrt(around.sum() / total)),
             episodes=int(kept.sum()),
             unseen=unseen,
         )
@@ -165,45 +164,45 @@ def count_predictions(how: Judging, spans: Sequence[Span]) -> I64:
     return np.asarray(sum(how.places.counted(how.compared(span)[0]) for span in spans))
 
 
-class Groups(NamedTuple):
-    """Sums over the groups: of steps, of what is predicted and of what is observed."""
-
-    steps: I64
-    predicted: F64
-    observed: F64
-
-
-def _in_order(
-    session: Session, what: str, task: Callable[[Judging, list[Span]], dict[int, Groups]], how: Judging
-) -> Groups:
+def _in_order(session: Session, what: str, task: Callable[[Judging, list[Span]], dict[int, F64]], how: Judging) -> F64:
     """Add up all pieces in the order of the log, whoever was first: so rounded numbers add up to the same."""
-    found: dict[int, Groups] = {}
+    found: dict[int, F64] = {}
     for part in session.each(what, task, how):
         found |= part
-    parts = [found[span.number] for span in session.spans]
-    return Groups(*(np.sum([part[k] for part in parts], axis=0) for k in range(3)))
+    total: F64 = np.sum([found[span.number] for span in session.spans], axis=0)
+    return total
 
 
-def add_groups(how: Judging, spans: Sequence[Span]) -> dict[int, Groups]:
-    """Return the sums of each piece."""
-    return _by_group(how, spans, lambda _, predicted, observed: (predicted, observed))
+def add_groups(how: Judging, spans: Sequence[Span]) -> dict[int, F64]:
+    """Return sums over the groups of each piece.
+
+    They are the number of steps, their weights, the squares of these, what is predicted and what is observed by weight,
+    and what is observed as it is.
+    """
+
+    def numbers(_: I64, predicted: F64, observed: F64, weight: F64) -> list[F64]:
+        return [np.ones(len(weight)), weight, weight * weight, predicted * weight, observed * weight, observed]
+
+    return _by_group(how, spans, numbers)
 
 
-def add_squares(how: Judging, spans: Sequence[Span]) -> dict[int, Groups]:
-    """Return sums of squares of each piece: around the mean of all steps, and around the mean of their group."""
-    return _by_group(
-        how, spans, lambda group, _, observed: ((observed - how.middle) ** 2, (observed - how.mean[group]) ** 2)
-    )
+def add_squares(how: Judging, spans: Sequence[Span]) -> dict[int, F64]:
+    """Return sums of squares of each piece: around the mean of all steps, and by weight around that of their group."""
+
+    def numbers(group: I64, _: F64, observed: F64, weight: F64) -> list[F64]:
+        return [(observed - how.middle) ** 2, (observed - how.mean[group]) ** 2 * weight]
+
+    return _by_group(how, spans, numbers)
 
 
 def _by_group(
-    how: Judging, spans: Sequence[Span], numbers: Callable[[I64, F64, F64], tuple[F64, F64]]
-) -> dict[int, Groups]:
-    """Add up two numbers of each step, made of its group, of what is predicted and of what is observed."""
+    how: Judging, spans: Sequence[Span], numbers: Callable[[I64, F64, F64, F64], list[F64]]
+) -> dict[int, F64]:
+    """Add up some numbers of each step, made of its group, of what is predicted and observed, and of its weight."""
     found, size = {}, len(how.edges) + 1
     for span in spans:
-        predicted, observed = how.compared(span)
+        predicted, observed, weight = how.compared(span)
         group = np.searchsorted(how.edges, predicted, side="right")
-        one, other = (np.bincount(group, part, size).astype(np.float64) for part in numbers(group, predicted, observed))
-        found[span.number] = Groups(np.bincount(group, minlength=size), one, other)
+        made = numbers(group, predicted, observed, weight)
+        found[span.number] = np.stack([np.bincount(group, part, size).astype(np.float64) for part in made])
     return found

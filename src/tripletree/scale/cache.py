@@ -127,9 +127,9 @@ class Cache:
             raise ValueError("cut off")
         return head, begin
 
-    def forget(self, kind: str) -> None:
-        """Remove the files of one kind, and what killed workers did not finish of any kind."""
-        for pattern in (f"{kind}-*", ".*-*"):
+    def forget(self, *kinds: str) -> None:
+        """Remove the files of some kinds, and what killed workers did not finish of any kind."""
+        for pattern in (*(f"{kind}-*" for kind in kinds), ".*-*"):
             for path in Path(self.path).glob(pattern):
                 path.unlink(missing_ok=True)
 
@@ -150,7 +150,7 @@ def open_cache(disk: DiskLog, rows: int, folder: str | os.PathLike[str] | None) 
     """Return the cache of a log: in the given folder, or in the user's; what an interrupted run left there is found."""
     files = [(file.path, file.size, file.changed, file.groups) for file in disk.files]
     part = "" if disk.only is None else hashlib.sha256(np.packbits(disk.only.episodes).tobytes()).hexdigest()
-    told = json.dumps([files, disk.columns, disk.roles, rows, part, 3], default=str)
+    told = json.dumps([files, disk.columns, disk.roles, disk.weighting, rows, part, 4], default=str)
     key = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     base = Path(home) / "tripletree" if folder is None else Path(folder)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from tripletree.errors import TripleTreeWarning
 from tripletree.graph.markov import check_markov
+from tripletree.graph.moves import Moves
 from tripletree.graph.transitions import Transitions, leaves_of
 from tripletree.leaves.attributes import Attributes, attributes_of
 from tripletree.leaves.losses import training_curve
@@ -42,7 +43,7 @@ from tripletree.scale.session import Session
 from tripletree.tree.costs import cost_matrix, named_costs
 from tripletree.tree.parts import Model, Rounding
 from tripletree.tree.structure import Tree
-from tripletree.tree.weights import Weighing
+from tripletree.tree.weights import weigh
 
 F64 = npt.NDArray[np.float64]
 
@@ -82,9 +83,17 @@ class Fit:
 
     def _describe(self, work: Work, tree: Tree, how: Rounding) -> tuple[Attributes, Transitions]:
         size = np.maximum(*map(np.abs, self.seen.states))
-        empty = LeafSums.empty(self.seen.schema, how.scales, size, tree.n_leaves, value_size=self.growing.value_size)
+        empty = LeafSums.empty(
+            self.seen.schema,
+            how.scales,
+            size,
+            tree.n_leaves,
+            value_size=self.growing.value_size,
+            weighted=how.weighted,
+        )
         sums: LeafSums | None = None
-        moves: passes.Moves | None = None
+        moves: Moves | None = None
+        work = self.session.moving(work)
         for part, more in self.session.each("describing leaves", passes.describe_leaves, (work, tree, empty)):
             if sums is None or moves is None:
                 sums, moves = part, more
@@ -93,7 +102,7 @@ class Fit:
                 moves.merge(more)
         if sums is None or moves is None:
             raise ValueError("no pieces")
-        counted = moves.finished(tree.n_leaves, self.session.spans)
+        counted = self.session.finished(moves, tree)
         scale = self.parameters["derivative_scale"]
         return attributes_of(tree, sums, how.scales, scale, self.costs), counted
 
@@ -111,7 +120,8 @@ class Fit:
         some, values = self.session.gathered(work, in_memory(self.disk, most))
         threads = self.session.workers.number
         node = tree.leaf_nodes[tree.apply(some.states, threads)].astype(np.int32)
-        grown = Grown(tree, node, how.scales, how.notes, values, Weighing())
+        weighing = weigh(some.weights)
+        grown = Grown(tree, node, how.scales, how.notes, values, weighing)
         fitted = describe_grown(some, grown, given, attributes)
         all_there = some.n_samples == n
         action_scale = how.scales.action.std if seen.schema.action.kind == "continuous" else None
@@ -131,16 +141,13 @@ class Fit:
                 "samples": n,
                 "episodes": self.session.index.n_episodes,
                 **({} if all_there else {"in_memory": some.n_samples}),
-                "medians": [
-                    median
-                    for _, some_states in self.session.noted("some")
-                    for median in np.quantile(some_states, 0.5, axis=0, method="lower").tolist()
-                ],
+                "medians": self.session.medians(),
                 **({} if bare(given) else levels_of(some, grown, given, threads)),
             },
         )
         notes = (
             *self.session.index.said,
+            *(() if self.session.weights is None else self.session.weights.notes),
             *how.notes,
             *feature_notes(some, seen.states[0] == seen.states[1]),
             *leaf_notes(some, given),

@@ -22,8 +22,8 @@ from tripletree.tree.frontier import Growth, Limits, Wanted
 from tripletree.tree.grow import encode
 from tripletree.tree.parts import Measured, Model, Rounding, at_ranks, middle_ranks, middle_span, rounding, units_for
 from tripletree.tree.rotation import WORTHWHILE
-from tripletree.tree.spread import grids_of
 from tripletree.tree.structure import Tree
+from tripletree.tree.weights import weigh
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -37,11 +37,12 @@ class Growing:
 
     def __init__(self, session: Session, model: Model, parameters: Mapping[str, Any], slots: int) -> None:
         self.session, self.model, self.parameters, self.slots = session, model, parameters, slots
-        self.seen, self.n = session.seen, session.n_samples
+        self.seen, self.n = session.seen, session.n_counted
         self.edges: Edges | None = None
         self.value_size = 0.0
         self._start_size = 0.0
         self._ranges = Measured()
+        self._states = session.seen.states
         self._few: dict[tuple[int, int], dict[float, int]] = {}
 
     def _flattened(self, work: Work) -> Work:
@@ -50,6 +51,10 @@ class Growing:
         self._ranges = merged(self.session.each("measuring ranges", passes.measure_ranges, (work, self.model)))
         lowest, highest = self._ranges.lowest[1], self._ranges.highest[1]
         low, high = float(lowest[0]), float(highest[0])
+        if work.grid is not None:
+            whole = merged(self.session.each("measuring ranges", passes.measure_whole, work))
+            self._states = whole.closed(0)
+            low, high = (float(of[0]) for of in whole.closed(1))
         if high - low <= NOISE * max(abs(low), abs(high), self.seen.rewards):
             low = high = lowest[0] = highest[0] = low / 2 + high / 2
             work = replace(work, flat=low)
@@ -59,12 +64,12 @@ class Growing:
     def _measured(self, work: Work) -> Rounding:
         """Measure how action, value and derivative spread; the first time, choose edges as well."""
         ranges = self._ranges
-        units = units_for(ranges, self.seen.states)
+        units = units_for(ranges, self._states)
         bins = int(self.parameters["bins"])
         known: list[F64 | None] = [None] * self.session.disk.n_features
         if self.edges is None and self.n > SAMPLE:
             known = [values for _, sample in self.session.noted("sample") for values in few_values(sample, bins)]
-        how = passes.Units(self.model, units, grids_of(self.n), known, bins)
+        how = passes.Units(self.model, units, self._total(work), known, bins)
         sums: Measured | None = None
         more = [np.empty(0)] * self.session.disk.n_features
         for part, found in self.session.each("measuring spreads", passes.measure_sums, (work, how)):
@@ -79,7 +84,11 @@ class Growing:
             self.edges = Edges.joined(parts)
         sums = sums or Measured()
         self._few = sums.few
-        return rounding(self.model, ranges, sums, self.seen.states)
+        return rounding(self.model, ranges, sums, self._states, work.weights)
+
+    def _total(self, work: Work) -> int:
+        """Return what all steps that count do so together."""
+        return self.n if work.weights is None else work.total_weight
 
     def _grow(self, work: Work) -> tuple[Tree, Rounding]:
         """Grow a tree on the values of this work."""
@@ -96,12 +105,11 @@ class Growing:
             for histogram, part in self.session.each("binning", passes.count_root, (work, how, edges)):
                 root = histogram if root is None else root + histogram
                 lie = part if lie is None else lie + part
-            if how.fine or lie is None:
+            if lie is None or (how.fine and not how.weighted):
                 break
-            finer = how.told(self._steps(work, how, lie))
-            if not finer.fine:
+            before, how = how, how.told(self._steps(work, how, how.narrow(lie)))
+            if how.fine == before.fine:
                 break
-            how = finer
         if root is None:
             raise ValueError("no pieces")
         given = self.parameters
@@ -131,16 +139,15 @@ class Growing:
             if given["progress"] is not None:
                 given["progress"](number, most)
 
-        growth = Growth(how.lanes, edges, root[0], limits, self.slots, self.session.workers.number)
+        least = 1 if how.weights is None else how.weights[0]
+        growth = Growth(how.lanes, edges, root[0], limits, self.slots, self.session.workers.number, least)
         tree, _ = growth.grow(counted, progress)
         quality = tree.quality / how.grid / how.grid
         return Tree(tree.feature, tree.threshold, tree.left, quality), how
 
-    def _steps(self, work: Work, how: Rounding, lie: I64) -> dict[tuple[int, int], float]:
-        """Return how many steps of the grid the middle of each narrow column spans."""
-        narrow = how.narrow(lie)
-        discrete = self.model.schema.action.kind == "discrete"
-        steps = {name: how.steps(name, 0.0) for name in narrow if name[0] == 0 and discrete}
+    def _steps(self, work: Work, how: Rounding, narrow: list[tuple[int, int]]) -> dict[tuple[int, int], float]:
+        """Return how many steps of the grid the middle of some columns spans."""
+        steps = {name: how.steps(name, 0.0) for name in narrow if name[0] == 0 and self.model.labelled}
         wanted = {name: middle_ranks(how.spreads[name[0]].count) for name in narrow if name not in steps}
         places = {name: [rank for pair in pairs for rank in pair] for name, pairs in wanted.items()}
         found = {name: at_ranks(self._few[name], places[name]) for name in wanted if name in self._few}
@@ -162,7 +169,7 @@ class Growing:
 
     def grow_settled(self, work: Work) -> tuple[Tree, Work, Rounding]:
         """As `model.fit.grow_settled`: with truncated episodes, once more on the values that the tree settles."""
-        start = self._flattened(work)
+        start = self._flattened(self.session.weighed(work))
         self._start_size = self.value_size
         if WORTHWHILE * self.n < self.session.disk.n_features:
             raise ParameterError("There are many more features than samples: read the log into memory, with read_log.")
@@ -175,10 +182,9 @@ class Growing:
     def _settled(self, start: Work, tree: Tree) -> Work:
         """Return the work with the values that a tree settles."""
         unit = max(self._start_size, float(np.finfo(np.float64).tiny))
+        how = passes.Tails(tree, unit, self._total(start))
         found = merged(
-            part
-            for part in self.session.each("settling values", passes.settle, (start, passes.Tails(tree, unit, self.n)))
-            if part is not None
+            part for part in self.session.each("settling values", passes.settle, (start, how)) if part is not None
         )
         settled = Settled(tree, found.settled(tree.n_leaves) * unit)
         return self._flattened(replace(start, settled=settled, flat=None).carried(self.session.spans))
@@ -189,10 +195,10 @@ class Growing:
         log, _ = self.session.gathered(work, most)
         threads = self.session.workers.number
         given = self.parameters
-        grown = grow_settled(
-            log, encode(log, given["mode"], given["bins"], threads, None, given["thresholds"]), given, threads
-        )
-        start = self._flattened(work)
+        weighing = weigh(log.weights)
+        codes = encode(log, given["mode"], given["bins"], threads, weighing, given["thresholds"])
+        grown = grow_settled(log, codes, given, threads, weighing)
+        start = self._flattened(self.session.weighed(work))
         self._start_size = self.value_size
         if settles(given) and self.session.truncated():
             start = self._settled(start, grown.tree)

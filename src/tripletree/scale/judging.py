@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from tripletree.errors import LogError
 from tripletree.graph.markov import check_markov
 from tripletree.graph.transitions import Transitions, leaves_of
 from tripletree.leaves.linear_losses import Errors, linear_errors
-from tripletree.leaves.losses import curve_of
+from tripletree.leaves.losses import WeightedErrors, curve_of, weighted_errors
 from tripletree.leaves.sums import LeafSums
 from tripletree.log.categories import expand
 from tripletree.log.coerce import Array
@@ -43,6 +43,7 @@ from tripletree.writing import reason, shown
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
+Sums = TypeVar("Sums", Errors, WeightedErrors)
 
 
 def losses_on_disk(fitted: Fitted, disk: DiskLog) -> F64:
@@ -57,8 +58,7 @@ def transitions_on_disk(fitted: Fitted, disk: DiskLog) -> Transitions:
     with Session.opened(disk) as session:
         check_same_schema(fitted.schema, session.seen, "log")
         work = session.work(1.0)
-        moves = merged(session.each("counting moves", passes.count_all_moves, (work, fitted.tree)))
-        found: Transitions = moves.finished(fitted.tree.n_leaves, session.spans)
+        found = session.transitions(work, fitted.tree)
         some, _ = session.gathered(work)
         leaf, final = leaves_of(fitted.tree, some, session.workers.number)
         return replace(found, markov=check_markov(found, leaf, final, some))
@@ -73,11 +73,12 @@ def some_episodes(fitted: Fitted, disk: DiskLog) -> Log:
 
 @dataclass(frozen=True, eq=False)
 class Judging:
-    """What every piece is judged by: the tree, sizes of the columns, and the unit of the value."""
+    """What every piece is judged by: the tree, sizes of the columns, the unit of the value, and the mean weight."""
 
     fitted: Fitted
     sums: LeafSums
     unit: float
+    mean_weight: float
 
 
 def curve_on(session: Session, fitted: Fitted) -> F64:
@@ -93,16 +94,12 @@ def curve_on(session: Session, fitted: Fitted) -> F64:
     states = np.maximum(*map(np.abs, session.seen.states))
     sums = LeafSums.sized(work.schema, (sizes[0], sizes[1], sizes[2], states), tree.n_leaves)
     unit = max(float(sizes[1][0]), float(np.abs(attributes.value_mean).max()))
-    how = Judging(sent, sums, unit)
+    how = Judging(sent, sums, unit, session.mean_weight)
+    scales = fitted.action_scale, fitted.derivative_scale
     if fitted.model is not None:
-        # In the order of the log, whoever was first: numbers that are rounded add up to the same.
-        found: dict[int, Errors] = {}
-        for part in session.each("judging", add_errors, (work, how), len(session.spans)):
-            found |= part
-        total = found[session.spans[0].number]
-        for span in session.spans[1:]:
-            total = total + found[span.number]
-        return total.curve(tree, unit)
+        return _in_order(session, add_errors, work, how).curve(tree, unit)
+    if session.weights is not None:
+        return _in_order(session, add_weighted, work, how).curve(tree, attributes, *scales, unit, fitted.costs)
     table: I64 | None = None
     added: LeafSums | None = None
     for more, labels in session.each("judging", add_leaves, (work, how)):
@@ -114,8 +111,20 @@ def curve_on(session: Session, fitted: Fitted) -> F64:
     if added is None:
         raise ValueError("no pieces")
     discrete = attributes.action_count is not None
-    scales = fitted.action_scale, fitted.derivative_scale
     return curve_of(tree, attributes, *scales, added, table if discrete else None, fitted.costs)
+
+
+def _in_order(
+    session: Session, task: Callable[[tuple[Work, Judging], list[Span]], dict[int, Sums]], work: Work, how: Judging
+) -> Sums:
+    """Add up the errors of all pieces in the order of the log, whoever was first: they are rounded."""
+    found: dict[int, Sums] = {}
+    for part in session.each("judging", task, (work, how), len(session.spans)):
+        found |= part
+    total = found[session.spans[0].number]
+    for span in session.spans[1:]:
+        total = total + found[span.number]
+    return total
 
 
 def valued(session: Session, fitted: Fitted, chosen: passes.Chosen | None = None) -> Work:
@@ -164,6 +173,28 @@ def add_errors(common: tuple[Work, Judging], spans: Sequence[Span]) -> dict[int,
             _codes(fitted, log),
             1,
             fitted.costs,
+            how.mean_weight,
+        )
+    return found
+
+
+def add_weighted(common: tuple[Work, Judging], spans: Sequence[Span]) -> dict[int, WeightedErrors]:
+    """Return the errors of leaves that predict means in each piece, by the weights of its steps."""
+    work, how = common
+    fitted, found = how.fitted, {}
+    for span in spans:
+        log = work.log(span)
+        found[span.number] = weighted_errors(
+            fitted.tree,
+            fitted.attributes,
+            fitted.action_scale,
+            fitted.derivative_scale,
+            how.unit,
+            log,
+            np.asarray(log.weights) / how.mean_weight,
+            work.values(span, log),
+            _codes(fitted, log),
+            fitted.tree.apply(log.states),
         )
     return found
 

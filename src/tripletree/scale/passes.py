@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
-from tripletree.graph.transitions import UNKNOWN, Transitions, find_sequences, leaves_of, number_pairs
+from tripletree.graph.moves import Moves, count_moves
+from tripletree.graph.transitions import leaves_of
 from tripletree.leaves.sums import LeafSums
 from tripletree.log.endings import TRUNCATED
+from tripletree.log.exact import add_weights
 from tripletree.log.log import Log
 from tripletree.log.ranks import Ranks
 from tripletree.model.bootstrap import TailSums, end_states
 from tripletree.scale.cache import Arrays
-from tripletree.scale.pieces import ROWS, Passing, Room, Span, Work
-from tripletree.tree.edges import Edges, unknown
+from tripletree.scale.pieces import NOTED, ROWS, Passing, Room, Span, Work
+from tripletree.tree.columns import state_columns, value_column
+from tripletree.tree.edges import Edges, sampled, unknown
 from tripletree.tree.frontier import Wanted, no_counts, nothing_but_the_root
 from tripletree.tree.parts import BUCKETS, Measured, Model, Rounding
 from tripletree.tree.structure import Tree
+from tripletree.tree.weights import LARGEST, Census, Grid, steps_of
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
@@ -36,6 +40,107 @@ def numbered(common: tuple[Callable[[Any, int], Any], Any], number: int) -> tupl
     return number, task(of, number)
 
 
+def count_weights(work: Work, spans: Sequence[Span]) -> Census:
+    """Return which weights steps have."""
+    found: Census | None = None
+    for span in spans:
+        part = Census.of(np.asarray(work.kept(span).weights, np.float64))
+        found = part if found is None else found.merge(part)
+    if found is None:
+        raise ValueError("no pieces")
+    return found
+
+
+def add_steps(common: tuple[Work, float], spans: Sequence[Span]) -> int:
+    """Return the sum of weights in steps of 2^-20 of the largest."""
+    work, largest = common
+    return sum(steps_of(np.asarray(work.kept(span).weights, np.float64), largest) for span in spans)
+
+
+class Rounded(NamedTuple):
+    """What rounding makes of a piece's weights.
+
+    Attributes
+    ----------
+    counted : int
+        Steps that count.
+    least, most, total : int
+        The smallest and the largest weight of these, and their sum.
+    positive : int
+        Steps that weighed something before.
+    episodes : float64 array of shape (episodes, 2)
+        The sums of the weights in each, see `log.exact.add_weights`.
+    """
+
+    counted: int
+    least: int
+    most: int
+    total: int
+    positive: int
+    episodes: F64
+
+
+def round_weights(common: tuple[Work, Grid, int], spans: Sequence[Span]) -> dict[int, Rounded]:
+    """Return what rounding makes of the weights of each piece; of a log of so many steps."""
+    work, grid, n_samples = common
+    found = {}
+    for span in spans:
+        kept = work.kept(span)
+        weights = np.asarray(kept.weights, np.float64)
+        whole = grid.whole(weights)
+        counted = whole[whole > 0]
+        found[span.number] = Rounded(
+            len(counted),
+            int(counted.min()) if len(counted) else LARGEST,
+            int(counted.max(initial=0)),
+            int(counted.sum()),
+            int(np.count_nonzero(weights)),
+            add_weights(weights, kept.starts, grid.largest, n_samples),
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Noting:
+    """Which steps are noted, of ``total`` that count; those of each piece are counted from ``first`` on."""
+
+    first: dict[int, int]
+    total: int
+    stride: int
+
+
+def note_rows(common: tuple[Work, Noting], spans: Sequence[Span]) -> int:
+    """Write the states that bins and medians are chosen by, of the steps that count; returns the pieces."""
+    work, how = common
+    for span in spans:
+        log = work.log(span)
+        weighing = work.weighing(log)
+        states, first = weighing.take(log.states), how.first[span.number]
+        some = np.arange(-first % how.stride, len(states), how.stride)
+        arrays = {
+            "sample": states[sampled(first, first + len(states), how.total)],
+            "some": states[some],
+            **({} if weighing.counts is None else {"counts": weighing.counts[some]}),
+        }
+        work.cache.write(NOTED, span.number, arrays, {})
+    return len(spans)
+
+
+def measure_whole(work: Work, spans: Sequence[Span]) -> Measured:
+    """Return the ranges of the states that count, and of all values, of those that do not count as well."""
+    found: Measured | None = None
+    room = Room()
+    for span in spans:
+        log = work.log(span, room)
+        columns = [work.weighing(log).columns(state_columns(log)), value_column(work.values(span, log))]
+        part = Measured.ranges(columns)
+        if found is None:
+            found = part
+        else:
+            found.merge(part)
+    return found or Measured()
+
+
 def measure_ranges(common: tuple[Work, Model], spans: Sequence[Span]) -> Measured:
     """Return the ranges of action, value and derivative."""
     work, model = common
@@ -43,7 +148,7 @@ def measure_ranges(common: tuple[Work, Model], spans: Sequence[Span]) -> Measure
     room = Room()
     for span in spans:
         log = work.log(span, room)
-        part = Measured.ranges(model.columns(log, work.values(span, log)))
+        part = Measured.ranges(model.columns(log, work.values(span, log), work.weighing(log)))
         if found is None:
             found = part
         else:
@@ -53,11 +158,11 @@ def measure_ranges(common: tuple[Work, Model], spans: Sequence[Span]) -> Measure
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """How columns are added up, and the values of features that have few."""
+    """How columns are added up, of which ``total`` count, and the values of features that have few."""
 
     model: Model
     units: list[tuple[F64, F64]]
-    grids: tuple[float, float]
+    total: int
     known: list[F64 | None]
     most: int
 
@@ -70,10 +175,13 @@ def measure_sums(common: tuple[Work, Units], spans: Sequence[Span]) -> tuple[Mea
     room = Room()
     for span in spans:
         log = work.log(span, room)
-        part = Measured.added(how.model.columns(log, work.values(span, log)), how.units, how.grids)
+        weighing = work.weighing(log)
+        columns = how.model.columns(log, work.values(span, log), weighing)
+        part = Measured.added(columns, how.units, how.total, weighing.numbers, how.model.labelled)
+        states = weighing.take(log.states)
         for f, values in enumerate(how.known):
             if values is not None and len(more[f]) <= how.most:
-                more[f] = np.union1d(more[f], unknown(log.states[:, f], values))
+                more[f] = np.union1d(more[f], unknown(states[:, f], values))
         if found is None:
             found = part
         else:
@@ -87,11 +195,21 @@ def count_root(common: tuple[Work, Rounding, Edges], spans: Sequence[Span]) -> t
     lanes = how.lanes
     histogram = no_counts(1, edges, lanes)
     lie = np.zeros((lanes.n_plain + lanes.n_derivative, BUCKETS), np.int64)
-    counter = how.counter(edges, nothing_but_the_root(), histogram, None if how.fine else lie)
+    counter = how.counter(edges, nothing_but_the_root(), histogram, None if how.fine and not how.weighted else lie)
     for span in spans:
         kept = work.kept(span)
         # The node that each row is at, of the tree that grows.
-        rows: Arrays = {"given": how.of_values(work.values(span, kept)), "at": np.zeros(span.rows, np.uint16)}
+        rows: Arrays = {"at": np.zeros(span.rows, np.uint16)}
+        values = work.values(span, kept)
+        if work.grid is None:
+            rows["given"] = how.of_values(values)
+        else:
+            rows["weights"] = work.grid.whole(np.asarray(kept.weights, np.float64)).astype(np.int32)
+            # Others may be too large for the grid.
+            counted = rows["weights"] > 0
+            given = how.of_values(values[counted])
+            rows["given"] = np.zeros((span.rows, given.shape[1]), np.int32)
+            rows["given"][counted] = given
         work.cache.write(ROWS, span.number, rows, {})
         counter.add(_piece(work, kept, rows))
     counter.finish()
@@ -114,7 +232,7 @@ def count_nodes(common: tuple[Work, Rounding, Edges, Wanted], spans: Sequence[Sp
 def _piece(work: Work, kept: Passing, rows: Arrays) -> _kernel.Piece:
     periods = np.array(work.schema.periods, np.float64)
     numbers = kept.states, kept.starts, kept.final_states, periods, kept.actions
-    return _kernel.Piece(*numbers, rows["given"], rows["at"], kept.dt)
+    return _kernel.Piece(*numbers, rows["given"], rows["at"], kept.dt, rows.get("weights"))
 
 
 def count_places(
@@ -126,7 +244,7 @@ def count_places(
     room = Room()
     for span in spans:
         log = work.log(span, room)
-        columns = model.columns(log, work.values(span, log))
+        columns = model.columns(log, work.values(span, log), work.weighing(log))
         for (group, k), ranks in places.items():
             numbers = columns[group].column(k)
             found[group, k] = found.get((group, k), 0) + ranks.counted(numbers[~np.isnan(numbers)])
@@ -135,7 +253,7 @@ def count_places(
 
 @dataclass(frozen=True, eq=False)
 class Tails:
-    """How values settle: the tree, the unit of values, and the samples of the whole log."""
+    """How values settle: the tree, the unit of values, and the samples of the whole log, or their weight."""
 
     tree: Tree
     unit: float
@@ -157,7 +275,8 @@ def settle(common: tuple[Work, Tails], spans: Sequence[Span]) -> TailSums | None
             work.values(span, log) / how.unit,
             work.gamma,
             how.total,
-            after=span.after,
+            work.weighing(log).everywhere(log.n_samples),
+            span.after,
         )
         if found is None:
             found = part
@@ -178,124 +297,16 @@ def _ends(work: Work, span: Span, log: Log, tree: Tree) -> I64:
     return end
 
 
-@dataclass(eq=False)
-class Moves:
-    """Sequences from leaf to leaf, counted; those that a cut leaves open are kept one by one.
-
-    Attributes
-    ----------
-    key, count, steps : int64 arrays
-        ``source * (leaves + 1) + target``, sequences, and the sum of their lengths.
-    censored, censored_steps, stays, starts, samples : int64 arrays of shape (leaves,)
-        As in `Transitions`.
-    open : dict
-        For each piece with a cut episode: its first sequence and its last, as (leaf, length, what follows, whether the
-        final state is known); None for one that is whole.
-    """
-
-    key: I64
-    count: I64
-    steps: I64
-    censored: I64
-    censored_steps: I64
-    stays: I64
-    starts: I64
-    samples: I64
-    open: dict[int, tuple[tuple[int, int, int, bool] | None, tuple[int, int] | None]] = field(default_factory=dict)
-
-    def merge(self, other: Moves) -> None:
-        """Add what was counted elsewhere."""
-        key, place = np.unique(np.concatenate([self.key, other.key]), return_inverse=True)
-        for name in ("count", "steps"):
-            added = np.zeros(len(key), np.int64)
-            np.add.at(added, place, np.concatenate([getattr(self, name), getattr(other, name)]))
-            setattr(self, name, added)
-        self.key = key
-        for name in ("censored", "censored_steps", "stays", "starts", "samples"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.open |= other.open
-
-    def put(self, n_leaves: int, leaf: int, length: int, following: int, known: bool) -> None:
-        """Add one sequence."""
-        if following == UNKNOWN:
-            self.censored[leaf] += 1
-            self.censored_steps[leaf] += length
-            self.stays[leaf] += length - 1 + int(known)
-            return
-        one = np.array([leaf * (n_leaves + 1) + following])
-        none = np.zeros(n_leaves, np.int64)
-        self.merge(Moves(one, np.ones(1, np.int64), np.array([length]), none, none, none, none, none))
-
-    def close(self, n_leaves: int, spans: Sequence[Span]) -> None:
-        """Join the sequences that were cut."""
-        held: tuple[int, int] | None = None
-        for span in spans:
-            head, tail = self.open.get(span.number, (None, None))
-            if head is not None:
-                leaf, length, following, known = head
-                if held is not None:
-                    length += held[1]
-                if tail is not None and tail == (leaf, -1):  # one sequence from end to end, and on
-                    held = (leaf, length)
-                    continue
-                self.put(n_leaves, leaf, length, following, known)
-            held = tail
-
-    def finished(self, n_leaves: int, spans: Sequence[Span]) -> Transitions:
-        """Return the transitions of the whole log."""
-        self.close(n_leaves, spans)
-        return Transitions(
-            n_leaves=n_leaves,
-            source=(self.key // (n_leaves + 1)).astype(np.int32),
-            target=(self.key % (n_leaves + 1)).astype(np.int32),
-            count=self.count,
-            steps=self.steps,
-            censored=self.censored,
-            censored_steps=self.censored_steps,
-            stays=self.stays,
-            starts=self.starts,
-            samples=self.samples,
-        )
-
-
-def count_moves(n: int, span: Span, log: Log, leaf: I32, final: I32) -> Moves:
-    """Count the sequences of a piece, whose samples and final states lie in these of so many leaves."""
-    first, source, target, last = find_sequences(n, leaf, final, log)
-    length = np.diff(first, append=len(leaf))
-    known = np.zeros(len(source), bool)
-    known[last] = final >= 0
-    counts = np.ones(len(source), bool)
-    head: tuple[int, int, int, bool] | None = None
-    tail: tuple[int, int] | None = None
-    goes_on = bool(span.after and target[last[-1]] == UNKNOWN)  # the next step is in the same leaf
-    if goes_on:
-        counts[-1] = False
-        tail = (int(source[-1]), int(length[-1]))
-    if span.before:
-        counts[0] = False
-        head = (int(source[0]), int(length[0]), int(target[0]), bool(known[0]))
-        if goes_on and len(source) == 1:
-            tail = (head[0], -1)
-    moves = (target != UNKNOWN) & counts
-    key, edge = number_pairs(source[moves].astype(np.int64) * (n + 1) + target[moves], n)
-    lost = (target == UNKNOWN) & counts
-    starts = np.bincount(leaf[log.starts[:-1]], minlength=n)
-    if span.before:
-        starts[leaf[0]] -= 1
-
-    def added(group: I32, numbers: I64) -> I64:
-        return np.bincount(group, numbers, n).astype(np.int64)
-
-    return Moves(
-        key,
-        np.bincount(edge, minlength=len(key)).astype(np.int64),
-        np.bincount(edge, length[moves], len(key)).astype(np.int64),
-        np.bincount(source[lost], minlength=n).astype(np.int64),
-        added(source[lost], length[lost]),
-        added(source[lost], length[lost] - 1 + known[lost]),
-        starts.astype(np.int64),
-        np.bincount(leaf, minlength=n).astype(np.int64),
-        {span.number: (head, tail)} if head is not None or tail is not None else {},
+def _moves(work: Work, span: Span, tree: Tree, log: Log, leaf: I32, final: I32) -> Moves:
+    return count_moves(
+        tree.n_leaves,
+        leaf,
+        final,
+        log,
+        work.shares.get(span.number),
+        number=span.number,
+        before=span.before > 0,
+        after=span.after > 0,
     )
 
 
@@ -308,8 +319,9 @@ def describe_leaves(common: tuple[Work, Tree, LeafSums], spans: Sequence[Span]) 
     for span in spans:
         log = work.log(span, room)
         leaf, final = leaves_of(tree, log)
-        sums.add(log, work.values(span, log), leaf)
-        part = count_moves(tree.n_leaves, span, log, leaf, final)
+        weighing = work.weighing(log)
+        sums.add(log, work.values(span, log), weighing.take(leaf), weighing)
+        part = _moves(work, span, tree, log, leaf, final)
         if moves is None:
             moves = part
         else:
@@ -326,7 +338,7 @@ def count_all_moves(common: tuple[Work, Tree], spans: Sequence[Span]) -> Moves:
     room = Room()
     for span in spans:
         log = work.log(span, room)
-        part = count_moves(tree.n_leaves, span, log, *leaves_of(tree, log))
+        part = _moves(work, span, tree, log, *leaves_of(tree, log))
         if moves is None:
             moves = part
         else:

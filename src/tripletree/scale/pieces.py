@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
+from tripletree.graph.moves import Shares
 from tripletree.log.build import survey
 from tripletree.log.cutting import Piece, read_pieces
 from tripletree.log.disk import DiskLog
@@ -22,12 +23,14 @@ from tripletree.model.bootstrap import end_states
 from tripletree.scale.cache import Cache
 from tripletree.tree.edges import sampled
 from tripletree.tree.structure import Tree
+from tripletree.tree.weights import Grid, Weighing
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-LOG, ROWS = "log", "rows"
-"""Kinds of files in the cache: the piece as it is; while a tree grows, targets of the value and where each row is."""
+LOG, ROWS, NOTED = "log", "rows", "noted"
+"""Kinds of files in the cache: the piece as it is; while a tree grows, targets of the value and where each row is, and,
+where steps have weights, the states that bins and medians are chosen by."""
 
 
 class Span(NamedTuple):
@@ -73,6 +76,7 @@ def _keep(job: Import, piece: Piece, log: Log) -> int:
         "sample": log.states[chosen],
         "some": log.states[some],
         **({} if log.dt is None else {"dt": log.dt}),
+        **({} if log.weights is None else {"weights": _narrow(log.weights)}),
     }
     low, high = np.full(log.n_features, np.inf), np.full(log.n_features, -np.inf)
     _kernel.widen_ranges(_kernel.Source(log.states.T), low, high)
@@ -149,6 +153,14 @@ class Work:
         The value of all steps, where they differ by rounding errors only.
     settled : Settled or None
         What follows truncated episodes.
+    grid : Grid or None
+        How the weights of steps are rounded; None where all count the same.
+    weights : (int, int) or None
+        The least and the most that a step counts; None where those that count do so alike.
+    total_weight : int
+        What all of them count together.
+    shares : mapping of int to Shares
+        How much the episodes of each piece count, where they do not count alike.
     """
 
     cache: Cache
@@ -158,6 +170,10 @@ class Work:
     ends: Mapping[int, tuple[int, F64]] = field(default_factory=dict)
     flat: float | None = None
     settled: Settled | None = None
+    grid: Grid | None = None
+    weights: tuple[int, int] | None = None
+    total_weight: int = 0
+    shares: Mapping[int, Shares] = field(default_factory=dict)
 
     def kept(self, span: Span) -> Passing:
         """Return a piece as it lies in the cache."""
@@ -167,7 +183,8 @@ class Work:
             place = {label: k for k, label in enumerate(self.schema.action.labels)}
             actions = np.array([place[label] for label in labels], np.int32)[actions]
         names = ("states", "rewards", "starts", "final_states", "endings")
-        found: dict[str, Any] = {name: arrays[name] for name in names} | {"actions": actions, "dt": arrays.get("dt")}
+        found: dict[str, Any] = {name: arrays[name] for name in names} | {"actions": actions}
+        found |= {name: arrays.get(name) for name in ("dt", "weights")}
         if "groups" in facts:
             found |= {"groups": np.array(facts["groups"]), "group_name": facts["group_name"]}
         return Passing(**found, episode_ids=np.array(facts["ids"]), schema=self.schema)
@@ -181,10 +198,21 @@ class Work:
             "actions": some.put("actions", kept.actions, numbers),
             "rewards": some.put("rewards", kept.rewards),
         }
+        if kept.weights is not None:
+            parts["weights"] = some.put("weights", kept.weights)
         if room is not None:
             return replace(kept, **parts)
         names = ("starts", "final_states", "endings", "episode_ids", "dt", "groups", "group_name")
         return Log(**parts, **{name: getattr(kept, name) for name in names}, schema=self.schema)
+
+    def weighing(self, log: Log) -> Weighing:
+        """Return which steps of a piece count, and how much."""
+        if self.grid is None or log.weights is None:
+            return Weighing()
+        whole = self.grid.whole(log.weights)
+        counts = whole > 0
+        rows = None if counts.all() else np.flatnonzero(counts)
+        return Weighing(rows, None if self.weights is None else whole[counts].astype(np.int64))
 
     def hashes(self, span: Span) -> npt.NDArray[np.uint64]:
         """Return the hashes of a piece's episodes."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tripletree.errors import ParameterError
-from tripletree.log.cutting import PIECE
+from tripletree.log.cutting import EPISODE, PIECE
 from tripletree.log.disk import DiskLog
 from tripletree.log.parquet_reader import INSTALL
 from tripletree.log.roles import listed
@@ -21,6 +21,8 @@ BYTES_A_STEP = 400
 """Of memory, while a piece is worked on: its columns, the log, and what is made of it."""
 WHERE = 6
 """Bytes of each step while a tree grows: the target of its value, and the node that it is at."""
+WEIGHING = 4
+"""Bytes more of each step then, where steps have weights: what these are rounded to."""
 LENGTH = 100
 """Steps of an episode, for a guess at how many there are."""
 BASE, DECODING, LEAST = 26 * 10**7, 24 * 10**5, 10**8
@@ -72,7 +74,8 @@ def plan(disk: DiskLog, parameters: Mapping[str, Any] | None = None) -> Plan:
 
 def histogram_of(disk: DiskLog, bins: int = 1024) -> int:
     """Return about the bytes of the histogram of a node."""
-    record = 8 * -(-(disk.n_features + 7) // 8) * 8
+    lanes = 2 * disk.n_features + 15 if disk.has_weights else disk.n_features + 7
+    record = 8 * -(-lanes // 8) * 8
     return bins * disk.n_features * record
 
 
@@ -130,6 +133,8 @@ def cache_of(disk: DiskLog) -> int:
     states = sum(numbers) + (width - len(numbers)) * max(numbers, default=4)
     per_row = states + sum(map(size, [*listed(disk.roles["action"]), *listed(disk.roles["reward"])])) + WHERE
     per_row += 8 if {"time", "dt"} & disk.roles.keys() else 0
+    if disk.has_weights:
+        per_row += WEIGHING + (8 if disk.weighting == EPISODE else size(disk.roles["weight"]))
     sample = 8 * width * (min(n, SAMPLE) + min(n, ROWS_SORTED))  # of rows that bins and medians are chosen by
     return n * per_row + sample + (8 * width + 30) * n // LENGTH
 

@@ -7,6 +7,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self, TypeVar
 
@@ -14,25 +15,87 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import TripleTreeWarning
+from tripletree.graph.moves import Moves, Shares
+from tripletree.graph.transitions import Transitions
 from tripletree.log.cutting import Piece, cut, keep
 from tripletree.log.disk import DiskLog
 from tripletree.log.endings import TRUNCATED
+from tripletree.log.exact import mean_weights
 from tripletree.log.log import Log
 from tripletree.log.runs import Index, find_episodes
-from tripletree.model.fit import ROWS_SORTED
+from tripletree.model.fit import ROWS_SORTED, middle
 from tripletree.scale import passes
 from tripletree.scale.cache import Cache, DiskFullError, open_cache
 from tripletree.scale.executors import Workers, close_workers, groups_of, make_workers, said
-from tripletree.scale.pieces import LOG, ROWS, Import, Span, Surveyed, Work, import_pieces, survey_pieces
+from tripletree.scale.pieces import LOG, NOTED, ROWS, Import, Span, Surveyed, Work, import_pieces, survey_pieces
 from tripletree.scale.plan import EPISODES, in_memory, shares_of
+from tripletree.tree.structure import Tree
+from tripletree.tree.weights import Census, Grid, lost_note
 
 F64 = npt.NDArray[np.float64]
+I64 = npt.NDArray[np.int64]
 Common = TypeVar("Common")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 AT_ONCE = 8
 """Features that are sorted at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """How much the steps of a log on disk count.
+
+    Attributes
+    ----------
+    grid : Grid
+        How weights are rounded.
+    counted, total : int
+        Steps that count, and what they count together.
+    span : (int, int) or None
+        The least and the most that one of them counts; None where they count the same.
+    mean : float
+        The mean of the weights as they were given.
+    shares : dict of int to Shares
+        How much the episodes of each piece count; empty where they count the same.
+    notes : tuple of str
+        What rounding has lost.
+    """
+
+    grid: Grid
+    counted: int
+    total: int
+    span: tuple[int, int] | None
+    mean: float
+    shares: dict[int, Shares]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, grid: Grid, parts: Sequence[passes.Rounded], spans: Sequence[Span], starts: I64) -> Weights:
+        """Put together what was found in every piece; ``starts`` are the episodes of the log."""
+        sums = np.zeros((len(starts) - 1, 2))
+        at, episodes = 0, []
+        for span, part in zip(spans, parts, strict=True):
+            first = at - (span.before > 0)
+            at = first + len(part.episodes)
+            sums[first:at] += part.episodes
+            episodes.append(slice(first, at))
+        lengths = np.diff(starts)
+        means = mean_weights(sums, lengths, grid.largest)
+        shares = Shares.of(means, int(starts[-1]))
+        least, most = min(part.least for part in parts), max(part.most for part in parts)
+        counted = sum(part.counted for part in parts)
+        return cls(
+            grid,
+            counted,
+            sum(part.total for part in parts),
+            None if least == most else (least, most),
+            float(means @ lengths / starts[-1]),
+            {}
+            if shares is None
+            else {span.number: shares.some(mine) for span, mine in zip(spans, episodes, strict=True)},
+            lost_note(sum(part.positive for part in parts) - counted, grid),
+        )
 
 
 class Session:
@@ -46,6 +109,8 @@ class Session:
         Its pieces.
     seen : Surveyed
         What the pieces say about the whole.
+    weights : Weights or None
+        How much its steps count, where they do not count alike.
     """
 
     def __init__(self, disk: DiskLog, cache: Cache, workers: Workers, rows: int) -> None:
@@ -58,6 +123,7 @@ class Session:
         self.spans = [Span(p.number, p.start, p.rows, p.before, p.after) for p in pieces]
         self._import(pieces)
         self.seen: Surveyed = survey_pieces(cache, disk, self.spans)
+        self.weights = self._weigh() if disk.has_weights else None
 
     @classmethod
     @contextmanager
@@ -90,13 +156,69 @@ class Session:
                     close_workers(workers, at_once=not finished)
             finally:
                 # Not before the workers are gone: they write until then.
-                cache.forget(ROWS)
+                cache.forget(ROWS, NOTED)
                 if full or (finished and not cache.kept):
                     cache.remove()
 
     def work(self, gamma: float) -> Work:
-        """Return what passes need, with the values that cut episodes go on with."""
+        """Return what passes need, with the values that cut episodes go on with; all steps count the same."""
         return Work(self.cache, self.seen.schema, gamma, ends=self.seen.ends).carried(self.spans)
+
+    def weighed(self, work: Work) -> Work:
+        """Return the same for passes in which steps count as their weights say."""
+        if self.weights is None:
+            return work
+        return replace(work, grid=self.weights.grid, weights=self.weights.span, total_weight=self.weights.total)
+
+    def moving(self, work: Work) -> Work:
+        """Return the same for passes in which episodes count as their weights say."""
+        return work if self.weights is None else replace(work, shares=self.weights.shares)
+
+    def finished(self, moves: Moves, tree: Tree) -> Transitions:
+        """Return the transitions that the moves of all pieces are."""
+        return moves.finished(tree.n_leaves, [span.number for span in self.spans])
+
+    def transitions(self, work: Work, tree: Tree) -> Transitions:
+        """Return how the log moves from leaf to leaf of a tree, counted in a pass."""
+        return self.finished(
+            merged(self.each("counting moves", passes.count_all_moves, (self.moving(work), tree))), tree
+        )
+
+    @property
+    def mean_weight(self) -> float:
+        """The mean weight of all steps; 1 where they count the same."""
+        return 1.0 if self.weights is None else self.weights.mean
+
+    @property
+    def n_counted(self) -> int:
+        """Number of steps that count."""
+        return self.n_samples if self.weights is None else self.weights.counted
+
+    def _weigh(self) -> Weights | None:
+        """Find how weights are rounded, and note the states of steps that count; None where all count the same."""
+        work = Work(self.cache, self.seen.schema, 1.0)
+        census: Census | None = None
+        for part in self.each("weighing steps", passes.count_weights, work):
+            census = part if census is None else census.merge(part)
+        if census is None:
+            raise ValueError("no pieces")
+        largest = census.largest
+        grid = census.grid(lambda: sum(self.each("weighing steps", passes.add_steps, (work, largest))))
+        rounded: dict[int, passes.Rounded] = {}
+        for some in self.each("weighing steps", passes.round_weights, (work, grid, self.n_samples)):
+            rounded |= some
+        found = Weights.of(grid, [rounded[span.number] for span in self.spans], self.spans, self.index.starts)
+        if found.counted == self.n_samples and found.span is None and not found.shares:
+            return None
+        first = np.cumsum([0, *(rounded[span.number].counted for span in self.spans)]).tolist()
+        how = passes.Noting(
+            dict(zip([span.number for span in self.spans], first, strict=False)),
+            found.counted,
+            -(-self.n_samples // ROWS_SORTED),
+        )
+        counting = replace(work, grid=grid, weights=found.span)
+        sum(self.each("weighing steps", passes.note_rows, (counting, how)))
+        return found
 
     def each(
         self,
@@ -180,10 +302,18 @@ class Session:
 
         They are the ``sample`` that bins are chosen by, or ``some`` for medians.
         """
+        kind = LOG if self.weights is None else NOTED
         for first in range(0, self.disk.n_features, AT_ONCE):
             here = slice(first, first + AT_ONCE)
-            parts = [np.array(self.cache.read(LOG, s.number, mapped=True)[0][name][:, here]) for s in self.spans]
+            parts = [np.array(self.cache.read(kind, s.number, mapped=True)[0][name][:, here]) for s in self.spans]
             yield here, np.concatenate(parts)
+
+    def medians(self) -> list[float]:
+        """Return the middle value of each feature, as `model.fit` finds it."""
+        counts = None
+        if self.weights is not None and self.weights.span is not None:
+            counts = np.concatenate([self.cache.read(NOTED, s.number, mapped=True)[0]["counts"] for s in self.spans])
+        return [median for _, some in self.noted("some") for median in middle(some, counts).tolist()]
 
     def truncated(self) -> bool:
         """Tell whether some episode is truncated."""
@@ -247,10 +377,10 @@ class Session:
         closed = np.concatenate(
             [np.arange(log.n_episodes) < log.n_episodes - (s.after > 0) for log, s in zip(logs, spans, strict=True)]
         )
-        timed = ("dt",) if work.schema.per_second else ()
+        more = [name for name in ("dt", "weights") if getattr(logs[0], name) is not None]
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(log, name) for log in logs])
-            for name in ("states", "actions", "rewards", *timed)
+            for name in ("states", "actions", "rewards", *more)
         }
         return Log(
             **columns,

@@ -27,11 +27,15 @@ I64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Lanes:
-    """What a histogram adds up of each row: targets, whether there is a derivative, 1, and squares."""
+    """What a histogram adds up of each row: targets, whether there is a derivative, 1, and squares.
+
+    With weights, all of these times the row's weight, and then 1.
+    """
 
     n_plain: int
     n_derivative: int
     fine: bool
+    weighted: bool = False
 
     @property
     def columns(self) -> int:
@@ -39,9 +43,19 @@ class Lanes:
         return (self.n_plain + self.n_derivative) * (2 if self.fine else 1)
 
     @property
+    def count(self) -> int:
+        """Where the number of rows is, or their weight."""
+        return self.columns + 1
+
+    @property
+    def rows(self) -> int:
+        """Where the number of rows is."""
+        return self.count + self.weighted
+
+    @property
     def width(self) -> int:
         """Integers of a record of sums."""
-        return -(-(self.columns + 2 + (6 if self.fine else 2)) // 8) * 8
+        return -(-(self.rows + 1 + (6 if self.fine else 2)) // 8) * 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,15 +153,19 @@ class Growth:
         Histograms that may be in memory at a time, at least 4.
     threads : int
         Threads that look for splits.
+    least : int
+        The smallest weight of a row.
     """
 
-    def __init__(self, lanes: Lanes, edges: Edges, root: I64, limits: Limits, room: int, threads: int = 1) -> None:
+    def __init__(
+        self, lanes: Lanes, edges: Edges, root: I64, limits: Limits, room: int, threads: int = 1, least: int = 1
+    ) -> None:
         self._lanes, self._edges, self._room, self._threads = lanes, edges, max(room, 4), threads
         self._first_bin = first_bins(edges)
-        self._given = (lanes.n_plain, lanes.n_derivative, lanes.fine)
+        self._given, self._least = (lanes.n_plain, lanes.n_derivative, lanes.fine, lanes.weighted), float(least)
         sums = root[: self._first_bin[1]].sum(axis=0)
-        self.rows = int(sums[lanes.columns + 1])
-        self._missing = bool(lanes.n_derivative and sums[lanes.columns] < self.rows)
+        self.rows = int(sums[lanes.rows])
+        self._missing = bool(lanes.n_derivative and sums[lanes.columns] < sums[lanes.count])
         self._limits = limits
         # The tree that rows go down: committed or not, nodes keep their numbers.
         self._feature, self._cut, self._child = [-1], [-1], [-1]
@@ -165,7 +183,10 @@ class Growth:
         self._add(0)
 
     def grow(self, count: Count, progress: Progress | None = None) -> tuple[Tree, I64]:
-        """Grow to the end; returns the tree, whose qualities are gains by sample, and the samples of each node."""
+        """Grow to the end; returns the tree, whose qualities are gains by sample, and the samples of each node.
+
+        With weights, both by weight.
+        """
         most = min(self._limits.max_leaves, self.rows)
         while self._commit(most, progress):
             nodes = self._choose(most)
@@ -180,14 +201,14 @@ class Growth:
         least = min(self._limits.min_samples_leaf, self.rows)
         deepest = NO_DEPTH_LIMIT if self._limits.max_depth is None else self._limits.max_depth
         # As in memory: nothing to search for.
-        node.searched = node.priority <= 0 or int(sums[self._lanes.columns + 1]) < 2 * least or depth >= deepest
+        node.searched = node.priority <= 0 or int(sums[self._lanes.rows]) < 2 * least or depth >= deepest
         node.score = node.priority if parent is None else min(node.priority, parent.score)
         return node
 
     def _split(self, histogram: I64) -> tuple[int, int, int, float, I64]:
         least = min(self._limits.min_samples_leaf, self.rows)
         return _kernel.split_histogram(
-            histogram, self._first_bin, *self._given, self._missing, least, self._limits.min_gain
+            histogram, self._first_bin, *self._given, self._missing, self._least, least, self._limits.min_gain
         )
 
     def _found(self, node: _Node, split: tuple[int, int, int, float, I64]) -> None:
@@ -266,7 +287,7 @@ class Growth:
             if other is not None and parent is not None and parent.histogram is not None and not other.searched:
                 # The larger child follows by subtraction.
                 covered.add(id(other))
-                size = self._lanes.columns + 1
+                size = self._lanes.rows
                 slots.append(node if node.sums[size] <= other.sums[size] else other)
             else:
                 slots.append(node)
@@ -317,7 +338,7 @@ class Growth:
             node.histogram = found if found is None or found.base is None else found.copy()
 
     def _tree(self) -> tuple[Tree, I64]:
-        size, lane = len(self._nodes), self._lanes.columns + 1
+        size, lane = len(self._nodes), self._lanes.count
         feature, left = np.full(size, -1, np.int32), np.full(size, -1, np.int32)
         threshold, gain = np.zeros(size), np.zeros(size)
         for k, number in enumerate(self._left):

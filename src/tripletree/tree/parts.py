@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
+from tripletree.log.exact import grids_of
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
 from tripletree.tree.columns import Columns, action_columns, derivative_columns, value_column
@@ -18,8 +19,9 @@ from tripletree.tree.costs import GrowthCosts, embedded, growth_costs
 from tripletree.tree.edges import Edges
 from tripletree.tree.frontier import Lanes, Wanted
 from tripletree.tree.resolution import ALIKE, ENOUGH, LIMB
-from tripletree.tree.spread import Spread, Units, finished, units_of
+from tripletree.tree.spread import Spread, Units, WeightedSums, add_weighted, finished, units_of
 from tripletree.tree.targets import (
+    BITS,
     Scales,
     _action_factors,
     _column_names,
@@ -30,14 +32,18 @@ from tripletree.tree.targets import (
     _news,
     _notes,
     _outlier_notes,
+    bits_beside,
+    weighted_scale,
 )
+from tripletree.tree.weights import Weighing
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
-BUCKETS = 2**12 + 1
-"""Of 2^12 steps of the grid each: enough to see whether a column is narrow (see `src/kernel/resolution.hpp`)."""
+BUCKET_BITS = 12
+BUCKETS = 2**BUCKET_BITS + 1
+"""Over the whole grid: enough to see whether a column is narrow (see `src/kernel/resolution.hpp`)."""
 FEW = 64
 """Values of a column that are counted one by one: what most rows have in common is then known."""
 
@@ -61,18 +67,25 @@ class Model:
         """A point for each label, where costs differ."""
         return None if self.reconciled is None else embedded(self.reconciled.matrix)
 
-    def columns(self, log: Log, values: F64) -> list[Columns]:
-        """Return action, value and derivative; with costs the action by itself as well."""
+    @property
+    def labelled(self) -> bool:
+        """Whether actions have labels."""
+        return self.schema.action.kind == "discrete"
+
+    def columns(self, log: Log, values: F64, weighing: Weighing) -> list[Columns]:
+        """Return action, value and derivative of the samples that count; with costs the action by itself as well."""
         points = self.points
         found = [action_columns(log, points), value_column(values), derivative_columns(log)]
-        return found if points is None else [*found, action_columns(log)]
+        found += [] if points is None else [action_columns(log)]
+        return [weighing.columns(part) for part in found]
 
 
 @dataclass(eq=False)
 class Measured:
     """Ranges of columns, or sums in their units: of a part, and of more when merged.
 
-    ``few`` has the columns that have few values, by attribute and number, and how often each value is there.
+    ``few`` has the columns that have few values, by attribute and number, and how often each value is there;
+    ``weighted`` the sums by weight, where there are weights.
     """
 
     lowest: list[F64] = field(default_factory=list)
@@ -80,6 +93,7 @@ class Measured:
     sums: list[F64] = field(default_factory=list)
     counts: list[int] = field(default_factory=list)
     few: dict[tuple[int, int], dict[float, int]] = field(default_factory=dict)
+    weighted: list[WeightedSums] = field(default_factory=list)
 
     @classmethod
     def ranges(cls, columns: Sequence[Columns]) -> Self:
@@ -94,18 +108,32 @@ class Measured:
         return made
 
     @classmethod
-    def added(cls, columns: Sequence[Columns], units: Sequence[tuple[F64, F64]], grids: tuple[float, float]) -> Self:
-        """Return the sums of some columns, each with its centre and the units in 1."""
+    def added(
+        cls, columns: Sequence[Columns], units: Sequence[tuple[F64, F64]], total: int, weights: F64 | None, labels: bool
+    ) -> Self:
+        """Return the sums of some columns, each with its centre and the units in 1.
+
+        ``total`` is what the rows of the whole log count: their number, or their weight if there are ``weights``. The
+        action's columns may be ``labels``; how these are rounded is known without counting their values.
+        """
         made = cls()
         for group, (centre, per_unit) in zip(columns, units, strict=True):
+            if weights is not None:
+                made.weighted.append(add_weighted(group, weights, centre, per_unit, total))
+                made.counts.append(made.weighted[-1].count)
+                continue
+            grids = grids_of(total)
             sums, number = np.zeros((group.n_columns, 4)), 0
             for _, source in group.sources():
                 number += _kernel.add_sums(source, centre, per_unit, grids, sums)
             made.sums.append(sums)
             made.counts.append(number)
         for place, group in enumerate(columns[:3]):
-            if group.whole is None:
-                continue  # labels: how they are rounded is known without looking
+            if place == 0 and labels:
+                continue
+            if not group.n_rows:
+                made.few |= {(place, k): {} for k in range(group.n_columns)}
+                continue
             head = group.read(0, min(group.n_rows, 4 * FEW))
             for k, numbers in enumerate(head):
                 if len(_kernel.tally(np.ascontiguousarray(numbers), FEW)[0]) or np.isnan(numbers).all():
@@ -116,6 +144,8 @@ class Measured:
 
     def merge(self, other: Measured) -> None:
         """Add what was measured elsewhere; exact, so that no order matters."""
+        for weighted, more in zip(self.weighted, other.weighted, strict=True):
+            weighted.merge(more)
         for mine, theirs in zip(self.lowest, other.lowest, strict=True):
             np.minimum(mine, theirs, out=mine)
         for mine, theirs in zip(self.highest, other.highest, strict=True):
@@ -137,7 +167,7 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Rounding:
-    """How numbers become the integers of growth; the same for every part."""
+    """How numbers become the integers of growth, the same for every part; ``weights``: the least and the most."""
 
     model: Model
     spreads: tuple[Spread, ...]
@@ -147,16 +177,32 @@ class Rounding:
     fine: bool
     scales: Scales
     notes: tuple[str, ...]
+    weights: tuple[int, int] | None = None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether targets are multiplied by weights."""
+        return self.weights is not None
+
+    @property
+    def bits(self) -> int:
+        """Of a target, without the sign, before weights and what a fine grid adds."""
+        return BITS if self.weights is None else bits_beside(self.weights[1])
 
     @property
     def lanes(self) -> Lanes:
         """What histograms hold."""
-        return Lanes(len(self.used[0]) + len(self.used[1]), len(self.used[2]), self.fine)
+        return Lanes(len(self.used[0]) + len(self.used[1]), len(self.used[2]), self.fine, self.weighted)
 
     @property
     def grid(self) -> float:
         """Grid units per unit of a target."""
-        return self.scale * LIMB if self.fine else self.scale
+        return self.scale * LIMB if self._halves == 2 else self.scale
+
+    @property
+    def _halves(self) -> int:
+        """Integers that a target is rounded to. What weights make of it is divided afterwards."""
+        return 2 if self.fine and not self.weighted else 1
 
     def _numbers(self, group: int) -> tuple[I64, F64, F64, F64, F64]:
         """Return what the kernel rounds an attribute by: columns that count, their centre, units, mean and scale."""
@@ -165,9 +211,9 @@ class Rounding:
 
     def _rounded(self, group: int, numbers: F64) -> I32:
         """Return the targets that numbers of an attribute become, on a fine grid followed by what rounding leaves."""
-        rows = np.zeros((len(numbers), len(self.used[group]) * (2 if self.fine else 1)), np.int32)
+        rows = np.zeros((len(numbers), len(self.used[group]) * self._halves), np.int32)
         if rows.size:
-            _kernel.quantise(_kernel.Source(numbers.T), *self._numbers(group), rows, 0, self.fine)
+            _kernel.quantise(_kernel.Source(numbers.T), *self._numbers(group), rows, 0, self._halves == 2)
         return rows
 
     def of_values(self, values: F64) -> I32:
@@ -180,7 +226,7 @@ class Rounding:
         Where targets lie on the grid is added to ``lie``, shape (targets, BUCKETS).
         """
         labels, action = np.zeros((0, 0), np.int32), self._numbers(0)
-        if self.model.schema.action.kind == "discrete":
+        if self.model.labelled:
             points, none = self.model.points, np.empty(0)
             labels = self._rounded(0, np.eye(len(self.model.schema.action.labels)) if points is None else points)
             action = (np.empty(0, np.int64), none, none, none, none)
@@ -197,6 +243,8 @@ class Rounding:
             self.lanes.n_plain,
             self.lanes.n_derivative,
             self.fine,
+            self.weighted,
+            self.bits + 1 - BUCKET_BITS,
             histograms,
             np.zeros((0, 0), np.int64) if lie is None else lie,
         )
@@ -217,18 +265,19 @@ class Rounding:
     def steps(self, name: tuple[int, int], middle: float) -> float:
         """Return how many steps of the grid the middle of a column spans."""
         group, k = name
-        if group == 0 and self.model.schema.action.kind == "discrete":
+        if group == 0 and self.model.labelled:
             points = self.model.points
             apart = 1.0 if points is None else float(np.ptp(points, axis=0)[k])
             return float(self.spreads[0].per_unit[k] * self.factors[0][k] * self.scale * apart)
         return middle * float(self.factors[group][k] * self.scale)
 
     def told(self, steps: dict[tuple[int, int], float]) -> Rounding:
-        """Return the same on a finer grid, if some column needs it."""
+        """Return the same on a finer grid, if some column needs it, and say where even that is too coarse."""
         if not any(number < ENOUGH for number in steps.values()):
             return self
         names = _column_names(self.model.schema, self.model.points)
-        coarse = [names[g][k] for (g, k), number in steps.items() if number * LIMB < ENOUGH]
+        finer = 1 if self.fine else LIMB
+        coarse = [names[g][k] for (g, k), number in steps.items() if number * finer < ENOUGH]
         return replace(self, fine=True, notes=(*self.notes, *_outlier_notes(coarse)))
 
 
@@ -242,12 +291,19 @@ def _units(measured: Measured, states: tuple[F64, F64]) -> list[Units]:
     return [units_of(*measured.closed(group), size if group == 2 else None) for group in range(len(measured.lowest))]
 
 
-def rounding(model: Model, ranges: Measured, sums: Measured, states: tuple[F64, F64]) -> Rounding:
-    """Return how targets are rounded, by what was measured of the whole log."""
-    spreads = [
-        finished(units, number, added)
-        for units, number, added in zip(_units(ranges, states), sums.counts, sums.sums, strict=True)
-    ]
+def rounding(
+    model: Model,
+    ranges: Measured,
+    sums: Measured,
+    states: tuple[F64, F64],
+    weights: tuple[int, int] | None = None,
+) -> Rounding:
+    """Return how targets are rounded, by what was measured of the whole log; ``weights`` are the least and most."""
+    units = _units(ranges, states)
+    if weights is None:
+        spreads = [finished(*of) for of in zip(units, sums.counts, sums.sums, strict=True)]
+    else:
+        spreads = [added.spread(of) for of, added in zip(units, sums.weighted, strict=True)]
     spreads[2] = _news(spreads[2], model.schema)
     theta = model.theta
     reconciled, points = model.reconciled, model.points
@@ -258,7 +314,10 @@ def rounding(model: Model, ranges: Measured, sums: Measured, states: tuple[F64, 
     )
     used = [np.flatnonzero(factor) for factor in factors]
     reach = max(float((f * s.unit_reach).max()) for f, s in zip(factors, spreads[:3], strict=True))
-    scale = _common_scale(reach, sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])))
+    if weights is None:
+        scale = _common_scale(reach, sum(theta[g] * spreads[g].count for g in range(3) if len(used[g])))
+    else:
+        scale = weighted_scale(reach, weights[1])
     notes = _notes(theta, used, spreads[2].count, model.schema)
     if reconciled is not None and theta[0]:
         notes += _cost_notes(reconciled)
@@ -268,9 +327,10 @@ def rounding(model: Model, ranges: Measured, sums: Measured, states: tuple[F64, 
         factors,
         (used[0], used[1], used[2]),
         scale,
-        False,
+        weights is not None,
         Scales(spreads[0] if points is None else spreads[3], spreads[1], spreads[2]),
         tuple(notes),
+        weights,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tripletree import _kernel
+from tripletree.log.exact import grids_of
 from tripletree.tree.columns import Columns
 
 F64 = npt.NDArray[np.float64]
@@ -81,8 +82,7 @@ def measure(columns: Columns, source: Columns | None = None, weights: F64 | None
         *ranges(columns, threads), None if source is None else np.maximum(*map(np.abs, ranges(source, threads)))
     )
     if weights is not None:
-        count, first, second = _weighted_means(columns, weights, units.centre, units.per_unit)
-        return _spread(units, count, first, second)
+        return add_weighted(columns, weights, units.centre, units.per_unit, int(weights.sum())).spread(units)
     count, grids = 0, grids_of(columns.n_rows)
     sums = np.zeros((columns.n_columns, 4))
     for _, part in columns.sources():
@@ -119,25 +119,44 @@ def units_of(lowest: F64, highest: F64, source_size: F64 | None = None) -> Units
     return Units(lowest / 2 + highest / 2, exponent, constant, span, own)
 
 
-def grids_of(n_rows: int) -> tuple[float, float]:
-    """Return two grids on which so many numbers of at most 1 in size add up exactly: for their high and low parts.
-
-    What the two leave out is below 2^-50. A grid is given by a number that swallows what is finer.
-    """
-    bits = 52 - n_rows.bit_length()
-    return 1.5 * 2.0 ** (52 - bits), 1.5 * 2.0 ** (51 - 2 * bits)
-
-
 def finished(units: Units, count: int, sums: F64) -> Spread:
     """Return the spread that follows from sums of high and low parts of the numbers, and of their squares."""
     first, second = sums.reshape(-1, 2, 2).sum(axis=2).T / max(count, 1)
     return _spread(units, count, first, second)
 
 
-def _weighted_means(columns: Columns, weights: F64, centre: F64, per_unit: F64) -> tuple[int, F64, F64]:
-    """Return how many rows have the attribute, and the weighted means of the numbers in units, and of their squares."""
-    # As above, but what is left for each part is less by the bits of the weights' sum: so there are more parts.
-    bits = 52 - int(weights.sum()).bit_length()
+@dataclass(eq=False)
+class WeightedSums:
+    """Weighted sums of some columns, exact: they add up in any order.
+
+    Attributes
+    ----------
+    count : int
+        Rows that have the attribute.
+    total : float
+        Their weight.
+    sums : float64 array of shape (2, parts, columns)
+        Of the numbers in units, and of their squares.
+    """
+
+    count: int
+    total: float
+    sums: F64
+
+    def merge(self, other: WeightedSums) -> None:
+        """Add what was added up elsewhere."""
+        self.count, self.total, self.sums = self.count + other.count, self.total + other.total, self.sums + other.sums
+
+    def spread(self, units: Units) -> Spread:
+        """Return the spread that follows."""
+        first, second = self.sums.sum(axis=1) / max(self.total, 1.0)
+        return _spread(units, self.count, first, second)
+
+
+def add_weighted(columns: Columns, weights: F64, centre: F64, per_unit: F64, total_weight: int) -> WeightedSums:
+    """Return the weighted sums of a log or of a part of it; ``total_weight`` is that of all rows of the whole log."""
+    # As without weights, but what is left for each part is less by the bits of the weights' sum: so there are more.
+    bits = 52 - total_weight.bit_length()
     grids = [1.5 * 2.0 ** (52 - bits * part) for part in range(1, -(-62 // bits) + 1)]
     count, total = 0, 0.0
     sums = np.zeros((2, len(grids), columns.n_columns))
@@ -145,7 +164,7 @@ def _weighted_means(columns: Columns, weights: F64, centre: F64, per_unit: F64) 
         known = ~np.isnan(block[0])
         weight = weights[rows][known]
         count += len(weight)
-        total += weight.sum()
+        total += float(weight.sum())
         power = (block[:, known] - centre[:, None]) * per_unit[:, None]
         for into in sums:
             left = power
@@ -155,8 +174,7 @@ def _weighted_means(columns: Columns, weights: F64, centre: F64, per_unit: F64) 
                 part += np.einsum("ij,j->i", high, weight)
                 left = left - high
             power = power * power
-    first, second = sums.sum(axis=1) / max(total, 1.0)
-    return count, first, second
+    return WeightedSums(count, total, sums)
 
 
 def _spread(units: Units, count: int, first: F64, second: F64) -> Spread:

@@ -24,6 +24,8 @@ F64 = npt.NDArray[np.float64]
 
 SPARE_LANES = 4
 """Lanes beyond the targets: "has a derivative", and three that the kernel uses for its own sums."""
+BITS = 23
+"""Of a target, without the sign, unless rows are fine."""
 WEIGHTED_BITS = 45
 """Of a target times its weight, without the sign: what the kernel adds up exactly."""
 MOST_BITS = 30
@@ -138,8 +140,7 @@ def make_targets(
         ]
 
     if weights is not None:
-        bits = min(WEIGHTED_BITS - int(weights.max()).bit_length(), MOST_BITS)
-        scale = math.ldexp(1.0, bits - _ceil_log2(reach * (1 - 1e-9))) if reach else 1.0
+        scale = weighted_scale(reach, int(weights.max()))
         rows = empty_rows(n_rows, n_plain + n_derivative, fine=True)
         lane = 0
         for source, spread, factor, kept in zip(sources, spreads, factors, used, strict=True):
@@ -309,9 +310,19 @@ def _common_scale(reach: float, squares: float) -> float:
     if not reach:
         return 1.0
     # A hair less than measured: rounding errors must not halve the scale of targets that are just 1 or 2.
-    by_reach = 23 - _ceil_log2(reach * (1 - 1e-9))
+    by_reach = BITS - _ceil_log2(reach * (1 - 1e-9))
     by_squares = (61 - _ceil_log2(squares * (1 - 1e-9))) // 2
     return math.ldexp(1.0, min(by_reach, by_squares))
+
+
+def weighted_scale(reach: float, heaviest: int) -> float:
+    """Return the largest power of two that leaves entries within what adds up exactly, times the weights as well."""
+    return math.ldexp(1.0, bits_beside(heaviest) - _ceil_log2(reach * (1 - 1e-9))) if reach else 1.0
+
+
+def bits_beside(heaviest: int) -> int:
+    """Return the bits of a target, without the sign, that there is room for beside the largest weight."""
+    return min(WEIGHTED_BITS - heaviest.bit_length(), MOST_BITS)
 
 
 def _ceil_log2(number: float) -> int:
