@@ -56,6 +56,25 @@ def test_the_tree_on_disk_is_that_in_memory(block, tmp_path, monkeypatch):
         assert differences(TripleTree(**options).fit(read_log(folder)), there) == []
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_part_of_the_log_has_the_schema_of_the_whole(seed, tmp_path, monkeypatch):
+    rng = np.random.default_rng(seed)
+    columns = random_columns(rng, episodes=12)
+    n = len(columns["reward"])
+    # A label, and a number that is neither 0 nor 1, occur once.
+    columns["x0"] = np.where(np.arange(n) == rng.integers(n), 5.0, np.array(columns["x0"]) > 0).tolist()
+    if "action" in columns:
+        columns["action"] = np.where(np.arange(n) == rng.integers(n), 7, columns["action"]).tolist()
+    folder = write_folder(tmp_path / "log", columns, rng, 3)
+    pieces_of(monkeypatch, 10)
+    there = open_log(folder, cache=tmp_path / "cache").split(0.5)
+    for here, part in zip(read_log(folder).split(0.5), there, strict=True):
+        expected = TripleTree(10, mode="histogram").fit(here)
+        assert differences(expected, TripleTree(10).fit(part)) == []
+        # What was seen of other episodes is not read again.
+        assert differences(expected, TripleTree(10).fit(part)) == []
+
+
 def test_one_endless_recording_is_cut_and_the_same(tmp_path, monkeypatch):
     rng = np.random.default_rng(5)
     columns = random_columns(rng, episodes=15)

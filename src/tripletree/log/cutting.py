@@ -148,9 +148,10 @@ def cut(index: Index, rows: int | None = None) -> list[Piece]:
     return pieces
 
 
-def keep(pieces: Sequence[Piece], kept: npt.NDArray[np.bool_]) -> list[Piece]:
-    """Return the same with some episodes only, numbered as if there were no others."""
+def keep(pieces: Sequence[Piece], kept: npt.NDArray[np.bool_]) -> tuple[list[Piece], list[Piece]]:
+    """Return the same with some episodes only, numbered as if there were no others; and those without any of them."""
     found: list[Piece] = []
+    without: list[Piece] = []
     episode = row = 0
     for piece in pieces:
         first = episode - (piece.before > 0)
@@ -158,20 +159,24 @@ def keep(pieces: Sequence[Piece], kept: npt.NDArray[np.bool_]) -> list[Piece]:
         here = kept[first:episode]
         length = np.diff(piece.starts)[here]
         if not here.any():
+            without.append(piece)
             continue
         starts = np.append(0, np.cumsum(length))
         stop = row + int(starts[-1])
         before, after = piece.before * bool(here[0]), piece.after * bool(here[-1])
         found.append(Piece(len(found), row, stop, starts, piece.ids[here], before, after, held=Held(piece, here)))
         row = stop
-    return found
+    return found, without
 
 
-def read_pieces(disk: DiskLog, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, Log]]:
-    """Yield pieces that follow each other as logs; of a cut episode the next row's state is the final one."""
+def read_pieces(disk: DiskLog, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, Log, Log]]:
+    """Yield pieces that follow each other as logs, of the episodes that count and of all of theirs.
+
+    Of a cut episode the next row's state is the final one.
+    """
     for piece, log in _read([piece if piece.held is None else piece.held.whole for piece in pieces], disk):
         mine = pieces[piece[0]]
-        yield mine, log if mine.held is None or mine.held.kept.all() else log.select(mine.held.kept)
+        yield mine, log if mine.held is None or mine.held.kept.all() else log.select(mine.held.kept), log
 
 
 def _read(pieces: Sequence[Piece], disk: DiskLog) -> Iterator[tuple[tuple[int, Piece], Log]]:

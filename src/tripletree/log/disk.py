@@ -163,8 +163,8 @@ class DiskLog:
         each piece.
         """
         pieces = cut(find_episodes(self))
-        pieces = pieces if self.only is None else keep(pieces, self.only.episodes)
-        for _, log in read_pieces(self, pieces):
+        pieces = pieces if self.only is None else keep(pieces, self.only.episodes)[0]
+        for _, log, _ in read_pieces(self, pieces):
             yield log
 
     def sample(self, steps: int = 1_000_000, seed: int | np.random.Generator = 0) -> Log:
@@ -187,7 +187,7 @@ class DiskLog:
             )
         kept = np.zeros(index.n_episodes, bool)
         kept[chosen] = True
-        return join_parts([log for _, log in read_pieces(self, keep(cut(index), kept))], self.roles)
+        return join_parts([log for _, log, _ in read_pieces(self, keep(cut(index), kept)[0])], self.roles)
 
     def __len__(self) -> int:
         return self.n_samples

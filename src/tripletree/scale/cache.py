@@ -150,7 +150,7 @@ def open_cache(disk: DiskLog, rows: int, folder: str | os.PathLike[str] | None) 
     """Return the cache of a log: in the given folder, or in the user's; what an interrupted run left there is found."""
     files = [(file.path, file.size, file.changed, file.groups) for file in disk.files]
     part = "" if disk.only is None else hashlib.sha256(np.packbits(disk.only.episodes).tobytes()).hexdigest()
-    told = json.dumps([files, disk.columns, disk.roles, disk.weighting, rows, part, 4], default=str)
+    told = json.dumps([files, disk.columns, disk.roles, disk.weighting, rows, part, 5], default=str)
     key = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     base = Path(home) / "tripletree" if folder is None else Path(folder)

@@ -28,9 +28,9 @@ from tripletree.tree.weights import Grid, Weighing
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
-LOG, ROWS, NOTED = "log", "rows", "noted"
+LOG, ROWS, NOTED, SEEN = "log", "rows", "noted", "seen"
 """Kinds of files in the cache: the piece as it is; while a tree grows, targets of the value and where each row is, and,
-where steps have weights, the states that bins and medians are chosen by."""
+where steps have weights, the states that bins and medians are chosen by; what pieces say that have no episode of it."""
 
 
 class Span(NamedTuple):
@@ -56,13 +56,36 @@ class Import:
 def import_pieces(job: Import, pieces: Sequence[Piece]) -> tuple[int, int]:
     """Read pieces that follow each other from Parquet and write them to the cache; returns rows and bytes."""
     rows = size = 0
-    for piece, log in read_pieces(job.disk, pieces):
-        size += _keep(job, piece, log)
+    for piece, log, whole in read_pieces(job.disk, pieces):
+        size += _keep(job, piece, log, whole)
         rows += piece.rows
     return rows, size
 
 
-def _keep(job: Import, piece: Piece, log: Log) -> int:
+def see_pieces(job: Import, pieces: Sequence[Piece]) -> tuple[int, int]:
+    """Note what pieces say about the whole log of which none of their episodes is a part; returns rows and bytes."""
+    rows = size = 0
+    for piece, _, whole in read_pieces(job.disk, pieces):
+        size += job.cache.write(SEEN, piece.number, {}, {**_seen(whole), "span": place_of(piece)})
+        rows += piece.rows
+    return rows, size
+
+
+def place_of(piece: Piece) -> list[int]:
+    """Return what tells a piece from another of that number."""
+    return [piece.start, piece.stop, piece.before, piece.after]
+
+
+def _seen(whole: Log) -> dict[str, Any]:
+    """Return what a piece says about the schema of the whole log, and its range, final states included."""
+    final = survey(whole.final_states)
+    low, high = np.full(whole.n_features, np.inf), np.full(whole.n_features, -np.inf)
+    _kernel.widen_ranges(_kernel.Source(whole.states.T), low, high)
+    reach = [np.minimum(low, final.low).tolist(), np.maximum(high, final.high).tolist()]
+    return {"schema": whole.schema.to_dict(), "reach": reach}
+
+
+def _keep(job: Import, piece: Piece, log: Log, whole: Log) -> int:
     chosen = sampled(piece.start, piece.stop, job.total)
     some = np.arange(-piece.start % job.stride, piece.rows, job.stride)
     arrays = {
@@ -80,15 +103,13 @@ def _keep(job: Import, piece: Piece, log: Log) -> int:
     }
     low, high = np.full(log.n_features, np.inf), np.full(log.n_features, -np.inf)
     _kernel.widen_ranges(_kernel.Source(log.states.T), low, high)
-    final = survey(log.final_states)
     facts = {
-        "schema": log.schema.to_dict(),
+        **_seen(whole),
         "states": [low.tolist(), high.tolist()],
-        "finals": [final.low.tolist(), final.high.tolist()],
         "rewards": float(np.abs(log.rewards).max()),
         "ids": log.episode_ids.tolist(),
         **({} if log.groups is None else {"groups": log.groups.tolist(), "group_name": log.group_name}),
-        "span": [piece.start, piece.stop, piece.before, piece.after],
+        "span": place_of(piece),
     }
     return job.cache.write(LOG, piece.number, arrays, facts)
 
@@ -252,18 +273,19 @@ class Surveyed:
     ends: dict[int, tuple[int, F64]]
 
 
-def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span]) -> Surveyed:
-    """Put together what was noted with every piece."""
-    schemas = []
+def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span], others: Sequence[int]) -> Surveyed:
+    """Put together what was noted with every piece, and with the others, none of whose episodes counts.
+
+    The schema is that of the whole log, as in memory.
+    """
     low, high = np.full(disk.n_features, np.inf), np.full(disk.n_features, -np.inf)
-    finals: list[Any] = []
+    seen = [cache.read(SEEN, number)[1] for number in others]
     rewards = 0.0
     ends: dict[int, tuple[int, F64]] = {}
     for span in spans:
         arrays, facts = cache.read(LOG, span.number, mapped=True)
-        schemas.append(Schema.from_dict(facts["schema"]))
+        seen.append(facts)
         low, high = np.minimum(low, facts["states"][0]), np.maximum(high, facts["states"][1])
-        finals.append(facts["finals"])
         rewards = max(rewards, facts["rewards"])
         if span.before:
             # Where its first episode ends, or that it goes on here, too.
@@ -276,7 +298,7 @@ def survey_pieces(cache: Cache, disk: DiskLog, spans: Sequence[Span]) -> Surveye
     for span in reversed(spans):
         if span.before and span.after and span.number in ends and span.number - 1 not in ends:
             ends[span.number - 1] = ends[span.number]
-    widest = [np.array(bounds) for bounds in zip(*finals, strict=True)]
-    reach = (np.minimum(low, widest[0].min(axis=0)), np.maximum(high, widest[1].max(axis=0)))
-    schema = join_schemas(schemas, reach, disk.roles)
+    lowest, highest = (np.array([facts["reach"][side] for facts in seen]) for side in range(2))
+    schemas = [Schema.from_dict(facts["schema"]) for facts in seen]
+    schema = join_schemas(schemas, (lowest.min(axis=0), highest.max(axis=0)), disk.roles)
     return Surveyed(schema, (low, high), rewards, ends)

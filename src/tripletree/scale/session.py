@@ -27,7 +27,20 @@ from tripletree.model.fit import ROWS_SORTED, middle
 from tripletree.scale import passes
 from tripletree.scale.cache import Cache, DiskFullError, open_cache
 from tripletree.scale.executors import Workers, close_workers, groups_of, make_workers, said
-from tripletree.scale.pieces import LOG, NOTED, ROWS, Import, Span, Surveyed, Work, import_pieces, survey_pieces
+from tripletree.scale.pieces import (
+    LOG,
+    NOTED,
+    ROWS,
+    SEEN,
+    Import,
+    Span,
+    Surveyed,
+    Work,
+    import_pieces,
+    place_of,
+    see_pieces,
+    survey_pieces,
+)
 from tripletree.scale.plan import EPISODES, in_memory, shares_of
 from tripletree.tree.structure import Tree
 from tripletree.tree.weights import Census, Grid, lost_note
@@ -118,11 +131,13 @@ class Session:
         # Workers elsewhere need not know who is told.
         self._sent = disk.bare()
         self._bytes = 0
-        self.index, pieces = self._index()
+        self.index, pieces, others = self._index()
         self.n_samples = int(self.index.starts[-1])
         self.spans = [Span(p.number, p.start, p.rows, p.before, p.after) for p in pieces]
-        self._import(pieces)
-        self.seen: Surveyed = survey_pieces(cache, disk, self.spans)
+        self._import(LOG, import_pieces, pieces)
+        if others:
+            self._import(SEEN, see_pieces, others)
+        self.seen: Surveyed = survey_pieces(cache, disk, self.spans, [piece.number for piece in others])
         self.weights = self._weigh() if disk.has_weights else None
 
     @classmethod
@@ -254,13 +269,14 @@ class Session:
                 tell(what, done, total, self._bytes, who)
             yield result
 
-    def _index(self) -> tuple[Index, list[Piece]]:
+    def _index(self) -> tuple[Index, list[Piece], list[Piece]]:
+        """Return the episodes, their pieces, and the pieces that have none of them."""
         index = find_episodes(self.disk, self._each_file)
         pieces = cut(index, self.rows)
         if self.disk.only is None:
-            return index, pieces
+            return index, pieces, []
         kept = self.disk.only.episodes
-        return index.keep(kept), keep(pieces, kept)
+        return index.keep(kept), *keep(pieces, kept)
 
     def _each_file(self, what: str, task: Callable[[Common, int], Result], common: Common) -> list[Result]:
         """Do a task for every file; returns the results in the order of the files."""
@@ -269,12 +285,14 @@ class Session:
         found = dict(self.tell(what, passes.numbered, (task, common), files, sizes))
         return [found[number] for number in files]
 
-    def _import(self, pieces: Sequence[Piece]) -> None:
+    def _import(
+        self, kind: str, task: Callable[[Import, Sequence[Piece]], tuple[int, int]], pieces: Sequence[Piece]
+    ) -> None:
         """Read what is not in the cache yet."""
         left = []
         for piece in pieces:
-            facts = self.cache.facts(LOG, piece.number)
-            if facts is None or facts.get("span") != [piece.start, piece.stop, piece.before, piece.after]:
+            facts = self.cache.facts(kind, piece.number)
+            if facts is None or facts.get("span") != place_of(piece):
                 left.append(piece)
         groups: list[list[Piece]] = []
         for piece in left:
@@ -289,7 +307,7 @@ class Session:
                 groups.append([piece])
         job = Import(self._sent, self.cache, self.n_samples, -(-self.n_samples // ROWS_SORTED))
         sizes = [sum(piece.rows for piece in group) for group in groups]
-        for _, size in self.tell("reading", import_pieces, job, groups, sizes):
+        for _, size in self.tell("reading", task, job, groups, sizes):
             self._bytes += size
 
     def _group(self, piece: Piece) -> tuple[int, int]:
