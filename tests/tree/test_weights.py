@@ -11,7 +11,7 @@ from tests.reference.columns import mean_and_spread
 from tripletree.errors import LogError
 from tripletree.tree.columns import Columns
 from tripletree.tree.spread import measure
-from tripletree.tree.weights import LARGEST, TOTAL, weigh
+from tripletree.tree.weights import LARGEST, TOTAL, Census, steps_of, weigh
 
 
 def table(matrix: np.ndarray) -> Columns:
@@ -60,6 +60,39 @@ def test_other_weights_keep_their_proportions_at_any_scale(numbers, factor):
     np.testing.assert_allclose(share, weights / weights.max(), rtol=1e-3, atol=1e-6)
     # Only a weight that lies half way between two steps of the grid can be rounded otherwise.
     assert np.abs(share - scaled.counts / scaled.counts.max()).max() <= 1.01 / LARGEST
+
+
+def test_the_census_of_parts_is_that_of_the_whole():
+    rng = np.random.default_rng(0)
+    for weights in (rng.integers(0, 5, 500) * 0.3, rng.random(500), 10.0 ** rng.uniform(-9, 3, 500)):
+        whole = Census.of(weights)
+        parts = [Census.of(part) for part in np.split(rng.permutation(weights), [3, 200, 201])]
+        merged = parts[0]
+        for part in parts[1:]:
+            merged = part.merge(merged)
+        steps = sum(steps_of(part, whole.largest) for part in np.split(weights, [7, 90]))
+        assert merged.grid(lambda steps=steps: steps) == whole.grid(lambda steps=steps: steps)
+        assert steps == steps_of(weights, whole.largest)
+        grid, weighing = whole.grid(lambda steps=steps: steps), weigh(weights)
+        found = np.zeros(500, np.int64)
+        found[slice(None) if weighing.rows is None else weighing.rows] = weighing.counts
+        assert found.tolist() == grid.whole(weights).tolist()
+
+
+def test_more_weights_than_there_are_whole_numbers_are_not_kept(monkeypatch):
+    monkeypatch.setattr("tripletree.tree.weights.LARGEST", 4)
+    few, many = Census.of(np.array([1.0, 2, 3, 4])), Census.of(np.arange(1.0, 6))
+    assert few.distinct is not None
+    assert many.distinct is None
+    assert few.merge(Census.of(np.array([7.0]))).distinct is None
+    assert few.merge(many).distinct is None
+    assert (few.merge(many).number, few.merge(many).largest) == (9, 5.0)
+
+
+def test_more_steps_than_can_be_added_up_are_refused():
+    census = Census(2**36, 1.0, None, None)
+    with pytest.raises(LogError, match=r"68,719,476,736 steps with weights are too many .* at most 34,359,738,367"):
+        census.grid(lambda: 2**56)
 
 
 def test_what_rounds_to_nothing_is_said():

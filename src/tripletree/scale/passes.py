@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,18 +14,16 @@ from tripletree.graph.moves import Moves, count_moves
 from tripletree.graph.transitions import leaves_of
 from tripletree.leaves.sums import LeafSums
 from tripletree.log.endings import TRUNCATED
-from tripletree.log.exact import add_weights
 from tripletree.log.log import Log
 from tripletree.log.ranks import Ranks
 from tripletree.model.bootstrap import TailSums, end_states
 from tripletree.scale.cache import Arrays
-from tripletree.scale.pieces import NOTED, ROWS, Passing, Room, Span, Work
+from tripletree.scale.pieces import ROWS, Passing, Room, Span, Work
 from tripletree.tree.columns import state_columns, value_column
-from tripletree.tree.edges import Edges, sampled, unknown
+from tripletree.tree.edges import Edges, unknown
 from tripletree.tree.frontier import Wanted, no_counts, nothing_but_the_root
 from tripletree.tree.parts import BUCKETS, Measured, Model, Rounding
 from tripletree.tree.structure import Tree
-from tripletree.tree.weights import LARGEST, Census, Grid, steps_of
 
 F64 = npt.NDArray[np.float64]
 I32 = npt.NDArray[np.int32]
@@ -38,92 +36,6 @@ def numbered(common: tuple[Callable[[Any, int], Any], Any], number: int) -> tupl
     """Do a task for a file, and tell for which one: results come in any order."""
     task, of = common
     return number, task(of, number)
-
-
-def count_weights(work: Work, spans: Sequence[Span]) -> Census:
-    """Return which weights steps have."""
-    found: Census | None = None
-    for span in spans:
-        part = Census.of(np.asarray(work.kept(span).weights, np.float64))
-        found = part if found is None else found.merge(part)
-    if found is None:
-        raise ValueError("no pieces")
-    return found
-
-
-def add_steps(common: tuple[Work, float], spans: Sequence[Span]) -> int:
-    """Return the sum of weights in steps of 2^-20 of the largest."""
-    work, largest = common
-    return sum(steps_of(np.asarray(work.kept(span).weights, np.float64), largest) for span in spans)
-
-
-class Rounded(NamedTuple):
-    """What rounding makes of a piece's weights.
-
-    Attributes
-    ----------
-    counted : int
-        Steps that count.
-    least, most, total : int
-        The smallest and the largest weight of these, and their sum.
-    positive : int
-        Steps that weighed something before.
-    episodes : float64 array of shape (episodes, 2)
-        The sums of the weights in each, see `log.exact.add_weights`.
-    """
-
-    counted: int
-    least: int
-    most: int
-    total: int
-    positive: int
-    episodes: F64
-
-
-def round_weights(common: tuple[Work, Grid, int], spans: Sequence[Span]) -> dict[int, Rounded]:
-    """Return what rounding makes of the weights of each piece; of a log of so many steps."""
-    work, grid, n_samples = common
-    found = {}
-    for span in spans:
-        kept = work.kept(span)
-        weights = np.asarray(kept.weights, np.float64)
-        whole = grid.whole(weights)
-        counted = whole[whole > 0]
-        found[span.number] = Rounded(
-            len(counted),
-            int(counted.min()) if len(counted) else LARGEST,
-            int(counted.max(initial=0)),
-            int(counted.sum()),
-            int(np.count_nonzero(weights)),
-            add_weights(weights, kept.starts, grid.largest, n_samples),
-        )
-    return found
-
-
-@dataclass(frozen=True, eq=False)
-class Noting:
-    """Which steps are noted, of ``total`` that count; those of each piece are counted from ``first`` on."""
-
-    first: dict[int, int]
-    total: int
-    stride: int
-
-
-def note_rows(common: tuple[Work, Noting], spans: Sequence[Span]) -> int:
-    """Write the states that bins and medians are chosen by, of the steps that count; returns the pieces."""
-    work, how = common
-    for span in spans:
-        log = work.log(span)
-        weighing = work.weighing(log)
-        states, first = weighing.take(log.states), how.first[span.number]
-        some = np.arange(-first % how.stride, len(states), how.stride)
-        arrays = {
-            "sample": states[sampled(first, first + len(states), how.total)],
-            "some": states[some],
-            **({} if weighing.counts is None else {"counts": weighing.counts[some]}),
-        }
-        work.cache.write(NOTED, span.number, arrays, {})
-    return len(spans)
 
 
 def measure_whole(work: Work, spans: Sequence[Span]) -> Measured:

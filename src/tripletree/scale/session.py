@@ -7,20 +7,19 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tripletree.errors import TripleTreeWarning
-from tripletree.graph.moves import Moves, Shares
+from tripletree.graph.moves import Moves
 from tripletree.graph.transitions import Transitions
 from tripletree.log.cutting import Piece, cut, keep
 from tripletree.log.disk import DiskLog
 from tripletree.log.endings import TRUNCATED
-from tripletree.log.exact import mean_weights
 from tripletree.log.log import Log
 from tripletree.log.runs import Index, find_episodes
 from tripletree.model.fit import ROWS_SORTED, middle
@@ -42,8 +41,8 @@ from tripletree.scale.pieces import (
     survey_pieces,
 )
 from tripletree.scale.plan import EPISODES, in_memory, shares_of
+from tripletree.scale.weighing import Weights, note_pieces, weigh_pieces
 from tripletree.tree.structure import Tree
-from tripletree.tree.weights import Census, Grid, lost_note
 
 F64 = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
@@ -53,62 +52,6 @@ Result = TypeVar("Result")
 
 AT_ONCE = 8
 """Features that are sorted at a time."""
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """How much the steps of a log on disk count.
-
-    Attributes
-    ----------
-    grid : Grid
-        How weights are rounded.
-    counted, total : int
-        Steps that count, and what they count together.
-    span : (int, int) or None
-        The least and the most that one of them counts; None where they count the same.
-    mean : float
-        The mean of the weights as they were given.
-    shares : dict of int to Shares
-        How much the episodes of each piece count; empty where they count the same.
-    notes : tuple of str
-        What rounding has lost.
-    """
-
-    grid: Grid
-    counted: int
-    total: int
-    span: tuple[int, int] | None
-    mean: float
-    shares: dict[int, Shares]
-    notes: tuple[str, ...]
-
-    @classmethod
-    def of(cls, grid: Grid, parts: Sequence[passes.Rounded], spans: Sequence[Span], starts: I64) -> Weights:
-        """Put together what was found in every piece; ``starts`` are the episodes of the log."""
-        sums = np.zeros((len(starts) - 1, 2))
-        at, episodes = 0, []
-        for span, part in zip(spans, parts, strict=True):
-            first = at - (span.before > 0)
-            at = first + len(part.episodes)
-            sums[first:at] += part.episodes
-            episodes.append(slice(first, at))
-        lengths = np.diff(starts)
-        means = mean_weights(sums, lengths, grid.largest)
-        shares = Shares.of(means, int(starts[-1]))
-        least, most = min(part.least for part in parts), max(part.most for part in parts)
-        counted = sum(part.counted for part in parts)
-        return cls(
-            grid,
-            counted,
-            sum(part.total for part in parts),
-            None if least == most else (least, most),
-            float(means @ lengths / starts[-1]),
-            {}
-            if shares is None
-            else {span.number: shares.some(mine) for span, mine in zip(spans, episodes, strict=True)},
-            lost_note(sum(part.positive for part in parts) - counted, grid),
-        )
 
 
 class Session:
@@ -122,8 +65,6 @@ class Session:
         Its pieces.
     seen : Surveyed
         What the pieces say about the whole.
-    weights : Weights or None
-        How much its steps count, where they do not count alike.
     """
 
     def __init__(self, disk: DiskLog, cache: Cache, workers: Workers, rows: int) -> None:
@@ -138,7 +79,6 @@ class Session:
         if others:
             self._import(SEEN, see_pieces, others)
         self.seen: Surveyed = survey_pieces(cache, disk, self.spans, [piece.number for piece in others])
-        self.weights = self._weigh() if disk.has_weights else None
 
     @classmethod
     @contextmanager
@@ -179,6 +119,18 @@ class Session:
         """Return what passes need, with the values that cut episodes go on with; all steps count the same."""
         return Work(self.cache, self.seen.schema, gamma, ends=self.seen.ends).carried(self.spans)
 
+    @property
+    def _plain(self) -> Work:
+        """What passes need that ask for no values."""
+        return Work(self.cache, self.seen.schema, 1.0)
+
+    @cached_property
+    def weights(self) -> Weights | None:
+        """How much steps count, where they do not count alike."""
+        if not self.disk.has_weights:
+            return None
+        return weigh_pieces(self._plain, self.spans, self.index.starts, partial(self.each, "weighing steps"))
+
     def weighed(self, work: Work) -> Work:
         """Return the same for passes in which steps count as their weights say."""
         if self.weights is None:
@@ -208,32 +160,6 @@ class Session:
     def n_counted(self) -> int:
         """Number of steps that count."""
         return self.n_samples if self.weights is None else self.weights.counted
-
-    def _weigh(self) -> Weights | None:
-        """Find how weights are rounded, and note the states of steps that count; None where all count the same."""
-        work = Work(self.cache, self.seen.schema, 1.0)
-        census: Census | None = None
-        for part in self.each("weighing steps", passes.count_weights, work):
-            census = part if census is None else census.merge(part)
-        if census is None:
-            raise ValueError("no pieces")
-        largest = census.largest
-        grid = census.grid(lambda: sum(self.each("weighing steps", passes.add_steps, (work, largest))))
-        rounded: dict[int, passes.Rounded] = {}
-        for some in self.each("weighing steps", passes.round_weights, (work, grid, self.n_samples)):
-            rounded |= some
-        found = Weights.of(grid, [rounded[span.number] for span in self.spans], self.spans, self.index.starts)
-        if found.counted == self.n_samples and found.span is None and not found.shares:
-            return None
-        first = np.cumsum([0, *(rounded[span.number].counted for span in self.spans)]).tolist()
-        how = passes.Noting(
-            dict(zip([span.number for span in self.spans], first, strict=False)),
-            found.counted,
-            -(-self.n_samples // ROWS_SORTED),
-        )
-        counting = replace(work, grid=grid, weights=found.span)
-        sum(self.each("weighing steps", passes.note_rows, (counting, how)))
-        return found
 
     def each(
         self,
@@ -320,17 +246,33 @@ class Session:
 
         They are the ``sample`` that bins are chosen by, or ``some`` for medians.
         """
-        kind = LOG if self.weights is None else NOTED
         for first in range(0, self.disk.n_features, AT_ONCE):
             here = slice(first, first + AT_ONCE)
-            parts = [np.array(self.cache.read(kind, s.number, mapped=True)[0][name][:, here]) for s in self.spans]
+            parts = [
+                np.array(self.cache.read(self._noted, s.number, mapped=True)[0][name][:, here]) for s in self.spans
+            ]
             yield here, np.concatenate(parts)
+
+    @cached_property
+    def _noted(self) -> str:
+        """Where states are noted if not all steps count alike: they have to be chosen again."""
+        if self.weights is None:
+            return LOG
+        each = partial(self.each, "weighing steps")
+        note_pieces(self._plain, self.weights, -(-self.n_samples // ROWS_SORTED), each)
+        return NOTED
+
+    def _read_noted(self, name: str, some: slice = slice(None)) -> npt.NDArray[Any]:
+        parts = [self.cache.read(self._noted, span.number, mapped=True)[0][name] for span in self.spans]
+        return np.concatenate([part[..., some] for part in parts])
 
     def medians(self) -> list[float]:
         """Return the middle value of each feature, as `model.fit` finds it."""
         counts = None
         if self.weights is not None and self.weights.span is not None:
-            counts = np.concatenate([self.cache.read(NOTED, s.number, mapped=True)[0]["counts"] for s in self.spans])
+            counts = np.concatenate(
+                [self.cache.read(self._noted, s.number, mapped=True)[0]["counts"] for s in self.spans]
+            )
         return [median for _, some in self.noted("some") for median in middle(some, counts).tolist()]
 
     def truncated(self) -> bool:

@@ -155,6 +155,11 @@ class Census:
         divisor = self._divisor()
         if divisor is not None:
             return Grid(self.largest, divisor)
+        if self.number > TOTAL // 2:
+            raise LogError(
+                f"{self.number:,} steps with weights are too many to be added up exactly: at most {TOTAL // 2:,}, or "
+                "weights that are small whole numbers."
+            )
         return Grid(self.largest, None, min(float(LARGEST), LARGEST * (TOTAL - self.number) / in_steps()))
 
     def _divisor(self) -> float | None:
