@@ -15,7 +15,7 @@ from tripletree import LogError, ParameterError, TripleTree, TripleTreeWarning, 
 from tripletree.cli import main
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(6))
 def test_weighted_trees_on_disk_are_those_in_memory(block, tmp_path, monkeypatch):
     for seed in range(8 * block, 8 * block + 8):
         rng = np.random.default_rng(seed)
