@@ -100,9 +100,6 @@ class Shares:
         return Shares(self.each[which], self.n_samples)
 
 
-BY_EDGE = ("weight", "steps")
-
-
 @dataclass(eq=False)
 class WeightedMoves:
     """Sums over sequences with the shares of their episodes, in two parts each, exact: they add up in any order.
@@ -184,7 +181,7 @@ class Moves:
         for name in ("censored", "censored_steps", "stays", "starts", "samples"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         if self.weighted is not None and other.weighted is not None:
-            for name in BY_EDGE:
+            for name in ("weight", "steps"):
                 setattr(self.weighted, name, by_edge(getattr(self.weighted, name), getattr(other.weighted, name)))
             for name in ("stays", "starts", "total", "squares"):
                 setattr(self.weighted, name, getattr(self.weighted, name) + getattr(other.weighted, name))
