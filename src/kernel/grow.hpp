@@ -82,7 +82,7 @@ class Grower {
         start();
         // While there are fewer nodes than threads, all of them share one.
         while (!finished() && wanted_.size() < static_cast<size_t>(team_.size())) {
-            Node& node = *next();
+            Node& node = *next(searches_[0]);
             search(node, searches_[0], node.size() * table_.d >= inline_work ? &team_ : nullptr);
             note(node);
         }
@@ -123,7 +123,7 @@ class Grower {
     void work(Search& s) {
         std::unique_lock<std::mutex> lock(mutex_);
         while (!failed_ && !finished()) {
-            Node* node = next();
+            Node* node = next(s);
             if (!node) {
                 found_.wait(lock);
                 continue;
@@ -147,10 +147,11 @@ class Grower {
     bool finished() const { return leaves() >= static_cast<size_t>(options_.max_leaves) || (queue_.empty() && !awaited_); }
 
     // The next node to search; nullptr where those under way may be all that the tree needs.
-    Node* next() {
+    Node* next(Search& s) {
         if (wanted_.empty() || (busy_ && leaves() + ahead_ + busy_ >= static_cast<size_t>(options_.max_leaves))) return nullptr;
         Node* node = wanted_.top().node;
         wanted_.pop();
+        s.sure_above = sure_above();
         ++busy_;
         return node;
     }
@@ -179,10 +180,13 @@ class Grower {
         }
     }
 
+    // Nodes of a higher priority are as good as sure to be split.
+    double sure_above() const { return options_.by_gain ? 0 : 2 * impurity_ / static_cast<double>(options_.max_leaves); }
+
     // In the end priorities of leaves spread about evenly from 0 up to that of the next to be split: twice their mean, then, or what it
     // is so far, which is more.
     void want(Node& node, double parent_gain) {
-        const bool sure = !options_.by_gain && table_.n > pool_limit_ && node.priority * static_cast<double>(options_.max_leaves) > 2 * impurity_;
+        const bool sure = !options_.by_gain && table_.n > pool_limit_ && node.priority > sure_above();
         if (!options_.by_gain && !sure) node.histogram.reset();  // others need it more
         wanted_.push({sure, sure ? -static_cast<double>(node.size()) : options_.by_gain ? parent_gain : node.priority, &node});
     }
@@ -352,7 +356,7 @@ class Grower {
         if (count > pool_limit_) {
             if (!node.histogram) {
                 node.histogram = histograms_.lend();
-                if (node.histogram) build_histogram(table_, order, count, shorts(s, team), team, cancel_, node.histogram.get());
+                if (node.histogram) build_histogram(table_, order, count, shorts(s, team), team, cancel_, 1, node.histogram.get());
             }
             search_histogram(table_, order, count, node.histogram.get(), s, team, cancel_);
         } else {
@@ -504,24 +508,34 @@ class Grower {
         }
         Node &small = *node.child[rights < lefts], &large = *node.child[!(rights < lefts)];
         const uint32_t* rows = node.member ? divide_pool(node, lefts, s) : order_ + small.begin;
-        Histograms::Loan part;
-        if (node.histogram && large.size() > pool_limit_) part = histograms_.lend();
-        if (part) {
+        auto weigh_both = [&] {
+            for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
+            large.squares = node.squares - small.squares;
+            large.squares_d = node.squares_d - small.squares_d;
+            weigh(small);
+            weigh(large);
+        };
+        // A histogram is kept only for a child that is sure to be split. As a rule the priorities of both, added up, tell that there will be
+        // one; else the children are weighed first, which takes a pass of its own.
+        const bool useful = node.histogram && large.size() > pool_limit_;
+        const bool weighed = !useful || node.priority - node.gain <= 2 * s.sure_above;
+        if (weighed) sum(rows, small, team), weigh_both();
+        if (useful && !(weighed && std::max(small.priority, large.priority) <= s.sure_above)) {
             Squares squares[2];
             const Total total{small.sums, squares};
-            build_histogram(table_, rows, small.size(), shorts(s, team), team, cancel_, part.get(), &total);
-            note_squares(small, squares);
-            hot.subtract(node.histogram.get(), part.get(), table_.all_bins() * width);
+            auto build = [&](double sign, double* histogram) {
+                build_histogram(table_, rows, small.size(), shorts(s, team), team, cancel_, sign, histogram, weighed ? nullptr : &total);
+            };
+            if (small.size() > pool_limit_ && !(weighed && small.priority <= s.sure_above)) small.histogram = histograms_.lend();
+            if (small.histogram) {
+                build(1, small.histogram.get());
+                hot.subtract(node.histogram.get(), small.histogram.get(), table_.all_bins() * width);
+            } else {
+                build(-1, node.histogram.get());
+            }
             large.histogram = std::move(node.histogram);
-            if (small.size() > pool_limit_) small.histogram = std::move(part);
-        } else {
-            sum(rows, small, team);
+            if (!weighed) note_squares(small, squares), weigh_both();
         }
-        for (size_t k = 0; k < width; ++k) large.sums[k] = node.sums[k] - small.sums[k];
-        large.squares = node.squares - small.squares;
-        large.squares_d = node.squares_d - small.squares_d;
-        weigh(small);
-        weigh(large);
         node.histogram.reset();
     }
 

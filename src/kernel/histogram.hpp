@@ -74,31 +74,31 @@ inline std::vector<size_t> feature_groups(const Table& table, size_t threads) {
     return groups;
 }
 
-// The histogram of a set of rows over features f0 .. f1, which begins at the first bin of f0. The rows are added to `total`, too, if it
-// is there: a few at a time, while they are in the first cache.
-inline void build_group(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, ShortSums& shorts, double* histogram, const Total* total,
-                        const Flag& cancel) {
+// The histogram of a set of rows over features f0 .. f1, which begins at the first bin of f0; if `sign` is -1, the rows are taken out of
+// the one that is there. They are added to `total`, too, if there is one: a few at a time, while they are in the first cache.
+inline void build_group(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, ShortSums& shorts, double sign, double* histogram,
+                        const Total* total, const Flag& cancel) {
     const size_t width = static_cast<size_t>(table.lanes.width), bins = table.first_bin[f1] - table.first_bin[f0];
     int32_t* part = shorts.get(bins * width);
-    std::fill(histogram, histogram + bins * width, 0.0);
+    if (sign > 0) std::fill(histogram, histogram + bins * width, 0.0);
     const size_t block = total ? 1024 : size_t{1} << 16;
     for (size_t a = 0; a < count; a += block) {
         if (a % (size_t{1} << 16) == 0) stop_if(cancel);
         const size_t rows = std::min(block, count - a);
         if (total) hot.sum_rows(table, order + a, rows, total->sums, total->squares);
-        hot.add_rows(table, order + a, rows, f0, f1, part, histogram);
+        hot.add_rows(table, order + a, rows, f0, f1, part, sign, histogram);
     }
-    hot.add_part(table.lanes, part, bins, histogram);
+    hot.add_part(table.lanes, part, bins, sign, histogram);
 }
 
-// The histogram of a set of rows over all features; `team` shares the groups. shorts(thread) are a thread's own.
+// The same over all features; `team` shares the groups. shorts(thread) are a thread's own.
 template <class Shorts>
-void build_histogram(const Table& table, const uint32_t* order, size_t count, const Shorts& shorts, Team* team, const Flag& cancel, double* histogram,
-                     const Total* total = nullptr) {
+void build_histogram(const Table& table, const uint32_t* order, size_t count, const Shorts& shorts, Team* team, const Flag& cancel, double sign,
+                     double* histogram, const Total* total = nullptr) {
     const std::vector<size_t> groups = feature_groups(table, team ? static_cast<size_t>(team->size()) : 1);
     auto work = [&](int task, int thread) {
         const size_t f0 = groups[static_cast<size_t>(task)], f1 = groups[static_cast<size_t>(task) + 1];
-        build_group(table, order, count, f0, f1, shorts(thread), histogram + table.first_bin[f0] * static_cast<size_t>(table.lanes.width),
+        build_group(table, order, count, f0, f1, shorts(thread), sign, histogram + table.first_bin[f0] * static_cast<size_t>(table.lanes.width),
                     task == 0 ? total : nullptr, cancel);
     };
     const int tasks = static_cast<int>(groups.size()) - 1;

@@ -45,8 +45,8 @@ struct Hot {
     size_t (*first_near)(const uint64_t* words, size_t from, size_t to, uint64_t limit);
     uint64_t (*hash_rows)(const double* rows, size_t n, size_t d, const uint64_t* keys, uint64_t before);
     void (*apply_block)(const double* states, size_t d, size_t n, const Step* steps, int depth, int32_t* out);
-    void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram);
-    void (*add_part)(const Lanes& lanes, int32_t* part, size_t bins, double* histogram);
+    void (*add_rows)(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double sign, double* histogram);
+    void (*add_part)(const Lanes& lanes, int32_t* part, size_t bins, double sign, double* histogram);
     void (*subtract)(double* parent, const double* child, size_t size);
     void (*scan_bins)(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base, double* generic,
                       Scan& scan);

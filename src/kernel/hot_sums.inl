@@ -68,14 +68,15 @@ static void sum_rows(const Table& table, const uint32_t* order, size_t count, do
     }
 }
 
-// Adds a record of short sums to the long ones, and clears it.
-static void add_record(int vectors, int32_t* part, double* record) {
-    for (int j = 0; j < vectors; ++j) store(record + 8 * j, load(record + 8 * j) + widen(part + 8 * j));
+// Adds a record of short sums, times 1 or -1, to the long ones, and clears it.
+static void add_record(int vectors, int32_t* part, double sign, double* record) {
+    for (int j = 0; j < vectors; ++j) store(record + 8 * j, load(record + 8 * j) + widen(part + 8 * j) * sign);
     std::memset(part, 0, static_cast<size_t>(vectors) * 8 * sizeof(int32_t));
 }
 
 template <int NV, class Bin>
-TT_INLINE void add_rows_impl(const Table& table, const Bin* bins, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
+TT_INLINE void add_rows_impl(const Table& table, const Bin* bins, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double sign,
+                             double* histogram) {
     using Vector = typename Ints<NV && NV % 2 == 0>::Vector;
     constexpr int size = sizeof(Vector) / sizeof(int32_t);
     const int nv = NV ? NV : table.lanes.vectors, nw = nv * 8 / size, lane_rows = table.lanes.rows();
@@ -95,36 +96,37 @@ TT_INLINE void add_rows_impl(const Table& table, const Bin* bins, const uint32_t
         for (size_t f = f0; f < f1; ++f) {
             const size_t bin = first[f] - from + bins[row * d + f];
             int32_t* sums = part + bin * width;
-            if (__builtin_expect(sums[lane_rows] == short_sum, 0)) add_record(nv, sums, histogram + bin * width);
+            if (__builtin_expect(sums[lane_rows] == short_sum, 0)) add_record(nv, sums, sign, histogram + bin * width);
             for (int j = 0; j < nw; ++j) store(sums + size * j, load_ints<Vector>(sums + size * j) + (NV ? v[NV ? j : 0] : load_ints<Vector>(y + size * j)));
         }
     }
 }
 
 template <class Bin>
-static void add_rows_to(const Table& table, const Bin* bins, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
+static void add_rows_to(const Table& table, const Bin* bins, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double sign,
+                        double* histogram) {
     switch (table.lanes.vectors) {
-        case 1: return add_rows_impl<1>(table, bins, order, count, f0, f1, part, histogram);
-        case 2: return add_rows_impl<2>(table, bins, order, count, f0, f1, part, histogram);
-        case 3: return add_rows_impl<3>(table, bins, order, count, f0, f1, part, histogram);
-        case 4: return add_rows_impl<4>(table, bins, order, count, f0, f1, part, histogram);
-        case 8: return add_rows_impl<8>(table, bins, order, count, f0, f1, part, histogram);
-        default: return add_rows_impl<0>(table, bins, order, count, f0, f1, part, histogram);
+        case 1: return add_rows_impl<1>(table, bins, order, count, f0, f1, part, sign, histogram);
+        case 2: return add_rows_impl<2>(table, bins, order, count, f0, f1, part, sign, histogram);
+        case 3: return add_rows_impl<3>(table, bins, order, count, f0, f1, part, sign, histogram);
+        case 4: return add_rows_impl<4>(table, bins, order, count, f0, f1, part, sign, histogram);
+        case 8: return add_rows_impl<8>(table, bins, order, count, f0, f1, part, sign, histogram);
+        default: return add_rows_impl<0>(table, bins, order, count, f0, f1, part, sign, histogram);
     }
 }
 // Adds the rows order[0 .. count) to the bins of features f0 .. f1: to short sums first, `part`, which move half the memory, and
-// to the histogram whenever those are full. Both begin at the first of these bins.
-static void add_rows(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double* histogram) {
+// to the histogram whenever those are full. Both begin at the first of these bins. If `sign` is -1 they are taken out of it.
+static void add_rows(const Table& table, const uint32_t* order, size_t count, size_t f0, size_t f1, int32_t* part, double sign, double* histogram) {
     const uint16_t* wide = table.row_groups ? table.row_groups : table.codes.wide_bins;
-    if (wide) add_rows_to(table, wide, order, count, f0, f1, part, histogram);
-    else add_rows_to(table, table.codes.narrow_bins, order, count, f0, f1, part, histogram);
+    if (wide) add_rows_to(table, wide, order, count, f0, f1, part, sign, histogram);
+    else add_rows_to(table, table.codes.narrow_bins, order, count, f0, f1, part, sign, histogram);
 }
 
 // Adds what is left in the short sums of some bins.
-static void add_part(const Lanes& lanes, int32_t* part, size_t bins, double* histogram) {
+static void add_part(const Lanes& lanes, int32_t* part, size_t bins, double sign, double* histogram) {
     const size_t width = static_cast<size_t>(lanes.width);
     for (size_t b = 0; b < bins; ++b)
-        if (part[b * width + static_cast<size_t>(lanes.count())]) add_record(lanes.vectors, part + b * width, histogram + b * width);
+        if (part[b * width + static_cast<size_t>(lanes.count())]) add_record(lanes.vectors, part + b * width, sign, histogram + b * width);
 }
 
 // The sibling: parent becomes parent - child, exactly.

@@ -39,6 +39,7 @@ struct Search {
         return made;
     }
     double min_leaf = 1;
+    double sure_above = 0;   // nodes of a higher priority are as good as sure to be split
     size_t all_at_once = 0;  // ranges of at most so many rows are not worth runs
     Best best;
     Centre centre;
@@ -186,7 +187,7 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
         if (f == groups[group + 1]) ++group;
         if (!histogram && f == groups[group]) {
             s.sums.resize(std::max(s.sums.size(), (table.first_bin[groups[group + 1]] - first) * width));
-            build_group(table, order, count, f, groups[group + 1], s.shorts, s.sums.data(), nullptr, cancel);
+            build_group(table, order, count, f, groups[group + 1], s.shorts, 1, s.sums.data(), nullptr, cancel);
         }
         const double* sums = histogram ? histogram + first * width : s.sums.data() + (first - table.first_bin[groups[group]]) * width;
         s.scan.reserve(bins, width);
