@@ -52,7 +52,7 @@ struct Hot {
                       Scan& scan);
     size_t (*mark_bins)(size_t bins, const Centre& centre, double floor, Scan& scan);
     double (*bin_gain)(size_t b, const Centre& centre, double min_leaf, const Scan& scan);
-    double (*bin_bound)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, const Scan& scan);
+    double (*bin_bound)(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, double floor, const Scan& scan);
     void (*gather_codes)(const Table& table, size_t feature, const uint32_t* order, size_t count, uint32_t* out);
     Values (*sort_places)(const uint32_t* codes, size_t count, uint32_t* words, uint16_t* list);
     void (*rank_places)(const uint32_t* codes, const uint16_t* list, size_t count, uint16_t* ranks);

@@ -33,6 +33,22 @@ TT_INLINE double bound_of(double l0, double c, double u0, double u1, double spre
     return (by_reach < by_isolation ? by_reach : by_isolation) * (1 + tie_share);
 }
 
+// Whether a cut inside a bin may gain `floor`. With the share t of the bin on the left, |U| <= |U0 + t D| + sqrt(t (1 - t) c s) for
+// D = U1 - U0, of which dd is the square. Above, each part is as large as it can be; here both are at the same t, of which eight stretches
+// are looked at. As in mark_bins there is no root, and no division. Not inlined: most bins are not worth it, and the others' code is short.
+__attribute__((noinline)) static bool may_reach(double l0, double c, double u0, double u1, double dd, double ss, double first, double last, double n,
+                                                double floor) {
+    const V8 t0 = {0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875}, t1 = t0 + 0.125, apart = V8{7, 12, 15, 16, 16, 15, 12, 7} / 64;
+    const double bend = u1 - u0 - dd, generous = 1 + tie_share, slack = 1e-12 * (u0 + u1 + dd);  // for what rounding took
+    const V8 at0 = t0 * (bend + t0 * dd), at1 = t1 * (bend + t1 * dd), A = (at0 > at1 ? at0 : at1) + (u0 + slack), B = apart * (c * ss);
+    V8 l = l0 + t0 * c, r = l0 + t1 * c;
+    l = l > first ? l : V8{} + first, r = r < last ? r : V8{} + last;
+    const V8 below = l * (n - l), above = r * (n - r), short_of = floor / (n * generous) * (below < above ? below : above) - A - B;
+    const V8 hope = short_of > 0 ? 4 * generous * A * B - short_of * short_of : V8{};
+    const V4 low = __builtin_shufflevector(hope, hope, 0, 1, 2, 3), high = __builtin_shufflevector(hope, hope, 4, 5, 6, 7);
+    return any_reaches(low > high ? low : high, V4{});
+}
+
 template <int NV, bool TWO, bool FINE>
 TT_INLINE void scan_impl(const double* sums, size_t bins, double square_unit, const Lanes& lanes, const Centre& centre, const Base& base,
                          double* generic_prefix, Scan& scan) {
@@ -128,8 +144,8 @@ static void scan_bins(const double* sums, size_t bins, double square_unit, const
 #undef TT_CASE
 }
 
-// Bound for the cuts strictly inside bin b; -1 where there is none.
-static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, const Scan& scan) {
+// Bound for the cuts strictly inside bin b; -1 where there is none, or surely none that gains `floor` (0: not looked at).
+static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, double min_leaf, double floor, const Scan& scan) {
     const double n = centre.n, nd = centre.nd, l0 = scan.before[b], c = scan.count[b], c_d = centre.two_groups ? scan.count_d[b] : 0;
     const double least = centre.least, first = std::max(l0 + least, min_leaf * least), last = std::min(l0 + c - least, n - min_leaf * least);
     if (first > last) return -1;
@@ -144,6 +160,7 @@ static double bin_bound(size_t b, const Lanes& lanes, const Centre& centre, doub
         if (centre.two_groups) apart_d += x_d * x_d * load(centre.derivative.data() + k);
     }
     const double xx = horizontal_sum(apart), xx_d = horizontal_sum(apart_d);
+    if (floor > 0 && !centre.two_groups && !may_reach(l0, c, scan.uu[b], scan.uu[b + 1], xx, scan.ss[b], first, last, n, floor)) return -1;
     double bound = bound_of(l0, c, scan.uu[b], scan.uu[b + 1], scan.ss[b] + xx / c, scan.ss[b], first, last, n);
     if (centre.two_groups && nd > 0) {
         const double d0 = scan.before_d[b], spread = c_d > 0 ? scan.ss_d[b] + xx_d / c_d : 0;

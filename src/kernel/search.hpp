@@ -133,7 +133,8 @@ void weigh_sorted(const Table& table, Search& s, int feature, const Sorted& line
     for (size_t k = 0; k < marked; ++k) {
         const size_t b = s.scan.marked[k], begin = b * length, end = std::min(count, begin + length);
         if (s.scan.hope[b] < 2) continue;
-        const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
+        // To open a run of short rows costs no more than a closer look at its bound.
+        const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, table.lanes.vectors > 3 ? s.best.floor() : 0, s.scan);
         if (bound < s.best.floor() || line.value(begin) == line.value(end - 1)) continue;
         s.items.push_back(
             {bound, feature, keep(begin, end), end - begin, s.bases.size(), s.scan.before[b], s.centre.two_groups ? s.scan.before_d[b] : 0, s.rows_before(b)});
@@ -201,7 +202,7 @@ inline void find_hopes(const Table& table, const uint32_t* order, size_t count, 
         for (size_t k = 0; k < marked; ++k) {
             const size_t b = s.scan.marked[k];
             if (s.scan.hope[b] < 2 || table.one_value[first + b]) continue;
-            const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.scan);
+            const double bound = hot.bin_bound(b, table.lanes, s.centre, s.min_leaf, s.best.floor(), s.scan);
             if (bound < s.best.floor()) continue;
             s.hopes.push_back({bound, f, b, s.hope_bases.size(), static_cast<size_t>(s.rows_after(b) - s.rows_before(b)), s.scan.before[b],
                                s.centre.two_groups ? s.scan.before_d[b] : 0, s.rows_before(b)});
