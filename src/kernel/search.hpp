@@ -249,13 +249,17 @@ inline void open_bins(const Table& table, const uint32_t* order, size_t count, s
     std::vector<uint8_t> wanted(slot.size());
     for (size_t bin = 0; bin < slot.size(); ++bin) wanted[bin] = slot[bin] != UINT32_MAX;
     s.hopeful.resize(std::max(s.hopeful.size(), rows));
+    const uint32_t* codes = table.codes.whole ? table.codes.whole + feature * table.n : nullptr;
     table.with_bins(feature, count, [&](const auto& bins) {
         const size_t blocks = in_blocks(team, count, [&](size_t a, size_t b, size_t block) {
             s.kept[block].clear();
             in_steps(b - a, cancel, [&](size_t i, size_t j) { pick_rows(bins, wanted, order + a + i, j - i, s.kept[block]); });
         });
         for (size_t block = 0; block < blocks; ++block)
-            for (const uint32_t row : s.kept[block]) s.hopeful[fill[slot[bins(row)]]++] = row;
+            for (const uint32_t row : s.kept[block]) {
+                s.hopeful[fill[slot[bins(row)]]++] = row;
+                if (codes) __builtin_prefetch(codes + row, 0, 2);  // for weigh_bin
+            }
     });
     const uint32_t* bin = s.hopeful.data();
     for (const Hope* h : opened) {
