@@ -341,9 +341,11 @@ class Grower {
     Wide total(const Squares& s) const { return table_.lanes.fine ? (Wide{s.first} << 2 * limb_bits) + s.rest : s.first; }
     void weigh(Node& node) const { node.priority = weigher().priority(node.sums, node.squares, node.squares_d, static_cast<double>(node.size())); }
 
-    // What gives a thread its short sums: a thread on its own uses those of its search, the team those of each.
-    auto shorts(Search& s, const Team* team) {
-        return [this, &s, team](int thread) -> ShortSums& { return team ? searches_[static_cast<size_t>(thread)].shorts : s.shorts; };
+    // The histogram of some rows, see build_group; a team does not note their total.
+    void build(const uint32_t* rows, size_t count, Search& s, Team* team, double sign, double* histogram, const Total* total = nullptr) {
+        if (!team) return build_histogram(table_, rows, count, s.shorts, sign, histogram, total, cancel_);
+        auto shorts = [&](int thread) -> ShortSums& { return searches_[static_cast<size_t>(thread)].shorts; };
+        build_histogram(table_, rows, count, shorts, *team, sign, histogram, cancel_);
     }
 
     void search(Node& node, Search& s, Team* team) {
@@ -356,7 +358,7 @@ class Grower {
         if (count > pool_limit_) {
             if (!node.histogram) {
                 node.histogram = histograms_.lend();
-                if (node.histogram) build_histogram(table_, order, count, shorts(s, team), team, cancel_, 1, node.histogram.get());
+                if (node.histogram) build(order, count, s, team, 1, node.histogram.get());
             }
             search_histogram(table_, order, count, node.histogram.get(), s, team, cancel_);
         } else {
@@ -516,22 +518,20 @@ class Grower {
             weigh(large);
         };
         // A histogram is kept only for a child that is sure to be split. As a rule the priorities of both, added up, tell that there will be
-        // one; else the children are weighed first, which takes a pass of its own.
+        // one; else the children are weighed first, which takes a pass of its own. So does a team.
         const bool useful = node.histogram && large.size() > pool_limit_;
-        const bool weighed = !useful || node.priority - node.gain <= 2 * s.sure_above;
+        const bool weighed = !useful || team || node.priority - node.gain <= 2 * s.sure_above;
         if (weighed) sum(rows, small, team), weigh_both();
         if (useful && !(weighed && std::max(small.priority, large.priority) <= s.sure_above)) {
             Squares squares[2];
             const Total total{small.sums, squares};
-            auto build = [&](double sign, double* histogram) {
-                build_histogram(table_, rows, small.size(), shorts(s, team), team, cancel_, sign, histogram, weighed ? nullptr : &total);
-            };
+            auto build_small = [&](double sign, double* histogram) { build(rows, small.size(), s, team, sign, histogram, weighed ? nullptr : &total); };
             if (small.size() > pool_limit_ && !(weighed && small.priority <= s.sure_above)) small.histogram = histograms_.lend();
             if (small.histogram) {
-                build(1, small.histogram.get());
+                build_small(1, small.histogram.get());
                 hot.subtract(node.histogram.get(), small.histogram.get(), table_.all_bins() * width);
             } else {
-                build(-1, node.histogram.get());
+                build_small(-1, node.histogram.get());
             }
             large.histogram = std::move(node.histogram);
             if (!weighed) note_squares(small, squares), weigh_both();

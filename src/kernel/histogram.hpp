@@ -61,16 +61,12 @@ struct Total {
     Squares* squares;
 };
 
-// Features in groups whose bins fit the second cache, and at least as many groups as there are threads: the first of each, closed by d.
-inline std::vector<size_t> feature_groups(const Table& table, size_t threads) {
+// Features in groups whose bins fit the second cache: the first of each, closed by d.
+inline std::vector<size_t> feature_groups(const Table& table) {
     const size_t budget = 384 * 1024 / (sizeof(int32_t) * static_cast<size_t>(table.lanes.width));
     std::vector<size_t> groups{0};
-    for (size_t f = 1; f <= table.d; ++f) {
-        const size_t from = groups.back();
-        const bool full = f < table.d && (table.first_bin[f + 1] - table.first_bin[from] > budget ||
-                                          (table.first_bin[f] - table.first_bin[from]) * threads >= table.all_bins());
-        if (f == table.d || full) groups.push_back(f);
-    }
+    for (size_t f = 1; f <= table.d; ++f)
+        if (f == table.d || table.first_bin[f + 1] - table.first_bin[groups.back()] > budget) groups.push_back(f);
     return groups;
 }
 
@@ -91,20 +87,43 @@ inline void build_group(const Table& table, const uint32_t* order, size_t count,
     hot.add_part(table.lanes, part, bins, sign, histogram);
 }
 
-// The same over all features; `team` shares the groups. shorts(thread) are a thread's own.
+// The same over all features.
+inline void build_histogram(const Table& table, const uint32_t* order, size_t count, ShortSums& shorts, double sign, double* histogram, const Total* total,
+                            const Flag& cancel) {
+    const std::vector<size_t> groups = feature_groups(table);
+    for (size_t g = 0; g + 1 < groups.size(); ++g)
+        build_group(table, order, count, groups[g], groups[g + 1], shorts, sign,
+                    histogram + table.first_bin[groups[g]] * static_cast<size_t>(table.lanes.width), g == 0 ? total : nullptr, cancel);
+}
+
+// The same by a team, which shares the groups. Where there is one only, each thread takes other rows, so that none are read twice, and has
+// a histogram of them first. shorts(thread) are a thread's own.
 template <class Shorts>
-void build_histogram(const Table& table, const uint32_t* order, size_t count, const Shorts& shorts, Team* team, const Flag& cancel, double sign,
-                     double* histogram, const Total* total = nullptr) {
-    const std::vector<size_t> groups = feature_groups(table, team ? static_cast<size_t>(team->size()) : 1);
-    auto work = [&](int task, int thread) {
-        const size_t f0 = groups[static_cast<size_t>(task)], f1 = groups[static_cast<size_t>(task) + 1];
-        build_group(table, order, count, f0, f1, shorts(thread), sign, histogram + table.first_bin[f0] * static_cast<size_t>(table.lanes.width),
-                    task == 0 ? total : nullptr, cancel);
-    };
-    const int tasks = static_cast<int>(groups.size()) - 1;
-    if (team) team->run(tasks, work);
-    else
-        for (int task = 0; task < tasks; ++task) work(task, 0);
+void build_histogram(const Table& table, const uint32_t* order, size_t count, const Shorts& shorts, Team& team, double sign, double* histogram,
+                     const Flag& cancel) {
+    const std::vector<size_t> groups = feature_groups(table);
+    const size_t width = static_cast<size_t>(table.lanes.width), bins = table.all_bins();
+    if (groups.size() > 2)
+        return team.run(static_cast<int>(groups.size()) - 1, [&](int task, int thread) {
+            const size_t f0 = groups[static_cast<size_t>(task)], f1 = groups[static_cast<size_t>(task) + 1];
+            build_group(table, order, count, f0, f1, shorts(thread), sign, histogram + table.first_bin[f0] * width, nullptr, cancel);
+        });
+    constexpr size_t block = size_t{1} << 13;
+    std::vector<Array<double>> own(static_cast<size_t>(team.size()));
+    team.run(static_cast<int>((count + block - 1) / block), [&](int task, int thread) {
+        stop_if(cancel);
+        Array<double>& mine = own[static_cast<size_t>(thread)];
+        if (!mine) mine = make_array<double>(bins * width), std::fill_n(mine.get(), bins * width, 0.0);
+        const size_t a = static_cast<size_t>(task) * block;
+        hot.add_rows(table, order + a, std::min(block, count - a), 0, table.d, shorts(thread).get(bins * width), 1, mine.get());
+    });
+    if (sign > 0) std::fill_n(histogram, bins * width, 0.0);
+    for (int thread = 0; thread < team.size(); ++thread) {
+        double* mine = own[static_cast<size_t>(thread)].get();
+        if (!mine) continue;
+        hot.add_part(table.lanes, shorts(thread).get(bins * width), bins, 1, mine);
+        (sign > 0 ? hot.add_up : hot.subtract)(histogram, mine, bins * width);
+    }
 }
 
 }  // namespace tripletree

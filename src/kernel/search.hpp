@@ -181,7 +181,7 @@ inline void weigh_bin(const Table& table, Search& s, int feature, const uint32_t
 // forgotten group by group.
 inline void find_hopes(const Table& table, const uint32_t* order, size_t count, const double* histogram, Search& s, const Flag& cancel) {
     const auto width = static_cast<size_t>(table.lanes.width);
-    const std::vector<size_t> groups = feature_groups(table, 1);
+    const std::vector<size_t> groups = feature_groups(table);
     s.hopes.clear(), s.hope_bases.clear();
     for (size_t f = 0, group = 0; f < table.d; ++f) {
         const size_t first = table.first_bin[f], bins = table.first_bin[f + 1] - first;
