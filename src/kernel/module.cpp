@@ -42,7 +42,8 @@ template <class T>
 using Out2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
 using Rows = nb::ndarray<int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-constexpr size_t small_log = 20000;  // codes: growth takes a few milliseconds, less than threads are worth
+constexpr size_t small_log = 20000;            // codes: growth takes a few milliseconds, less than threads are worth
+constexpr size_t soon_done = size_t{1} << 21;  // numbers: a pass over them takes a few milliseconds, on one thread or several
 
 void require(bool condition, const char* text) {
     if (!condition) throw nb::value_error(text);
@@ -246,7 +247,7 @@ Out2<uint32_t> encode_array(In2<double> states, int bins, int threads) {
     std::vector<Words> room;
     for (int t = 0; t < (small ? 1 : useful_threads(threads)); ++t) room.emplace_back(n);
     run_interruptibly(
-        small,
+        2 * n * d <= soon_done,
         [&](const Flag& cancel) {
             Team team(small ? 1 : useful_threads(threads));
             encode(states.data(), n, d, static_cast<size_t>(bins), room, team, cancel, codes);
@@ -393,7 +394,7 @@ class Source {
     void run(int threads, const Work& work) const {
         const bool small = pass.n * pass.m <= 4 * small_log;
         run_interruptibly(
-            small,
+            pass.n * pass.m <= soon_done,
             [&](const Flag& cancel) {
                 Team team(small ? 1 : useful_threads(threads));
                 work(team, cancel);
@@ -533,7 +534,7 @@ class HeldCodes {
         const size_t n = codes.shape(0), d = codes.shape(1);
         const bool small = n * d <= small_log;
         run_interruptibly(
-            small,
+            n * d <= soon_done,
             [&](const Flag& cancel) {
                 Team team(small ? 1 : useful_threads(threads));
                 packed_.emplace(codes.data(), n, d, compact, team, cancel);
