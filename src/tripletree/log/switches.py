@@ -132,8 +132,9 @@ class Answers:
         """Those steps in which the world does not rest."""
         if self.all_move:
             return self.all
-        states, actions, changes = self.all.states, self.all.actions, self.all.changes
-        return Sample(*(part[:, self._moves] for part in (states, actions, changes)))
+        parts = self.all.states, self.all.actions, self.all.changes
+        # Not with a mask as an index, which would lay the numbers of a column apart.
+        return Sample(*(part.compress(self._moves, axis=1) for part in parts))
 
 
 def _columns(rows: F64) -> F64:
