@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 #ifdef __linux__
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #endif
@@ -42,12 +43,12 @@ Array<T> make_array(size_t size) {
     return Array<T>(static_cast<T*>(data));
 }
 
-// Moves the calling thread, once, to the core that is `steps` after `from` among those it may use. Left alone, Linux often
-// wakes a team on one core and moves it apart only after several milliseconds.
-inline void step_aside(int from, int steps) {
+// Moves a thread, once, to the core that is `steps` after `from` among those it may use. Left alone, Linux often starts a team on
+// one core, where each member waits for half a millisecond, or wakes it there, and moves it apart only after several.
+inline void move_apart(std::thread::native_handle_type thread, int from, int steps) {
 #ifdef __linux__
     cpu_set_t all, one;
-    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+    if (pthread_getaffinity_np(thread, sizeof all, &all) != 0) return;
     int core = from;
     for (int tries = 0; steps > 0 && tries < 4 * CPU_SETSIZE; ++tries) {
         core = (core + 1) % CPU_SETSIZE;
@@ -55,7 +56,15 @@ inline void step_aside(int from, int steps) {
     }
     CPU_ZERO(&one);
     CPU_SET(core, &one);
-    if (sched_setaffinity(0, sizeof one, &one) == 0) sched_setaffinity(0, sizeof all, &all);
+    if (pthread_setaffinity_np(thread, sizeof one, &one) == 0) pthread_setaffinity_np(thread, sizeof all, &all);
+#else
+    (void)thread, (void)from, (void)steps;
+#endif
+}
+
+inline void step_aside(int from, int steps) {
+#ifdef __linux__
+    move_apart(pthread_self(), from, steps);
 #else
     (void)from, (void)steps;
 #endif
@@ -100,7 +109,10 @@ class Team {
     explicit Team(int size) {
         members_.reserve(static_cast<size_t>(size));  // from here on only a thread itself can fail
         try {
-            for (int t = 1; t < size; ++t) members_.emplace_back([this, t] { serve(t); });
+            for (int t = 1; t < size; ++t) {
+                members_.emplace_back([this, t] { serve(t); });
+                move_apart(members_.back().native_handle(), current_core(), t);
+            }
         } catch (const std::system_error&) {
         } catch (const std::bad_alloc&) {
         }
