@@ -190,11 +190,16 @@ def grow(
     held_out = held_out.weighted(EPISODE) if held_out and weights == EPISODE else held_out
     options["costs"] = _costs(options["costs"], recorded.schema.action.labels)
     from tripletree.api import TripleTree
-    from tripletree.model.fit import still_falling
+    from tripletree.model.beside import beside
+    from tripletree.model.fit import available_cores, still_falling
 
-    with console.growing() as progress:
-        tree = TripleTree(**options, progress=progress).fit(training, held_out)
-    judged = tree.held_out(recorded)
+    with beside(options["threads"] or available_cores()) as start:
+        start(lambda: recorded.hashes)  # which the judge tells episodes by
+        with console.growing() as progress:
+            tree = TripleTree(**options, progress=progress).fit(training, held_out)
+        kept = tree.fitted_.track
+        start(lambda: None if kept is None else kept.smallest)  # which is saved
+        judged = tree.held_out(recorded)
     tree.save(out)
     if as_json:
         console.show_json({"model": str(out), **summary(tree)})

@@ -22,6 +22,7 @@ from tripletree.log.disk import DiskLog
 from tripletree.log.identity import found_in
 from tripletree.log.log import Log
 from tripletree.log.schema import Schema
+from tripletree.model.beside import beside
 from tripletree.model.bootstrap import end_states, ends_of_truncated, settles
 from tripletree.model.fitted import Fitted, Judged
 from tripletree.text import Message, Option
@@ -93,8 +94,9 @@ def judge(fitted: Fitted, log: Log, threads: int) -> F64:
 def on_unseen(fitted: Fitted, log: Log, threads: int) -> Judged:
     """Return how a tree does on a log that it has not seen."""
     measured = _measured(fitted, log)
-    curve = loss_curve(*measured, threads, fitted.costs).tolist()
-    margin = margins(*measured, threads, fitted.costs).tolist()
+    with beside(threads) as start:
+        found = start(lambda: margins(*measured, threads, fitted.costs).tolist())
+        curve, margin = loss_curve(*measured, threads, fitted.costs).tolist(), found()
     return Judged(tuple(curve[-1]), tuple(curve[0]), tuple(margin), log.n_episodes, log.n_samples)
 
 

@@ -22,11 +22,12 @@ from tripletree.leaves.losses import training_curve
 from tripletree.log.derive import truncation_share, values
 from tripletree.log.identity import kept_hashes
 from tripletree.log.log import TRUNCATED, Log
+from tripletree.model.beside import Start, beside
 from tripletree.model.bootstrap import ends_of_truncated, settled_tail, settles
 from tripletree.model.evaluate import check_same_schema, judge
 from tripletree.model.fitted import Fitted
 from tripletree.model.levels import find_levels, to_json, trial_of
-from tripletree.model.track import Track, room
+from tripletree.model.track import Track, has_room, room
 from tripletree.text import Message, Option, count, plural
 from tripletree.tree.columns import state_columns
 from tripletree.tree.costs import cost_matrix
@@ -83,14 +84,23 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any], *, word
     if validation is not None:
         check_same_schema(log.schema, validation, "validation log")
     threads = parameters["threads"] or available_cores()
+    with beside(threads) as start:
+        return _fit(log, validation, parameters, words, threads, start)
+
+
+def _fit(
+    log: Log, validation: Log | None, parameters: Mapping[str, Any], words: bool, threads: int, start: Start
+) -> Fitted:
+    # Much of growth leaves a thread idle now and then, which reads meanwhile what the model remembers the log by.
+    known = start(lambda: (log.fingerprint(), log.hashes) if words else None)
     # First of all: what encoding needs for a while is free again before the targets, as large as the log, come.
     weighing = weigh(log.weights)
     codes = encode(log, parameters["mode"], parameters["bins"], threads, weighing, parameters["thresholds"])
     grown = grow_settled(log, codes, parameters, threads, weighing)
     del codes
+    levels = start(lambda: levels_of(log, grown, parameters, threads) if words and not bare(parameters) else {})
+    known()
     fitted = describe_grown(log, grown, parameters, remembers=words)
-    if words and not bare(parameters):
-        fitted = replace(fitted, provenance={**fitted.provenance, **levels_of(log, grown, parameters, threads)})
     flat = fitted.feature_min == fitted.feature_max
     notes = (
         *weighing.notes,
@@ -100,20 +110,21 @@ def fit(log: Log, validation: Log | None, parameters: Mapping[str, Any], *, word
         *truncation_notes(log, parameters),
     )
     for note in notes:
-        warnings.warn(note, TripleTreeWarning, stacklevel=3)
+        warnings.warn(note, TripleTreeWarning, stacklevel=4)
     if validation is not None:
         curve = judge(fitted, validation, threads)
         fitted = replace(fitted, curve_validation=curve)
         if parameters["early_stopping"]:
             fitted = fitted.truncate(int(score(curve, parameters["theta"]).argmin()) + 1)
             fitted = replace(fitted, validation_episodes=kept_hashes(validation))
-    track = Track.of(log, fitted.tree, threads=threads) if parameters["keep"] == "track" else None
-    for note in _track_notes(log, fitted.tree, track):
-        warnings.warn(note, TripleTreeWarning, stacklevel=3)
-    if parameters["keep"] == "nothing" or (track is not None and track.n_samples == log.n_samples):
-        # A track of all episodes has the moves in it: they are counted when somebody asks.
-        return replace(fitted, track=track)
-    return replace(fitted, track=track, transitions=count_transitions(fitted.tree, log, threads))
+    # A track of all episodes has the moves in it: they are counted when somebody asks.
+    keep, tree = parameters["keep"], fitted.tree
+    counts = keep == "leaves" or (keep == "track" and not has_room(log, tree))
+    moves = start(lambda: count_transitions(tree, log, threads) if counts else None)
+    track = Track.of(log, tree, threads=threads) if keep == "track" else None
+    for note in _track_notes(log, tree, track):
+        warnings.warn(note, TripleTreeWarning, stacklevel=4)
+    return replace(fitted, track=track, transitions=moves(), provenance={**fitted.provenance, **levels()})
 
 
 @dataclass(frozen=True, eq=False)

@@ -183,7 +183,7 @@ class Track:
         """Bytes of the codes, unpacked."""
         return self.n_rows * sum(_code_type(bins).itemsize for bins in self.bins.tolist())
 
-    @property
+    @cached_property
     def smallest(self) -> U8:
         """The codes as they are saved. To press them takes as long as to make them, and many a tree is never saved."""
         if self.packed.nbytes <= self.unpacked_size:
@@ -271,6 +271,16 @@ def room(tree: Tree, features: int, most_bytes: int = MOST_BYTES) -> int:
     return _room(_cuts(tree, features), most_bytes)
 
 
+def has_room(log: Log, tree: Tree) -> bool:
+    """Tell whether a track keeps all episodes of a log."""
+    return _fits(log, room(tree, log.n_features))
+
+
+def _fits(log: Log, most_rows: int) -> bool:
+    # Each has its final state, too.
+    return log.n_samples + log.n_episodes <= most_rows and log.n_episodes <= MOST_EPISODES
+
+
 def _room(cuts: list[F64], most_bytes: int) -> int:
     # Besides the cuts there are four edges, at the smallest and the largest state.
     sizes = [_code_type(max(BINS, len(cut) + 5 + FEWEST_CUTS)).itemsize for cut in cuts]
@@ -289,10 +299,9 @@ def _code_type(bins: int) -> np.dtype[Any]:
 
 def _sample(log: Log, most_rows: int) -> I64:
     """Return the episodes to keep, in the order of the log: all, or those with the smallest hashes while they fit."""
-    # Each has its final state, too.
-    rows = np.diff(log.starts) + 1
-    if rows.sum() <= most_rows and log.n_episodes <= MOST_EPISODES:
+    if _fits(log, most_rows):
         return np.arange(log.n_episodes)
+    rows = np.diff(log.starts) + 1
     order = np.argsort(log.hashes, kind="stable")
     order = order[rows[order] <= most_rows]
     # Up to the first for which there is no more room: going on with shorter ones would prefer them.

@@ -76,9 +76,15 @@ def shares_between(groups: int) -> npt.NDArray[np.float64]:
     return np.linspace(0, 1, groups + 1)[1:-1]
 
 
-def compared(fitted: Fitted, log: Log, about: str, values: Callable[[], F64]) -> tuple[F64, F64]:
-    """Return what is predicted in every step of a log, and what is observed; ``values`` has the log's own."""
-    told, part = fitted.told(log.states, fitted.tree.apply(log.states)), fitted.targets
+def compared(
+    fitted: Fitted, log: Log, about: str, values: Callable[[], F64], told: F64 | None = None
+) -> tuple[F64, F64]:
+    """Return what is predicted in every step of a log, and what is observed; ``values`` has the log's own.
+
+    ``told`` is what the tree predicts there, where that is known.
+    """
+    part = fitted.targets
+    told = fitted.told(log.states, fitted.tree.apply(log.states)) if told is None else told
     if about == "value":
         return told[:, part["value"]][:, 0], values()
     if fitted.schema.action.kind == "discrete":
@@ -88,8 +94,10 @@ def compared(fitted: Fitted, log: Log, about: str, values: Callable[[], F64]) ->
     return told[:, k], log.actions[:, k]
 
 
-def _calibration(fitted: Fitted, log: Log, about: str, groups: int, fresh: bool) -> Calibration:
-    predicted, observed = compared(fitted, log, about, lambda: log_values(fitted, log))
+def _calibration(
+    fitted: Fitted, log: Log, about: str, groups: int, fresh: bool, told: F64 | None = None
+) -> Calibration:
+    predicted, observed = compared(fitted, log, about, lambda: log_values(fitted, log), told)
     edges = np.unique(np.quantile(np.sort(predicted), shares_between(groups)))  # sorts with vectors, selects without
     place = np.searchsorted(edges, predicted, side="right")
     group = (np.cumsum(np.bincount(place) > 0) - 1)[place]
@@ -152,11 +160,14 @@ def _held_out(fitted: Fitted, log: Log, hashes: U64, threads: int, sampled: bool
         remembers=fitted.training_episodes is not None,
         discrete=fitted.schema.action.kind == "discrete",
         judged=None if part is None else on_unseen(judged, part, threads),
-        calibrations=()
-        if part is None
-        else tuple(_calibration(judged, part, about, GROUPS, fresh=True) for about in _calibrated(judged)),
+        calibrations=() if part is None else _calibrations(judged, part, threads),
         costs=fitted.costs is not None,
     )
+
+
+def _calibrations(judged: Fitted, log: Log, threads: int) -> tuple[Calibration, ...]:
+    told = judged.told(log.states, judged.tree.apply(log.states, threads), threads)
+    return tuple(_calibration(judged, log, about, GROUPS, True, told) for about in _calibrated(judged))
 
 
 def _regrown(fitted: Fitted, log: Log, hashes: U64, chose: Mask, threads: int) -> tuple[str, Fitted, Log | None]:
