@@ -155,6 +155,8 @@ def with_weights(columns: dict[str, Any], rng: np.random.Generator) -> tuple[dic
     }
     weights = kinds[str(rng.choice(list(kinds)))]
     weights[int(rng.integers(n))] = 1.0
+    if n >= 20 > np.count_nonzero(weights):  # there must not be many more features than samples that count
+        weights = kinds["any"]
     return {**columns, "importance": weights}, {"weight": "importance"}
 
 

@@ -111,6 +111,23 @@ def test_weights_that_are_none_are_named(weight, said, tmp_path):
         TripleTree(2).fit(open_log(folder, weight="importance", cache=tmp_path / "c"))
 
 
+def test_few_steps_that_count_beside_many_features_are_enough_if_they_are_weighted(tmp_path):
+    rng = np.random.default_rng(3)
+    columns = random_columns(rng, episodes=12)
+    n = len(columns["reward"])
+    columns |= {f"y{k}": rng.normal(size=n).tolist() for k in range(30)}
+    heavy = np.arange(n) % 40 == 0
+    for weights, refused in ((np.where(heavy, 1.0 + np.arange(n), 0.0), False), (heavy * 1.0, True)):
+        folder = write_folder(tmp_path / f"log{refused}", {**columns, "importance": weights}, rng, 2)
+        there = open_log(folder, weight="importance", cache=tmp_path / "c")
+        tree = TripleTree(5, mode="histogram").fit(read_log(folder, weight="importance"))
+        if refused:
+            with pytest.raises(ParameterError, match="many more features than samples that count: read the log into"):
+                TripleTree(5).fit(there)
+            continue
+        assert differences(tree, TripleTree(5).fit(there)) == []
+
+
 def test_what_is_no_weight_is_refused(tmp_path):
     _, there = weighted_folder(tmp_path, np.zeros(1))
     with pytest.raises(LogError, match="All steps of this log have the weight 0"):

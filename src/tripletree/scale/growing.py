@@ -171,8 +171,11 @@ class Growing:
         """As `model.fit.grow_settled`: with truncated episodes, once more on the values that the tree settles."""
         start = self._flattened(self.session.weighed(work))
         self._start_size = self.value_size
-        if WORTHWHILE * self.n < self.session.disk.n_features:
-            raise ParameterError("There are many more features than samples: read the log into memory, with read_log.")
+        # In memory such targets are rotated, unless they have weights.
+        if start.weights is None and WORTHWHILE * self.n < self.session.disk.n_features:
+            raise ParameterError(
+                "There are many more features than samples that count: read the log into memory, with read_log."
+            )
         tree, how = self._grow(start)
         if settles(self.parameters) and self.session.truncated():
             tree, how = self._grow(self._settled(start, tree))
